@@ -6,7 +6,10 @@ export interface ServerCertificate {
   readonly key: string
 }
 
-/** Makes a new P-256 key and a certificate for it, valid from 2020 to 2049; the few ASN.1 structures of RFC 5280 it takes. */
+/**
+ * Creates a P-256 key and a certificate for it, valid from 2020 to 2049; builds only the few ASN.1 structures of RFC
+ * 5280 needed.
+ */
 export function selfSigned(): ServerCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaWithSHA256 = sequence(oid('2a8648ce3d040302'))

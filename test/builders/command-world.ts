@@ -22,30 +22,33 @@ const commands = resourceTypeOf(tunnelSessionCommand)
 const sessions = resourceTypeOf(tunnelSession)
 const kinds = new KindsRegistry([tunnelSession, tunnelSessionCommand])
 
-/** Thrown where a process ends, and never caught by it: what comes after does not happen. */
+/** Thrown where a process ends, and never handled: nothing happens after it. */
 class Death extends Error {}
 
-/** A namespace with mirrored sessions, an API that counts what it is sent, and processes that may die at any instruction that can be seen from outside. */
+/**
+ * A namespace with mirrored sessions, an API that counts what it receives, and processes that may die at any externally
+ * visible instruction.
+ */
 export class CommandWorld {
   readonly clock = new FakeClock()
   readonly kube = new ModelKube()
   account: AccountResource = mirroredAccount('default')
-  /** Every POST, as `update ts_1`. */
+  /** Every POST, such as `update ts_1`. */
   readonly posts: string[] = []
   /** When each of these was sent, on the test's clock. */
   readonly postedAt: number[] = []
   readonly events: string[] = []
-  /** What the API answers to a POST that it would otherwise take. */
+  /** The API's error for a POST that it would otherwise accept. */
   answer: (post: string) => Error | undefined = () => undefined
   blocked: Blocked | undefined
   /** What commands may do in the account. */
   access: Access = fullAccess
   settled = true
-  /** So many deletions are answered 404 by something on the way. */
+  /** This many deletions are answered 404 by an intermediary. */
   lostDeletions = 0
-  /** After so many effects the process dies: before it has the next one, or with its answer lost. */
+  /** The process dies after this many effects: before the next one, or with its answer lost. */
   dies: { readonly after: number; readonly when: 'before' | 'after' } | undefined
-  /** What happens once, right before the next write of the operator to Kubernetes. */
+  /** Runs once, right before the operator's next write to Kubernetes. */
   beforeWrite: (() => void) | undefined
   #effects = 0
   #reconciler: CommandReconciler
@@ -54,7 +57,7 @@ export class CommandWorld {
     this.#reconciler = this.#start()
   }
 
-  /** A session of the account that the mirror shows. */
+  /** Adds a session of the account that the mirror shows. */
   show(
     id: string,
     fields: Fields = {},
@@ -78,7 +81,7 @@ export class CommandWorld {
     this.kube.create(commands, { namespace: 'shop', name }, { spec })
   }
 
-  /** As another worker does: an update of the session is about to be sent for the command. */
+  /** Like another worker: an update of the session is about to be sent for the command. */
   beginUpdate(name: string, id: string): void {
     const sentAt = new Date(this.clock.now()).toISOString()
     const status = {
@@ -98,7 +101,10 @@ export class CommandWorld {
     return Object.fromEntries(targets.map(({ id, actions }) => [id, actions.map(({ state }) => state)]))
   }
 
-  /** How the command stands by the conditions that `kubectl wait` takes, and why: `Complete AllDone`; '' while there are none. */
+  /**
+   * The command's state by the conditions that `kubectl wait` uses, and the reason: `Complete AllDone`; '' while there
+   * are none.
+   */
   phase(name = 'now'): string {
     const conditions = this.get(name)?.status?.conditions ?? []
     const ends = conditions.filter(({ type }) => ['Complete', 'Failed'].includes(type))
@@ -106,16 +112,16 @@ export class CommandWorld {
     return ends.length === 0 ? '' : `${met.join('+') || 'Running'} ${ends[0]?.reason}`
   }
 
-  /** Says in the spec how long the command stays after its end. */
+  /** Sets in the spec how long the command is kept after it has finished. */
   keepFor(ttlAfterFinished: string | null, name = 'now'): void {
     this.kube.mergePatch(commands, { namespace: 'shop', name }, { spec: { ttlAfterFinished } })
   }
 
-  /** One reconcile; undefined when the process died in it, and another was started. */
+  /** One reconcile; undefined if the process died in it and another was started. */
   async reconcile(name = 'now'): Promise<Outcome | undefined> {
     try {
       const outcome = await this.#reconciler.reconcile({ kind: 'TunnelSessionCommand', namespace: 'shop', name })
-      // A dead process may have caught its own end; it does nothing after it.
+      // A dead process may have caught its own end; it does nothing afterwards.
       if (outcome.type !== 'backoff' || !(outcome.error instanceof Death)) return outcome
     } catch (error) {
       if (!(error instanceof Death)) throw error
@@ -225,7 +231,7 @@ export class CommandWorld {
   }
 }
 
-/** A refusal as the API words it, with a code of its own. */
+/** A refusal in the API's words, with a code of its own. */
 export function refusal(status: number, errorCode: string, message: string): ApiError {
   const code = status === 404 ? 'NotFound' : status === 409 ? 'Conflict' : 'Invalid'
   return new ApiError(code, `POST tunnel_sessions: ${message}`, { definite: true, status, errorCode })

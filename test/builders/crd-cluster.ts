@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import { createKubectl, type Kubectl } from '../../controlplane/kubectl.ts'
 import type { CustomResourceDefinition } from '../../scripts/schema/crd.ts'
 
-/** kubectl with what tests of CRDs do, over a discovery cache of its own. */
+/** kubectl for tests of CRDs, with its own discovery cache. */
 export class CrdCluster implements AsyncDisposable {
   readonly kubectl: Kubectl
   readonly #cacheFolder: string

@@ -3,7 +3,7 @@ import type { ObjectMeta } from '../../src/kube/types.ts'
 import type { CustomResource } from '../../src/managed/cr.ts'
 import { formatMarker, type Marker } from '../../src/managed/identity/marker.ts'
 
-/** A Backend `shop/web` with uid `mine`, unless told otherwise. */
+/** A Backend `shop/web` with uid `mine` by default. */
 export function cr(
   metadata: Partial<ObjectMeta> = {},
   status: CustomResource['status'] = {},
@@ -18,7 +18,7 @@ export function cr(
   }
 }
 
-/** An object with the marker of that resource, unless told otherwise. */
+/** An object with the marker of that resource by default. */
 export function marked(id: string, marker: Partial<Marker> = {}, fields: Partial<RemoteObject> = {}): RemoteObject {
   const own: Marker = { installation: 'here', kind: 'Backend', namespace: 'shop', name: 'web', uid: 'mine', nonce: 'a' }
   return { ...fields, id, metadata: formatMarker({ ...own, ...marker }) }

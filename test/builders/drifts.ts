@@ -1,7 +1,7 @@
 /** A remote object as the API returns it, or the body of an update. */
 export type Body = Readonly<Record<string, unknown>>
 
-/** The body of an update that somebody else sends, in which the object then differs from its spec. */
+/** The body of an update by another client that makes the object differ from its spec. */
 export type Drift = (object: Body) => Body
 
 type DriftsByField = Readonly<Record<string, readonly Drift[]>>
@@ -38,8 +38,8 @@ const edgeFields: DriftsByField = {
 }
 
 /**
- * For every collection and every field that an update of the operator may carry: changes of that field that leave the object of the
- * specs in `specs.ts` different from its spec. A new field of a descriptor needs its changes here.
+ * For every collection and every field of the operator's updates: changes of that field that make the objects of
+ * `specs.ts` differ from their specs. A new field of a descriptor needs its changes here.
  */
 export const drifts: Readonly<Record<string, DriftsByField>> = {
   ip_policies: texts,
@@ -82,7 +82,7 @@ export const drifts: Readonly<Record<string, DriftsByField>> = {
     tls_termination: [
       () => ({ tls_termination: disabled }),
       () => ({ tls_termination: { enabled: true, terminate_at: 'edge', min_version: '1.3' } }),
-      // What looks into the connection cannot be where TLS does not end.
+      // Modules that inspect the connection require that TLS is terminated.
       () => ({ policy: disabled, mutual_tls: disabled, tls_termination: { enabled: true, terminate_at: 'upstream' } }),
     ],
   },
@@ -140,14 +140,14 @@ export const drifts: Readonly<Record<string, DriftsByField>> = {
   },
 }
 
-/** Fields for which the API knows one value only, by collection, each with a change that it has to refuse. */
+/** Fields with a single valid value, by collection, each with a change that the API must refuse. */
 export const unchangeable: Readonly<Record<string, Readonly<Record<string, Body>>>> = {
   event_destinations: { format: { format: 'yaml' } },
 }
 
 const otherRole = { role: { role_arn: 'arn:aws:iam::123456789012:role/other' } }
 
-/** The same type of target, with other values in all of its fields. */
+/** The same type of target, with other values in all fields. */
 function otherTarget(target: Body): Body {
   if (target.firehose) {
     return {

@@ -6,22 +6,22 @@ import { formatMarker, type Marker } from '../../src/managed/identity/marker.ts'
 import { type Operation, plan, planCreate } from '../../src/managed/plan/plan.ts'
 import type { ApiClient, Resource } from './contract/api-client.ts'
 
-/** What references and inputs of specs lead to. */
+/** The results of a spec's references and inputs. */
 export interface Surroundings {
   target(kind: string, ref: Ref): { readonly id: string; readonly object: RemoteObject | undefined }
   input(key: string): string
 }
 
-/** An object at the API as `GET` shows it, with the children that belong to it. */
+/** An object as `GET` shows it, with its children. */
 export interface Shown {
   readonly object: Resource
   readonly children: readonly Resource[]
 }
 
-/** The mark of every object. */
+/** The marker of every object. */
 const MARK: Marker = { installation: 'i', kind: 'K', namespace: 'n', name: 'n', uid: 'u', nonce: '0' }
 
-/** The metadata of an object that is made for a spec: the mark, with the spec's own keys. */
+/** The metadata of an object created for a spec: the marker, with the spec's own keys. */
 export function markedMetadata({ metadata }: CommonSpec): string {
   return formatMarker(MARK, metadata)
 }
@@ -30,8 +30,8 @@ export function markedMetadata({ metadata }: CommonSpec): string {
 const MOST_ROUNDS = 3
 
 /**
- * One CR at the API of an emulator: its plans are carried out as the operator does it, but for all that goes with Kubernetes, time
- * and failures.
+ * One CR at an emulator's API: its plans are executed as the operator does, without anything that concerns Kubernetes,
+ * time and failures.
  */
 export class EmulatedLife {
   readonly #api: ApiClient
@@ -47,7 +47,7 @@ export class EmulatedLife {
     this.#around = around
   }
 
-  /** Makes the object what the spec says. @throws Error when plans do not come to an end. */
+  /** Brings the object to the spec. @throws Error if plans do not come to an end */
   async settle(spec: CommonSpec): Promise<void> {
     if (this.#at === undefined) await this.#create(spec)
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
@@ -61,7 +61,7 @@ export class EmulatedLife {
     if (left.length > 0) throw new Error(`never done: ${JSON.stringify(left)}`)
   }
 
-  /** What there is still to do for the spec. */
+  /** The operations still needed for the spec. */
   async left(spec: CommonSpec): Promise<readonly Operation[]> {
     const { object, children } = await this.shown()
     const inputs = this.#inputsOf(spec)
@@ -83,7 +83,7 @@ export class EmulatedLife {
     return { object, children: all.filter((child) => children.parentId(child) === id) }
   }
 
-  /** Deletes the object. Nothing happens when there is none. */
+  /** Deletes the object, if there is one. */
   async end(): Promise<void> {
     if (this.#at === undefined) return
     await this.#api.remove(`/${this.#at.collection.path}/${this.#at.id}`)

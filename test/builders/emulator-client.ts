@@ -13,12 +13,12 @@ type Body = Record<string, unknown>
 export interface CallOptions {
   /** Replaces or, with undefined, removes default headers. Names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>
-  /** Sent as it is instead of a JSON body. */
+  /** Sent as is instead of a JSON body. */
   readonly raw?: string | Uint8Array<ArrayBuffer>
   readonly signal?: AbortSignal
 }
 
-/** Speaks to an emulator over HTTP with one API key. */
+/** Calls an emulator over HTTP with one API key. */
 export class EmulatorClient {
   readonly #url: string
   readonly #token: string
@@ -67,7 +67,7 @@ export class EmulatorClient {
     return this.call('DELETE', path)
   }
 
-  /** Creates an object and returns its id; throws when it is refused. */
+  /** Creates an object and returns its id; throws if it is refused. */
   async create(path: string, body: unknown = {}): Promise<string> {
     const answer = await this.post(path, body)
     if (answer.status !== 201) throw new Error(`POST ${path} was answered ${answer.status}: ${String(answer.body.msg)}`)
@@ -79,7 +79,7 @@ function isBody(value: unknown): value is Body {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A member of an object inside a body, `undefined` where there is none: `at(body, 'backend', 'backend', 'id')`. */
+/** A member of an object inside a body, `undefined` if it does not exist: `at(body, 'backend', 'backend', 'id')`. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (here, name) => (typeof here === 'object' && here !== null ? Reflect.get(here, name) : undefined),

@@ -7,7 +7,7 @@ const ENTRY = `
   await emulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' })
 `
 
-/** `culvert emulator` in a process of its own. */
+/** `culvert emulator` in its own process. */
 export class EmulatorProcess {
   readonly child: ChildProcess
   readonly url: string
@@ -19,15 +19,15 @@ export class EmulatorProcess {
     this.#lines = lines
   }
 
-  /** What it printed on standard output. */
+  /** Its standard output. */
   get output(): string {
     return this.#lines.join('\n')
   }
 
   /**
-   * Resolves once it listens on a free port. With `fileBlocks`, no file may grow beyond so many blocks of 1 KiB.
+   * Resolves once it listens on a free port. With `fileBlocks`, no file may exceed that many blocks of 1 KiB.
    *
-   * @throws Error with its standard error and exit code when it ends before that
+   * @throws Error with its standard error and exit code if it ends before that
    */
   static async start(flags: readonly string[], fileBlocks?: number): Promise<EmulatorProcess> {
     const args = ['--input-type=module', '-e', ENTRY, '--', '--listen', '127.0.0.1:0', ...flags]
@@ -48,7 +48,7 @@ export class EmulatorProcess {
     return new EmulatorProcess(child, url, lines)
   }
 
-  /** Ends it; resolves to its exit code, null after a signal that it did not take. */
+  /** Stops it; resolves to its exit code, or null after a signal that it did not handle. */
   async stop(signal: NodeJS.Signals): Promise<number | null> {
     const { child } = this
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode

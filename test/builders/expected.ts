@@ -4,24 +4,24 @@ import { sshKeys } from './contract/ssh-keys.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** What an expectation may name. */
+/** Values that an expectation may use. */
 export interface Surrounding {
   /** Name of the CR. */
   readonly name: string
-  /** Id of the object that another CR stands for. */
+  /** Id of the object of another CR. */
   id(kind: string, name: string): string
-  /** Address that a reserved address was given. */
+  /** Address of a reserved address. */
   addr(name: string): string
-  /** The user that the key of the account belongs to. */
+  /** The user that the account's key belongs to. */
   readonly ownUser: string
 }
 
-/** The object as the API is to return it for a spec: every field, and no other. Written from `management-api.md`. */
+/** The object that the API should return for a spec: every field, and no other. Written from `management-api.md`. */
 export type Expected = (around: Surrounding) => Body
 
 const time = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
 const some = expect.any(String)
-/** What objects carry while the spec has no metadata of its own (`docs/decisions`). */
+/** The metadata of an object whose spec has none of its own (`docs/decisions`). */
 const mark = expect.stringMatching(/^\{"culvert":\{[^{}]*\}\}$/)
 /** The same with the spec's own keys, in their order. */
 const markBeside = (text: string) => expect.stringMatching(new RegExp(`^\\{"culvert":\\{[^{}]*\\},${text}\\}$`))
@@ -363,7 +363,7 @@ const rule = (cidr: string, action: string, more: Body = {}): Body => ({
   ...more,
 })
 
-/** Rules of policies that declare their own, in the order of the specs; the fields that tell one from another. */
+/** Rules of policies that declare their own, in the order of the specs: the identifying fields. */
 const rules: Readonly<Record<string, readonly Body[]>> = {
   'IPPolicy minimal': [rule('198.51.100.0/24', 'allow', { description: 'the office' })],
   'IPPolicy full': [
@@ -373,7 +373,7 @@ const rules: Readonly<Record<string, readonly Body[]>> = {
   ],
 }
 
-/** Values that the API keeps and does not show, by the place where it keeps them. */
+/** Values that the API stores and does not show, by their path in the store. */
 const hidden: Readonly<Record<string, readonly (readonly [path: string, value: string])[]>> = {
   'EventDestination full': [['target.firehose.auth.creds.cloud_secret_access_key', 's-1']],
   'EventDestination monitor': [['target.monitor.api_key', 'key-1']],
@@ -386,7 +386,7 @@ export function expectedOf(kind: string, title: string): Expected {
   return found
 }
 
-/** The rules that a policy is to have; none for other kinds. */
+/** The rules that a policy should have; none for other kinds. */
 export function expectedRules(kind: string, title: string): readonly Body[] {
   return rules[`${kind} ${title}`] ?? []
 }

@@ -12,8 +12,8 @@ interface Waiter {
 }
 
 /**
- * A clock that stands still until a test moves it. Timers fire in the order of their due times, and between two timers
- * the event loop turns once, so that what a timer set off (promises, and timers it sets in turn) happens at its time.
+ * A clock that stands still until a test advances it. Timers fire in the order of their due times, and the event loop
+ * turns once between two timers, so that the effects of a timer (promises, and further timers) happen at its time.
  *
  * ```ts
  * const clock = new FakeClock()
@@ -49,7 +49,7 @@ export class FakeClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** Timers that are set and have not fired. */
+  /** Timers that have not fired yet. */
   get pendingTimers(): number {
     return this.#timers.size
   }
@@ -60,7 +60,7 @@ export class FakeClock implements Clock {
     return next === undefined ? undefined : next.due - this.#monotonic
   }
 
-  /** Moves both clocks forward by `ms`, firing every timer that falls due on the way, those set meanwhile included. */
+  /** Advances both clocks by `ms`, firing every timer that becomes due, including those set meanwhile. */
   async advance(ms: number): Promise<void> {
     const end = this.#monotonic + ms
     await turn()
@@ -73,17 +73,17 @@ export class FakeClock implements Clock {
     this.#moveTo(end)
   }
 
-  /** Moves both clocks without firing a timer: the process was suspended, or its event loop hung. */
+  /** Advances both clocks without firing a timer: the process was suspended, or its event loop hung. */
   freeze(ms: number): void {
     this.#moveTo(this.#monotonic + ms)
   }
 
-  /** Steps wall time alone, as when the machine's clock is set. */
+  /** Steps only wall time, as when the machine's clock is set. */
   stepWall(ms: number): void {
     this.#wall += ms
   }
 
-  /** Resolves as soon as at least `count` timers are pending: how a test waits until real I/O has led to a wait. */
+  /** Resolves as soon as at least `count` timers are pending: lets a test wait until real I/O has set a timer. */
   async untilTimers(count = 1): Promise<void> {
     if (this.#timers.size >= count) return
     await new Promise<void>((resolve) => this.#waiters.add({ count, resolve }))

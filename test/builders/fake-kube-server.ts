@@ -14,11 +14,11 @@ export interface SeenRequest {
 
 export type KubeHandler = (request: SeenRequest, response: ServerResponse) => void | Promise<void>
 
-/** An HTTP server in the place of the API server: it answers what a test tells it to, over real sockets. */
+/** An HTTP server in place of the API server: it answers as a test specifies, over real sockets. */
 export interface FakeKubeServer extends AsyncDisposable {
   readonly url: string
   readonly requests: SeenRequest[]
-  /** Answers from now on. */
+  /** Sets the handler of all further requests. */
   handle(handler: KubeHandler): void
   readonly connection: KubeConnection
   /** TCP connections accepted so far. */
@@ -57,7 +57,7 @@ export async function startFakeKubeServer(handler?: KubeHandler): Promise<FakeKu
   }
 }
 
-/** A connection whose credentials are a bearer token that does not change. */
+/** A connection with a constant bearer token. */
 function staticConnection(server: string, token = 'fake-token'): KubeConnection {
   const material: ConnectionMaterial = { headers: { authorization: `Bearer ${token}` }, tls: {} }
   return {
@@ -91,7 +91,7 @@ export function sendJson(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-/** Answers with a Status object, as the API server does for every failure. */
+/** Answers with a Status object, like the API server's failures. */
 export function sendStatus(
   response: ServerResponse,
   code: number,

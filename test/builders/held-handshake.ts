@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { selfSigned } from './certificate.ts'
 
-/** A TLS server that nobody comes through to before `letGo`: connections stand, and their handshakes wait. */
+/** A TLS server that completes no handshake before `letGo`: it only accepts connections. */
 export interface HeldHandshake extends AsyncDisposable {
   readonly url: string
   readonly ca: string
-  /** Resolves when somebody has connected and waits for the handshake. */
+  /** Resolves once a client has connected and waits for the handshake. */
   readonly connected: Promise<void>
-  /** `POST /ip_policies` of each request that arrived. */
+  /** Each request that arrived, such as `POST /ip_policies`. */
   readonly requests: readonly string[]
-  /** Lets handshakes go on, of those that wait and of those to come. */
+  /** Completes waiting and future handshakes. */
   letGo(): void
 }
 

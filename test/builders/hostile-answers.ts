@@ -3,14 +3,14 @@ import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import type { Harm, HostileRequest } from './hostile-api.ts'
 
-/** Stands in every hostile body: no message or log may hold it. */
+/** Part of every hostile body: no message or log may contain it. */
 export const BODY_TEXT = 'words-of-the-hostile-body'
 
 const HUNDRED_MEGABYTES = 100 * 1024 * 1024
-/** JSON that goes on and on. */
+/** Endless JSON. */
 const CHUNK = Buffer.from(`{"id":"bkdtg_1","metadata":"${BODY_TEXT}${'x'.repeat(65_000)}"},`)
 
-/** Any body, as it stands. */
+/** Any body, sent as is. */
 export function text(body: string | Buffer, status?: number, headers: Record<string, string> = {}): Harm {
   return ({ method }, response) => {
     const usual = method === 'POST' ? 201 : 200
@@ -18,7 +18,7 @@ export function text(body: string | Buffer, status?: number, headers: Record<str
   }
 }
 
-/** An object of the API in the place it was asked for: alone, or as the only one of a list. */
+/** An object of the API in the form that was requested: alone, or as the only one of a list. */
 export function object(members: string): Harm {
   return (request, response) =>
     text(isList(request) ? `{"backends":[{${members}}]}` : `{${members}}`)(request, response)
@@ -36,17 +36,17 @@ export function huge(announced: boolean): Harm {
   }
 }
 
-/** A few hundred kilobytes that would be a hundred megabytes to whoever unpacks them. */
+/** A few hundred kilobytes that decompress to a hundred megabytes. */
 const BOMB = gzipSync(Buffer.concat([Buffer.from('{"id":"'), Buffer.alloc(HUNDRED_MEGABYTES, 0x61), Buffer.from('"}')]))
 export const gzipBomb: Harm = text(BOMB, undefined, { 'content-encoding': 'gzip' })
 
-/** A body that comes a byte at a time and never ends. */
+/** A body sent a byte at a time that never ends. */
 export const slowBody: Harm = (_, response) => {
   response.writeHead(200).write('{')
   drip(response, () => response.write(' '))
 }
 
-/** Headers that come a byte at a time and never end. */
+/** Headers sent a byte at a time that never end. */
 export const slowHeaders: Harm = (_, response) => {
   response.socket?.write('HTTP/1.1 200 OK\r\nx-header: ')
   drip(response, () => response.socket?.write('x'))
@@ -57,7 +57,7 @@ function drip(response: ServerResponse, write: () => void): void {
   response.socket?.once('close', () => clearInterval(timer))
 }
 
-/** Informational answers without end. */
+/** Endless informational answers. */
 export const informationalFlood: Harm = async (_, response) => {
   const { socket } = response
   if (socket === null) return
@@ -74,17 +74,17 @@ export const resetInBody: Harm = (_, response) => {
   response.write(`{"metadata":"${BODY_TEXT}`, () => response.socket?.resetAndDestroy())
 }
 
-/** The connection is closed instead of an answer. */
+/** The connection is closed instead of answered. */
 export const closed: Harm = (_, response) => {
   response.socket?.end()
 }
 
-/** Bytes that are no HTTP. */
+/** Bytes that are not HTTP. */
 export const noHTTP: Harm = (_, response) => {
   response.socket?.end(`SSH-2.0-${BODY_TEXT}\r\n`)
 }
 
-/** Says that the connection is kept, and closes it. */
+/** Announces a persistent connection, and closes it. */
 export const keptThenClosed: Harm = async ({ honest }, response) => {
   const { status, body } = await honest()
   const { socket } = response
@@ -99,7 +99,7 @@ export function redirect(status: number, to: string): Harm {
   }
 }
 
-/** An error with this `Retry-After`, that repeats the key wherever it can. */
+/** An error with this `Retry-After` that repeats the key wherever possible. */
 export function retryAfter(status: number, value: string): Harm {
   return ({ authorization }, response) => {
     const body = { error_code: 'ERR_1', status_code: status, msg: `no: ${authorization}` }
@@ -108,7 +108,7 @@ export function retryAfter(status: number, value: string): Harm {
   }
 }
 
-/** A list page with this `next_page_uri`; without objects, or with one that no other page has. */
+/** A list page with this `next_page_uri`; empty, or with an object that no other page has. */
 export function page(
   next: (request: HostileRequest) => string,
   objects: 'none' | 'new' | 'large' | 'same' = 'none',
@@ -121,7 +121,7 @@ export function page(
   }
 }
 
-/** The honest answer with every field but the id of another type. */
+/** The honest answer with every field except the id of another type. */
 export const wrongTypes: Harm = async ({ honest }, response) => {
   const { status, headers, body } = await honest()
   const twisted = JSON.stringify(JSON.parse(body), (key, value: unknown) => (key === 'id' ? value : twist(key, value)))
@@ -129,7 +129,7 @@ export const wrongTypes: Harm = async ({ honest }, response) => {
 }
 
 function twist(key: string, value: unknown): unknown {
-  // The envelope of a list is left alone: another case takes that apart.
+  // The envelope of a list stays as it is: another case covers it.
   if (key === '' || /^\d+$/.test(key) || key === 'backends') return value
   if (typeof value === 'string') return { [BODY_TEXT]: 1 }
   if (value === null) return 5
@@ -137,7 +137,7 @@ function twist(key: string, value: unknown): unknown {
   return typeof value === 'object' ? [null] : BODY_TEXT
 }
 
-/** The honest answer behind members that would change what objects of the language are. */
+/** The honest answer after members that try to change JavaScript's object prototypes. */
 export const prototypeKeys: Harm = async ({ honest }, response) => {
   const { status, headers, body } = await honest()
   const keys =
@@ -145,7 +145,7 @@ export const prototypeKeys: Harm = async ({ honest }, response) => {
   response.writeHead(status, headers).end(body.replaceAll('{"', `{${keys}"`))
 }
 
-/** The honest answer, every member twice, the true value last, and a byte order mark before it. */
+/** The honest answer with every member twice, the true value last, and a leading byte order mark. */
 export const doubled: Harm = async ({ honest }, response) => {
   const { status, headers, body } = await honest()
   response.writeHead(status, headers).end(`\ufeff${body.replaceAll('{"id":', '{"id":"bkdtg_other","id":')}`)

@@ -8,11 +8,11 @@ export interface HostileRequest {
   readonly method: string
   /** `/backends/tunnel_group?limit=100` */
   readonly path: string
-  /** How many requests the harm was done to before. */
+  /** Number of requests that met a fault before. */
   readonly harmed: number
   /** The authorization header. */
   readonly authorization: string
-  /** Gives what the real API answers to the request. */
+  /** The real API's answer to the request. */
   readonly honest: () => Promise<HonestAnswer>
 }
 
@@ -22,13 +22,13 @@ export interface HonestAnswer {
   readonly body: string
 }
 
-/** Does harm to one request. */
+/** Applies a fault to one request. */
 export type Harm = (request: HostileRequest, response: ServerResponse) => void | Promise<void>
 
 export interface FrontOptions {
   /** Base URL of the real API. */
   readonly target: string
-  /** Which requests are done harm to. */
+  /** Which requests meet the fault. */
   readonly affects: (request: { readonly method: string; readonly path: string }) => boolean
   readonly harm: Harm
 }
@@ -37,11 +37,11 @@ export interface FrontOptions {
 export class Front {
   readonly baseURL: string
   readonly options: FrontOptions
-  /** When each request came, on the clock of `performance`. */
+  /** Arrival time of each request, on the clock of `performance`. */
   readonly requestTimes: number[] = []
-  /** Requests that harm was done to. */
+  /** Number of requests that met the fault. */
   harmed = 0
-  /** Whether harm is done. */
+  /** Whether faults are enabled. */
   hostile: boolean
 
   constructor(baseURL: string, options: FrontOptions) {
@@ -50,7 +50,7 @@ export class Front {
     this.hostile = true
   }
 
-  /** The most requests that came within one minute. */
+  /** The highest number of requests within one minute. */
   get busiestMinute(): number {
     return this.requestTimes.reduce((most, start) => {
       const within = this.requestTimes.filter((time) => time >= start && time < start + 60_000)
@@ -59,7 +59,7 @@ export class Front {
   }
 }
 
-/** A server that stands before real APIs, one below each path prefix, and passes requests on or does them harm. */
+/** A server in front of real APIs, one below each path prefix, that forwards requests or applies faults. */
 export class HostileAPI implements AsyncDisposable {
   readonly host: string
   readonly #server: Server | TLSServer
@@ -77,7 +77,7 @@ export class HostileAPI implements AsyncDisposable {
       return Promise.resolve()
     }
     const listener: RequestListener = (incoming, response) => {
-      // What is harmed on purpose ends as it may.
+      // A deliberate fault may end in any way.
       void listen(incoming, response).catch(() => response.destroy())
     }
     const server = certificate === undefined ? createServer(listener) : createTLSServer({ ...certificate }, listener)
@@ -87,7 +87,7 @@ export class HostileAPI implements AsyncDisposable {
     return api
   }
 
-  /** Opens a path prefix. */
+  /** Adds a path prefix. */
   front(name: string, options: FrontOptions): Front {
     const scheme = 'setSecureContext' in this.#server ? 'https' : 'http'
     const front = new Front(`${scheme}://${this.host}/${name}`, options)
@@ -95,7 +95,7 @@ export class HostileAPI implements AsyncDisposable {
     return front
   }
 
-  /** From the next connection on another certificate is shown. */
+  /** Presents another certificate from the next connection on. */
   show(certificate: ServerCertificate): void {
     if (!('setSecureContext' in this.#server)) throw new Error('the server speaks no TLS')
     this.#server.setSecureContext({ ...certificate })

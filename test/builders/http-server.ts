@@ -17,7 +17,7 @@ export interface TestServer {
 
 export type Handler = (request: SeenRequest, response: ServerResponse) => void
 
-/** A real HTTP server on a free port of the loopback that records requests and answers as `handler` says. */
+/** A real HTTP server on a free loopback port that records requests and answers them with `handler`. */
 export async function startServer(handler: Handler): Promise<TestServer> {
   const requests: SeenRequest[] = []
   const server = createServer((incoming, response) => {
@@ -53,7 +53,7 @@ export function json(
   response.end(JSON.stringify(body))
 }
 
-/** An error body as `api-decisions.md § Errors` has it. */
+/** An error body as in `api-decisions.md § Errors`. */
 export function apiError(
   response: ServerResponse,
   status: number,

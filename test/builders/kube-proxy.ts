@@ -11,7 +11,7 @@ import { stringify } from 'yaml'
 import { type ConnectionMaterial, loadKubeConnection } from '../../src/kube/load-config.ts'
 import { OpenWatch } from './open-watch.ts'
 
-/** A request to the apiserver as it passes. */
+/** A request to the apiserver on its way. */
 export interface PassingRequest {
   readonly method: string
   readonly path: string
@@ -20,15 +20,15 @@ export interface PassingRequest {
 }
 
 /**
- * What is done to a request.
- * - `hold`: it waits until released, `before` it is forwarded or `after` the apiserver has answered. A caller that has gone while
- *   its request waited `before` is as if it had never asked.
+ * What happens to a request.
+ * - `hold`: it waits until released, `before` it is forwarded or `after` the apiserver has answered. If its caller
+ *   disconnects while it waits `before`, it is never forwarded.
  * - `drop`: the connection is reset, without forwarding the request, or once the apiserver has answered.
  * - `answer`: this Status is answered, without forwarding, or `after` the apiserver has carried the request out.
  */
 export type ProxyAct = { readonly type: 'hold' | 'drop'; readonly when: 'before' | 'after' } | StatusAnswer
 
-/** A Status as an apiserver answers it. */
+/** A Status as from an apiserver. */
 export interface StatusAnswer {
   readonly type: 'answer'
   readonly when?: 'after'
@@ -40,19 +40,19 @@ export interface StatusAnswer {
   readonly retryAfter?: number
 }
 
-/** A decision in force. */
+/** An active decision. */
 export interface Interception {
-  /** The requests that something was done to so far; one dropped or held `after` is here once the apiserver has answered. */
+  /** The requests affected so far; one dropped or held `after` is included once the apiserver has answered. */
   readonly requests: readonly PassingRequest[]
-  /** Of these, the ones that are held, and whose callers are still there. */
+  /** Those of them that are held and whose callers are still connected. */
   readonly waiting: readonly PassingRequest[]
-  /** Resolves once there are so many. */
+  /** Resolves once there are that many. */
   hits(count: number): Promise<void>
-  /** Ends it: what is held goes on, and what comes passes. */
+  /** Ends it: held requests continue, and further ones pass. */
   remove(): void
 }
 
-/** What to do to a request; undefined lets it pass. */
+/** Chooses what happens to a request; undefined lets it pass. */
 export type Decision = (request: PassingRequest) => ProxyAct | undefined
 
 interface Rule extends Interception {
@@ -68,8 +68,8 @@ interface Meeting {
 }
 
 /**
- * A plain HTTP proxy in front of an apiserver that speaks to it as the caller does, or as an administrator for a caller without a token. Everything passes, watches as they stream,
- * but for what a test has asked to be held, dropped or answered.
+ * A plain HTTP proxy in front of an apiserver. It forwards the caller's credentials, or an administrator's for a caller
+ * without a token. Everything passes, including streaming watches, except what a test holds, drops or answers.
  *
  * @example
  * await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
@@ -78,11 +78,11 @@ interface Meeting {
  * await held.hits(1)
  */
 export class KubeProxy implements AsyncDisposable {
-  /** Of a client that goes through the proxy. */
+  /** For clients of the proxy. */
   readonly kubeconfigPath: string
-  /** Told of each answer as the server behind has given it, but for those that stream. */
+  /** Called with each answer of the server behind it, except streams. */
   onAnswer: (request: PassingRequest, status: number, body: string) => void = () => undefined
-  /** Is told of each watch that opens, before anything gets through. */
+  /** Called for each watch that opens, before any frame passes. */
   onWatch: (watch: OpenWatch) => void = () => undefined
   readonly #folder: string
   readonly #upstream: URL
@@ -101,10 +101,10 @@ export class KubeProxy implements AsyncDisposable {
     this.#headers = headers
     this.#agent = new Agent({ keepAlive: true, ...tls })
     this.#server = createServer((request, response) => {
-      // Whoever is cut off sees a reset; there is nobody else to tell.
+      // A disconnected caller sees a reset; there is nobody else to notify.
       this.#serve(request, response).catch(() => response.destroy())
     })
-    // A connection that the server closes for idleness may meet a request on its way.
+    // A connection closed for idleness might meet a request in flight.
     this.#server.keepAliveTimeout = 0
   }
 
@@ -113,7 +113,7 @@ export class KubeProxy implements AsyncDisposable {
     return KubeProxy.#open(connection.server, await connection.material())
   }
 
-  /** In front of another server with plain HTTP, as an emulator of the API is: callers speak for themselves. */
+  /** In front of another plain HTTP server, such as an emulator of the API: callers use their own credentials. */
   static inFrontOf(url: string): Promise<KubeProxy> {
     return KubeProxy.#open(url, { headers: {}, tls: {} })
   }
@@ -127,13 +127,13 @@ export class KubeProxy implements AsyncDisposable {
     return proxy
   }
 
-  /** Where it listens. */
+  /** Its address. */
   get url(): string {
     const { port } = this.#server.address() as AddressInfo
     return `http://127.0.0.1:${port}`
   }
 
-  /** Decides about each request from now on, until it is removed. Of several, the first one that does something does it. */
+  /** Applies to each request from now on, until removed. Of several, the first that affects a request wins. */
   intercept(decide: Decision): Interception {
     const requests: PassingRequest[] = []
     const removal = Promise.withResolvers<void>()
@@ -173,17 +173,17 @@ export class KubeProxy implements AsyncDisposable {
     return rule
   }
 
-  /** The watches that are open now. */
+  /** The watches currently open. */
   watches(): readonly OpenWatch[] {
     return [...this.#watches]
   }
 
-  /** HTTP status of what the server has answered, whether or not that was passed on; undefined as long as it has not. */
+  /** HTTP status of the server's answer, whether or not it was forwarded; undefined before. */
   statusOf(request: PassingRequest): number | undefined {
     return this.#statuses.get(request)
   }
 
-  /** Whether the caller has gone before the server had answered: what came of the request will never pass here. */
+  /** Whether the caller disconnected before the server answered: the outcome of the request will never pass here. */
   isAbandoned(request: PassingRequest): boolean {
     return this.#abandoned.has(request)
   }
@@ -250,7 +250,7 @@ export class KubeProxy implements AsyncDisposable {
   }
 }
 
-/** Does what is to be done at this point of the request's way. Whether it goes on from there. */
+/** Applies the act at this point of the request. Returns whether the request continues. */
 async function actAt(
   point: 'before' | 'after',
   { rule, act }: Meeting,
@@ -277,7 +277,10 @@ export function isWatch({ query }: PassingRequest): boolean {
   return query.get('watch') !== null
 }
 
-/** Whether the client has closed its connection. A close that has just arrived is noticed as well: the event loop turns first. */
+/**
+ * Whether the client has closed its connection. The event loop turns first, so that a close that has just arrived is
+ * noticed.
+ */
 async function hasGone(response: ServerResponse): Promise<boolean> {
   await nextTurn()
   await nextTurn()
@@ -301,7 +304,7 @@ function answer(response: ServerResponse, { status, reason, message, details, re
   response.end(JSON.stringify({ apiVersion: 'v1', kind: 'Status', status: 'Failure', code: status, ...words }))
 }
 
-/** Headers without those that concern one connection only. */
+/** Headers without the hop-by-hop ones. */
 function endToEnd(headers: IncomingMessage['headers']): IncomingMessage['headers'] {
   const { connection, host, 'keep-alive': keepAlive, 'transfer-encoding': encoding, ...rest } = headers
   return rest

@@ -1,15 +1,15 @@
 import type { Clock } from '../../src/util/clock.ts'
 
 interface Timer {
-  /** Monotonic time. */
+  /** Due time on the monotonic clock. */
   readonly due: number
   readonly callback: () => void
   timeout: NodeJS.Timeout
 }
 
 /**
- * The machine's clock, which a test puts forward by days: real requests take the time they take, and what waits for a day that
- * was leapt over happens at once. Shared by all who are to agree on the time.
+ * The machine's clock, which a test can advance by days: real requests take their real time, and timers due within the
+ * leap fire at once. Shared by all who must agree on the time.
  *
  * ```ts
  * const clock = new LeapingClock()
@@ -36,13 +36,13 @@ export class LeapingClock implements Clock {
     return () => this.#cancel(timer)
   }
 
-  /** Whether a timer falls due within `ms`: a request is on its way, or somebody waits to go on. */
+  /** Whether a timer is due within `ms`: a request is in flight, or something waits to continue. */
   isDueWithin(ms: number): boolean {
     const end = this.monotonic() + ms
     return [...this.#timers].some(({ due }) => due <= end)
   }
 
-  /** Puts both clocks forward by `ms`, and fires every timer that is due then, in the order of their times. */
+  /** Advances both clocks by `ms`, and fires every timer then due, in the order of their times. */
   leap(ms: number): void {
     if (ms < 0) throw new RangeError(`time does not run backwards: ${ms} ms`)
     this.#ahead += ms
@@ -50,14 +50,14 @@ export class LeapingClock implements Clock {
     for (const timer of timers) {
       const left = timer.due - this.monotonic()
       clearTimeout(timer.timeout)
-      // One that fired before it may have cancelled it.
+      // An earlier timer may have cancelled it.
       if (!this.#timers.has(timer)) continue
       if (left > 0) timer.timeout = setTimeout(() => this.#fire(timer), cut(left))
       else this.#fire(timer)
     }
   }
 
-  /** Puts both clocks forward to a wall time in milliseconds, unless it has passed. */
+  /** Advances both clocks to a wall time in milliseconds, unless it has passed. */
   leapTo(wall: number): void {
     this.leap(Math.max(0, wall - this.now()))
   }
@@ -73,7 +73,7 @@ export class LeapingClock implements Clock {
   }
 }
 
-/** setTimeout fires at once beyond 2^31-1 ms; as with the machine's clock, who waits longer looks again. */
+/** setTimeout fires at once beyond 2^31-1 ms; as with the machine's clock, a longer wait is checked again. */
 function cut(ms: number): number {
   return Math.min(ms, 2 ** 31 - 1)
 }

@@ -2,7 +2,7 @@ import type { Shown } from './emulated-life.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** What the service settles by itself, anew for each object. */
+/** Fields that the service chooses for each object. */
 const OWN: ReadonlySet<string> = new Set([
   'id',
   'uri',
@@ -14,13 +14,13 @@ const OWN: ReadonlySet<string> = new Set([
 const MODULES: readonly string[] = ['backend', 'ip_restriction', 'policy', 'mutual_tls', 'tls_termination']
 
 /**
- * What of an object two have in common that were made from one spec, by the contract (`management-api.md`) and not by what the
- * descriptors take for the same.
+ * What two objects created from one spec have in common, by the contract (`management-api.md`) rather than by what the
+ * descriptors treat as equal.
  */
 export function meaningOf(spec: Body, { object, children }: Shown): unknown {
   const kept = Object.entries(object).filter(([name]) => !OWN.has(name))
   const fields = Object.fromEntries(kept.map(([name, value]) => [name, fieldMeaning(name, value, spec)]))
-  // Rules that come from elsewhere are no part of the policy's spec (`api-decisions.md`).
+  // Rules from elsewhere are not part of the policy's spec (`api-decisions.md`).
   const rules = spec.rulesSource !== 'IPPolicyRules' ? children.map(ruleMeaning).toSorted(byText) : []
   const text = JSON.stringify({ ...fields, ...ofCertificates(spec, object), rules })
   return JSON.parse(text.replaceAll(object.id, 'its-id'))
@@ -50,7 +50,7 @@ function fieldMeaning(name: string, value: unknown, spec: Body): unknown {
   }
 }
 
-/** A disabled module does what none does: nothing. The lowest version is the service's to choose where the spec names none. */
+/** A disabled module is equivalent to none. The service chooses the lowest version if the spec names none. */
 function moduleMeaning(value: unknown, { tlsTermination }: Body): unknown {
   const module = value as Body | null
   if (module === null || module.enabled === false) return null
@@ -62,19 +62,20 @@ function moduleMeaning(value: unknown, { tlsTermination }: Body): unknown {
   )
 }
 
-/** `*` is equivalent to no ACL (rule 6 of `§ Access credentials`); names of hosts have no case, labels have. */
+/** `*` is equivalent to no ACL (rule 6 of `§ Access credentials`); host names are case-insensitive, labels are not. */
 function aclMeaning(rules: readonly string[]): unknown {
   const found = rules.map((rule) => (rule.includes('=') ? rule : rule.toLowerCase()))
   return found.length === 1 && found[0] === '*' ? [] : sorted([...new Set(found)])
 }
 
 /**
- * What is signed anew with each object: keys of authorities, certificates, the times that the spec leaves open, of which only the
- * distance counts. A comment of a public key means nothing. Under a policy the certificate of a domain is the service's business.
+ * Values signed anew for each object: keys of authorities, certificates, times that the spec leaves open, of which only
+ * the difference counts. The comment of a public key has no meaning. Under a policy the service owns a domain's
+ * certificate.
  */
 function ofCertificates({ certificate: chosen, validAfter, validUntil }: Body, object: Body): Body {
   const { valid_after, valid_until, public_key, certificate_management_policy } = object
-  // What is left of a policy, or was put there by others, stays where the spec says nothing of it.
+  // A certificate left by a policy, or set by others, stays if the spec does not mention it.
   if (certificate_management_policy || ('cname_target' in object && chosen === undefined)) return { certificate: null }
   if (valid_until === undefined) {
     if (public_key === undefined) return {}

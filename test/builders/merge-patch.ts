@@ -1,6 +1,6 @@
 type JSONObject = Readonly<Record<string, unknown>>
 
-/** What a server makes of a JSON merge patch, word for word as RFC 7396 has it. */
+/** The result of a JSON merge patch, word for word as in RFC 7396. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const result = new Map(isObject(target) ? Object.entries(target) : [])

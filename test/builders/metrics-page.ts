@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** What docs/metrics.md says of one metric. */
+/** One metric as documented in docs/metrics.md. */
 export interface DocumentedMetric {
   readonly type: string
   readonly labels: readonly string[]

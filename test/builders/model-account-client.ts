@@ -6,13 +6,13 @@ import type { ModelAccount, SentWrite } from './model-account.ts'
 import type { ModelProcess } from './model-process.ts'
 
 /**
- * What happens to a write at the API:
- * - `lost`: it takes effect, the answer gets lost
- * - `late`: the connection is reset at once, and the write takes effect as late as it may
+ * A fault of a write to the API:
+ * - `lost`: it takes effect, but the answer is lost
+ * - `late`: the connection is reset at once, and the write takes effect as late as possible
  * - `unsent`: the connection is reset before anything arrived
- * - `broken`: the server fails before it did anything, and says so without certainty
- * - `limited`, `refused`: surely not carried out
- * - `doubled`: something on the way sends it twice
+ * - `broken`: the server fails before it did anything, with an answer that leaves this open
+ * - `limited`, `refused`: definitely not carried out
+ * - `doubled`: an intermediary sends it twice
  */
 export type ApiFault = 'lost' | 'late' | 'unsent' | 'broken' | 'limited' | 'refused' | 'doubled'
 
@@ -24,9 +24,9 @@ export interface ModelAccountClientOptions {
   /** A write takes effect within this time after it was sent, or never. Milliseconds. */
   readonly requestTimeoutMs: number
   readonly nextFault: () => ApiFault | undefined
-  /** Told of each GET that is sent, as `ip_policies` or `ip_policies/id`. */
+  /** Called for each GET that is sent, as `ip_policies` or `ip_policies/id`. */
   readonly onRead: (path: string) => void
-  /** Told of each write when it is sent. */
+  /** Called for each write when it is sent. */
   readonly onWrite: (write: SentWrite) => void
 }
 
@@ -73,7 +73,7 @@ export class ModelAccountClient implements ClosableApiClient {
   }
 
   async close(): Promise<void> {
-    // Nothing is held open.
+    // There is nothing to close.
   }
 
   get #account(): ModelAccount {
@@ -85,7 +85,7 @@ export class ModelAccountClient implements ClosableApiClient {
   async #write<T>(write: SentWrite, effect: () => T): Promise<T> {
     const { process, clock, requestTimeoutMs, nextFault, onWrite } = this.#options
     const label = `${write.method} ${write.collection.path}`
-    // Sent by a dead process: the call below never goes on.
+    // Sent by a dead process: the call below never continues.
     const fault = process.alive ? nextFault() : undefined
     if (process.alive) onWrite(write)
     switch (fault) {
@@ -120,7 +120,7 @@ export class ModelAccountClient implements ClosableApiClient {
   }
 }
 
-/** Nobody hears of what becomes of it. */
+/** Ignores the outcome. */
 function attempt(effect: () => unknown): undefined {
   try {
     effect()

@@ -2,19 +2,19 @@ import { ApiError } from '../../src/api/errors.ts'
 import type { Collection, RemoteObject, RequestBody } from '../../src/api/types.ts'
 import { stored } from './kinds/api-model.ts'
 
-/** An account at the API in memory: collections of objects with ids of the server's, in the order of their creation. */
+/** An account at the API in memory: collections of objects with server-generated ids, in order of creation. */
 export class ModelAccount {
   /** Every create that took effect, by collection and metadata. */
   readonly created: string[] = []
-  /** Every token that was ever told, with the id of its object. */
+  /** Every token ever shown, with the id of its object. */
   readonly tokens = new Map<string, string>()
-  /** Further fields that the server gives to new objects of a collection. */
+  /** Further fields that the server adds to new objects of a collection. */
   readonly shownBeside = new Map<string, RequestBody>()
-  /** What the server makes of the body of a create that it does not take to the letter. */
+  /** The server's version of a create's body that it does not store as is. */
   altering: ((body: RequestBody) => RequestBody) | undefined
-  /** What the server tells in the place of a token. */
+  /** What the server returns instead of a token. */
   telling: ((token: string) => unknown) | undefined
-  /** Which id the server gives in the answer to a create, in the place of that of the new object. */
+  /** The id in the server's answer to a create, instead of the new object's. */
   naming: ((id: string) => string) | undefined
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
   #ids = 0
@@ -64,7 +64,7 @@ export class ModelAccount {
     return this.#put(path, stored(body, before))
   }
 
-  /** Has the server tell of an object something else than before. */
+  /** Makes the server return another state of an object. */
   replace(path: string, object: RemoteObject): void {
     this.#put(path, object)
   }
@@ -76,7 +76,7 @@ export class ModelAccount {
     return this.#of(path).delete(id) ? 'deleted' : 'absent'
   }
 
-  /** Id of an object that keeps `id` from being deleted. */
+  /** Id of an object that prevents the deletion of `id`. */
   userOf(id: string): string | undefined {
     const holds = (ids: readonly string[]): boolean => ids.includes(id)
     const backend = this.list('backends/failover').find(({ backends }) => holds(backends as readonly string[]))
@@ -110,14 +110,14 @@ export class ModelAccount {
   }
 }
 
-/** Ids in the module as it is sent. */
+/** Ids in the module as sent. */
 function authoritiesIn(module: unknown): readonly string[] {
   return (
     (module as { readonly certificate_authority_ids?: readonly string[] } | undefined)?.certificate_authority_ids ?? []
   )
 }
 
-/** Ids in the module as an edge has it. */
+/** Ids in the module as stored in an edge. */
 function authoritiesOf({ mutual_tls: module }: RemoteObject): readonly string[] {
   const held = module as { readonly certificate_authorities?: readonly { readonly id: string }[] } | undefined
   return (held?.certificate_authorities ?? []).map(({ id }) => id)
@@ -130,7 +130,7 @@ function refusal(code: 'Conflict' | 'NotFound' | 'Invalid', status: number, mess
   return new ApiError(code, message, { definite: true, status })
 }
 
-/** What a write to the API did, as the model's client tells it. */
+/** A write to the API, as the model's client reports it. */
 export interface SentWrite {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly collection: Collection

@@ -3,7 +3,7 @@ import type { ApiClient, Collection, CompleteList, RemoteObject, RequestBody } f
 import { sleep } from '../../src/util/clock.ts'
 import type { FakeClock } from './fake-clock.ts'
 
-/** How long a call takes: to the server, between the pages of a list, and back. Milliseconds. */
+/** Duration of a call: to the server, between the pages of a list, and back. Milliseconds. */
 export interface Delays {
   readonly there: number
   readonly paging?: number
@@ -11,27 +11,27 @@ export interface Delays {
 }
 
 /**
- * An API in memory behind a slow network, on the test's clock. What a call does happens when it reaches the server, what
- * it answers arrives later, so that calls overtake each other. Each change gives the object a higher `version`.
+ * An API in memory behind a slow network, on the test's clock. A call takes effect when it reaches the server, its
+ * answer arrives later, so that calls can overtake each other. Each change gives the object a higher `version`.
  */
 export class ModelApi implements ApiClient {
   readonly store = new Map<string, RemoteObject>()
   readonly calls: string[] = []
   /** Delays of the next call. */
   delays: Delays = { there: 1, back: 1 }
-  /** Fails the next call of this name after it took effect. */
+  /** The next call of this name takes effect and then fails. */
   loseAnswerOf: 'create' | 'update' | 'delete' | undefined
   /** Refuses the next call of this name. */
   refuse: 'list' | 'update' | undefined
   readonly #clock: FakeClock
-  /** Changes so far, the highest version given. */
+  /** Number of changes, which is the highest version given. */
   versions = 0
 
   constructor(clock: FakeClock) {
     this.#clock = clock
   }
 
-  /** A change made by somebody else; undefined fields make it a new object. */
+  /** A change by another client; undefined fields make it a new object. */
   put(id: string, fields: RequestBody = {}): RemoteObject {
     const object = { ...this.store.get(id), ...fields, id, version: ++this.versions }
     this.store.set(id, object)

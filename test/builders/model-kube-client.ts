@@ -16,18 +16,18 @@ import type { ModelProcess } from './model-process.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What happens to a write: `lost` takes effect without an answer, `unsent` never arrives. */
+/** A fault of a write: `lost` takes effect without an answer, `unsent` never arrives. */
 export type KubeFault = 'lost' | 'unsent'
 
 export interface ModelKubeClientOptions {
   readonly kube: ModelKube
   readonly process: ModelProcess
   readonly clock: Clock
-  /** Milliseconds after which a watch tells of a change. */
+  /** Milliseconds until a watch reports a change. */
   readonly lagMs: number
-  /** Asked before each write. */
+  /** Consulted before each write. */
   readonly nextFault: (type: ResourceType, key: ObjectKey) => KubeFault | undefined
-  /** Told of each write that reaches the server, as `PATCH backends/web status`. */
+  /** Called for each write that reaches the server, as `PATCH backends/web status`. */
   readonly onWrite: (label: string) => void
 }
 

@@ -12,24 +12,24 @@ import { applyMergePatch } from './merge-patch.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A change as watches tell it. */
+/** A change as reported by watches. */
 export interface Change {
   readonly plural: string
   readonly type: 'added' | 'modified' | 'deleted'
   readonly object: KubeObject
 }
 
-/** What a snapshot of etcd holds. */
+/** The content of a snapshot of etcd. */
 export interface KubeSnapshot {
   readonly objects: ReadonlyMap<string, KubeObject>
   readonly revision: number
-  /** How much had happened by then. */
+  /** Length of the history at that time. */
   readonly length: number
 }
 
 /**
- * The Kubernetes API server in memory, as far as the operator depends on it: resource versions and uids with preconditions,
- * generations, merge patches, the status subresource, finalizers and graceful deletion.
+ * The Kubernetes API server in memory, as far as the operator depends on it: resource versions and uids with
+ * preconditions, generations, merge patches, the status subresource, finalizers and graceful deletion.
  */
 export class ModelKube {
   readonly #objects = new Map<string, KubeObject>()
@@ -40,7 +40,9 @@ export class ModelKube {
   #revision = 1
   #uids = 0
 
-  /** @param now the time that objects are made and deleted at. @param uidPrefix what tells uids from those of other clusters. */
+  /**
+   * @param now the time of creations and deletions. @param uidPrefix distinguishes uids from those of other clusters
+   */
   constructor(now: () => string = () => '2026-01-01T00:00:00Z', uidPrefix = 'uid') {
     this.#now = now
     this.#uidPrefix = uidPrefix
@@ -64,7 +66,7 @@ export class ModelKube {
     return { items, resourceVersion: this.revision }
   }
 
-  /** Tells `listener` of every change of the type after `resourceVersion`. Returns the way to end that. */
+  /** Calls `listener` for every change of the type after `resourceVersion`. Returns a function that stops it. */
   listen(type: ResourceType, resourceVersion: string, listener: (change: Change) => void): () => void {
     const told = (change: Change): void => {
       if (change.plural === type.plural) listener(change)
@@ -96,7 +98,7 @@ export class ModelKube {
     return this.#store(type, 'added', object) as T
   }
 
-  /** @param complete what the server adds to an object before it stores it. */
+  /** @param complete adds the server's fields to an object before it is stored */
   mergePatch<T extends KubeObject>(
     type: ResourceType,
     key: ObjectKey,
@@ -122,7 +124,7 @@ export class ModelKube {
     return this.#store(type, gone ? 'deleted' : 'modified', object) as T
   }
 
-  /** As `kubectl delete`: waits for finalizers. */
+  /** Like `kubectl delete`: waits for finalizers. */
   delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): boolean {
     const before = this.get(type, key)
     if (before === undefined) return false
@@ -140,7 +142,7 @@ export class ModelKube {
     return true
   }
 
-  /** Deletes what belongs to owners that are gone, as the garbage collector does in its own time. */
+  /** Deletes objects whose owners are gone, as the garbage collector does in its own time. */
   collectGarbage(type: ResourceType): void {
     const uids = new Set([...this.#objects.values()].map(({ metadata }) => metadata.uid))
     for (const { metadata } of this.list(type).items) {
@@ -149,14 +151,15 @@ export class ModelKube {
     }
   }
 
-  /** Everything as it is now, as a snapshot of etcd holds it. */
+  /** The current state, as in a snapshot of etcd. */
   snapshot(): KubeSnapshot {
     return { objects: new Map(this.#objects), revision: this.#revision, length: this.#history.length }
   }
 
   /**
-   * Everything as it was then, resource versions included; no watch is told. A uid is given out once all the same.
-   * @param goesOnFrom the revision from which it counts on: as then, or higher, as `etcdutl snapshot restore --bump-revision` has it
+   * Restores that state, including resource versions; watches are not notified. A uid is still given out only once.
+   * @param goesOnFrom the revision to continue from: as then, or higher, as with `etcdutl snapshot restore
+   * --bump-revision`
    */
   restore({ objects, revision, length }: KubeSnapshot, goesOnFrom: number = revision): void {
     this.#objects.clear()
@@ -188,17 +191,17 @@ function given({ namespace, name }: ObjectKey): { readonly namespace?: string; r
   return namespace === undefined ? { name } : { namespace, name }
 }
 
-/** Objects of types that have no spec to speak of count none. */
+/** Types without a real spec have no generation. */
 function countsGenerations({ group }: ResourceType): boolean {
   return !['', 'events.k8s.io', 'coordination.k8s.io'].includes(group)
 }
 
-/** To be deleted is a wish as well. */
+/** A deletion raises the generation as well. */
 function generation({ generation: former }: KubeObject['metadata'], moved: boolean): { readonly generation?: number } {
   return former === undefined ? {} : { generation: former + (moved ? 1 : 0) }
 }
 
-/** Lists and maps of the metadata that hold nothing are not there. */
+/** Empty lists and maps of the metadata are omitted. */
 function withoutEmpty(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   const kept = Object.entries(metadata).filter(([, value]) => {
     return typeof value !== 'object' || value === null || Object.keys(value).length > 0

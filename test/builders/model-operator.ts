@@ -23,10 +23,12 @@ import { createSilentLogger } from './silent-logger.ts'
 
 const OPERATOR_NAMESPACE = 'culvert-system'
 export const INSTALLATION = 'installation-1'
-/** With a salt that is always the same, so that a story replays exactly. */
+/** With a constant salt, so that a story replays exactly. */
 const FINGERPRINTS = new Fingerprints(Buffer.alloc(32, 1))
 
-/** Longest life of a request, the pause between two lists, and the lag of reads that a model's operator reckons with. Milliseconds. */
+/**
+ * Longest life of a request, pause between two lists, and lag of reads that a model's operator assumes. Milliseconds.
+ */
 export const times = { requestTimeoutMs: 1000, scanPauseMs: 500, readLagMs: 60_000 } as const
 
 export interface ModelOperatorOptions {
@@ -38,7 +40,7 @@ export interface ModelOperatorOptions {
   readonly onEvent: (about: KubeObject, reason: string) => void
 }
 
-/** The operator's own modules, wired as its process wires them, over clients of models. Stops when `signal` is aborted. */
+/** The operator's own modules, wired as in its process, over clients of models. Stops when `signal` is aborted. */
 export function startModelOperator(
   options: ModelOperatorOptions,
   signal: AbortSignal,

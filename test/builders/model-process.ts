@@ -2,8 +2,8 @@ import type { Clock } from '../../src/util/clock.ts'
 import { sleep } from '../../src/util/clock.ts'
 
 /**
- * A process that may die at any moment: what it has sent still takes effect, but no answer reaches it any more, so that its
- * code never goes on.
+ * A process that may die at any moment: requests already sent still take effect, but no answer reaches it any more, so
+ * that its code never continues.
  */
 export class ModelProcess {
   readonly #clock: Clock
@@ -21,7 +21,10 @@ export class ModelProcess {
     this.#alive = false
   }
 
-  /** A call of this process: `effect` happens at the server after `there`, its answer or error is back after `back`. Milliseconds. */
+  /**
+   * A call of this process: `effect` happens at the server after `there`, its answer or error arrives after `back`.
+   * Milliseconds.
+   */
   async call<T>(there: number, back: number, effect: () => T): Promise<T> {
     await this.#orNever()
     await sleep(this.#clock, there)

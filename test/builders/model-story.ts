@@ -28,8 +28,8 @@ const shop = (more: Fields = {}): Fields => ({
 })
 
 /**
- * The resources of every story, each with the specs it may be given. The failover backend refers to the first, the edge to the authority,
- * whose PEM cannot be changed; a bot has no metadata.
+ * The resources of every story, each with its possible specs. The failover backend refers to the first, the edge to the
+ * authority, whose PEM is immutable; a bot has no metadata.
  */
 const RESOURCES: readonly { readonly kind: string; readonly name: string; readonly specs: readonly Fields[] }[] = [
   {
@@ -80,7 +80,7 @@ const apiFaults: readonly ApiFault[] = ['lost', 'late', 'unsent', 'broken', 'lim
 const kubeFaults: readonly KubeFault[] = ['lost', 'unsent']
 const subject = fc.nat({ max: 3 })
 
-/** Which resources a story is about, by their place in `RESOURCES`: many steps on few say more than few on many. */
+/** Which resources a story is about, by their index in `RESOURCES`: many steps on few reveal more than few on many. */
 const FOCI: readonly (readonly number[])[] = [[0], [0, 1], [2], [3], [3, 4], [5], [0, 2, 3, 5]]
 
 const step = fc.oneof(
@@ -108,12 +108,12 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('key' as const), valid: fc.boolean() }) },
 )
 
-/** A step of a story, and how long the world runs on after it. */
+/** A step of a story, and how long the world runs afterwards. */
 type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) & { readonly thenMs: number }
 
 const thenMs = fc.constantFrom(0, 1, 2, 3, 4, 5, 7, 10, 25, 60, 600, 1500, 4000)
 
-/** Every story begins with the resources it is about, at rest or barely applied. */
+/** Every story begins with its resources at rest or just applied. */
 export const stories: fc.Arbitrary<readonly Step[]> = fc
   .tuple(
     fc.constantFrom(...FOCI),
@@ -130,7 +130,7 @@ export const stories: fc.Arbitrary<readonly Step[]> = fc
     return [...applied, ...lived]
   })
 
-/** Lives through a story, then lets everything come to rest. */
+/** Plays a story, then waits until everything is at rest. */
 export async function live(story: readonly Step[]): Promise<ModelWorld> {
   const world = ModelWorld.start()
   await liveThrough(world, story, act)
@@ -138,7 +138,7 @@ export async function live(story: readonly Step[]): Promise<ModelWorld> {
   for (const { kind, name } of RESOURCES)
     world.patch(kind, name, { metadata: { annotations: { 'culvert.dev/paused': null } } })
   leaveNothingWaiting(world)
-  // Longer than the slow retry of what was refused, with its jitter, and as many drift passes.
+  // Longer than the slow retry of a refused write, with its jitter, and as many resyncs.
   await world.clock.advance(720_000)
   return world
 }
@@ -216,7 +216,10 @@ function interfere(
   if (world.account.userOf(object.id) === undefined) world.account.delete(path, object.id)
 }
 
-/** Only what still carries its mark comes back as its own; and what was sent before must have ended. */
+/**
+ * Only resources whose object still carries their marker come back as their owners; and requests sent before must have
+ * ended.
+ */
 async function restore(world: ModelWorld, index: number): Promise<void> {
   world.kill()
   await world.clock.advance(2 * times.requestTimeoutMs)
@@ -227,7 +230,7 @@ async function restore(world: ModelWorld, index: number): Promise<void> {
   world.startOperator()
 }
 
-/** What waits for the user: a target that is gone, or kept from going by who refers to it. */
+/** Resolves what waits for the user: a target that is gone, or one whose dependents prevent its deletion. */
 function leaveNothingWaiting(world: ModelWorld): void {
   const leave = (
     [user, userName]: readonly [string, string],
@@ -253,7 +256,7 @@ function rulesOf(world: ModelWorld, policyId: string): readonly RemoteObject[] {
   return world.account.list('ip_policy_rules').filter((held) => (held.ip_policy as Fields).id === policyId)
 }
 
-/** What the account should hold: for each resource its one object, as its spec has it. */
+/** The wanted content of the account: one object for each resource, as its spec says. */
 export function expectedObjects(world: ModelWorld): readonly Fields[] {
   return world.all().flatMap((cr) => {
     const remote = world.remote(cr)
@@ -265,21 +268,24 @@ export function expectedObjects(world: ModelWorld): readonly Fields[] {
 }
 
 /**
- * Ids of objects that are only reported. A create that something doubled leaves one when the resource is deleted before any list
- * has shown the copy.
+ * Ids of objects that are only reported. A duplicated create leaves one if the resource is deleted before any list has
+ * shown the copy.
  */
 export function reportedOrphans(world: ModelWorld): readonly string[] {
   return world.accountResource?.status?.orphans?.map(({ id }) => id) ?? []
 }
 
-/** Markers under which more than one object was made: an attempt went out while an earlier one could still take effect. */
+/**
+ * Markers with which more than one object was created: an attempt was sent while an earlier one could still take
+ * effect.
+ */
 export function madeTwice(world: ModelWorld): readonly string[] {
   // A rule that was removed and is wanted again has the same marker as before.
   const created = world.account.created.filter((label) => !label.startsWith('ip_policy_rules '))
   return created.filter((label, index) => created.indexOf(label) !== index)
 }
 
-/** What it does hold, in the same words. Rules count as part of their policy. */
+/** The account's actual content in the same form. Rules count as part of their policy. */
 export function actualObjects(world: ModelWorld): readonly Fields[] {
   return world.account.all().flatMap(({ path, object }) => {
     if (path === 'ip_policy_rules') return []

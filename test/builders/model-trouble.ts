@@ -2,13 +2,13 @@ import type { ApiFault } from './model-account-client.ts'
 import type { KubeFault } from './model-kube-client.ts'
 import type { ModelWorld } from './model-world.ts'
 
-/** What can befall an operator in any story. */
+/** Faults of an operator in any story. */
 export type Trouble =
   | { readonly type: 'crash'; readonly downMs: number }
   | { readonly type: 'api fault'; readonly fault: ApiFault }
   | { readonly type: 'kube fault'; readonly fault: KubeFault }
 
-/** Has the trouble come to the operator: at once, or with its next call to the server that is at fault. */
+/** Applies the fault to the operator: at once, or to its next call to the server concerned. */
 export async function suffer(world: ModelWorld, trouble: Trouble): Promise<void> {
   switch (trouble.type) {
     case 'crash':
@@ -24,7 +24,7 @@ export async function suffer(world: ModelWorld, trouble: Trouble): Promise<void>
   }
 }
 
-/** Has each step happen and time go by after it; then whatever is still in store for the operator is called off. */
+/** Plays each step and lets its time pass; then cancels pending faults. */
 export async function liveThrough<Step extends { readonly thenMs: number }>(
   world: ModelWorld,
   story: readonly Step[],

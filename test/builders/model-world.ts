@@ -41,16 +41,16 @@ const KINDS: ReadonlySet<string> = new Set([
 ])
 const registry = new KindsRegistry(kinds.filter(({ definition }) => KINDS.has(definition.kind)))
 
-/** A cluster and an account, both models, with an operator that can be killed and started again. Time is the world's own. */
+/** A cluster and an account, both models, with an operator that can be killed and restarted, and a clock of its own. */
 export class ModelWorld {
   readonly clock = new FakeClock()
   readonly kube = new ModelKube()
   readonly account = new ModelAccount()
-  /** API keys and the accounts that they open. */
+  /** API keys and their accounts. */
   readonly keys = new Map([['key-1', this.account]])
-  /** Accounts that any key opens, by their addresses. Other addresses lead to `keys`. */
+  /** Accounts that any key opens, by address. Other addresses lead to `keys`. */
   readonly addresses = new Map<string, ModelAccount>()
-  /** Ids of API keys that the API does not take, for now. */
+  /** Ids of API keys that the API currently refuses. */
   readonly refusedKeys = new Set<string>()
   readonly apiFaults: ApiFault[] = []
   readonly kubeFaults: KubeFault[] = []
@@ -59,7 +59,7 @@ export class ModelWorld {
   /** Every GET at the API. */
   readonly reads: string[] = []
   readonly events: string[] = []
-  /** What broke a rule that holds at every moment. */
+  /** Violations of rules that hold at every moment. */
   readonly violations: string[] = []
   /** Runs when the next POST arrives at the API. */
   duringPost: (() => void) | undefined
@@ -89,7 +89,7 @@ export class ModelWorld {
     return world
   }
 
-  /** Errors that no reconcile foresaw. */
+  /** Errors that no reconcile anticipated. */
   get bugs(): readonly LogLine[] {
     return this.#logs.flat().filter(({ level }) => level === 'error')
   }
@@ -117,7 +117,7 @@ export class ModelWorld {
           process,
           clock,
           lagMs: 20,
-          // The account has its Secrets too: those are none of a story's.
+          // The account has its Secrets too: stories leave them alone.
           nextFault: ({ kind }, { namespace }) => {
             const isOutput = kind === 'Secret' && namespace === NAMESPACE
             return isOutput || registry.managedKind(kind) !== undefined ? this.kubeFaults.shift() : undefined
@@ -140,13 +140,13 @@ export class ModelWorld {
     this.#logs.push(lines)
   }
 
-  /** Ends the operator as `kill -9` does. */
+  /** Ends the operator like `kill -9`. */
   kill(): void {
     this.#process.kill()
     this.#stop.abort()
   }
 
-  /** Lets time pass until `holds`, at most `ms`. @throws Error when it does not come to hold. */
+  /** Advances time until `holds`, at most `ms`. @throws Error if it does not hold by then */
   async until(what: string, holds: () => boolean, ms = 3_600_000): Promise<void> {
     const end = this.clock.monotonic() + ms
     while (!holds()) {
@@ -163,7 +163,7 @@ export class ModelWorld {
     return registry.managed.flatMap((descriptor) => this.kube.list<CustomResource>(resourceTypeOf(descriptor)).items)
   }
 
-  /** The Account, whose resources these are. */
+  /** The Account of these resources. */
   get accountResource(): AccountResource | undefined {
     return this.kube.get<AccountResource>(registry.accountType('Account'), ACCOUNT)
   }
@@ -176,7 +176,10 @@ export class ModelWorld {
     this.kube.delete(registry.accountType('Account'), ACCOUNT)
   }
 
-  /** Makes the Account anew with another address, as a restore or a GitOps tool may: without the status, unless it is `kept`. */
+  /**
+   * Creates the Account again with another address, as a restore or a GitOps tool may: without the status, unless it is
+   * `kept`.
+   */
   moveAccount(baseURL: string, kept: 'status kept' | 'status lost'): void {
     const type = registry.accountType('Account')
     const { spec, status } = this.accountResource ?? {}
@@ -190,7 +193,7 @@ export class ModelWorld {
     this.kube.mergePatch(secretType, { namespace: NAMESPACE, name: 'key' }, { data: { apiKey: btoa(apiKey) } })
   }
 
-  /** As `kubectl apply`: makes the resource or gives it another spec; one that is being deleted is left alone. */
+  /** Like `kubectl apply`: creates the resource or gives it another spec; one that is being deleted is left alone. */
   apply(kind: string, name: string, spec: Fields, metadata: Fields = {}): void {
     const key = { namespace: NAMESPACE, name }
     const before = this.get(kind, name)
@@ -212,7 +215,7 @@ export class ModelWorld {
     this.kube.delete(typeOf(kind), { namespace: NAMESPACE, name })
   }
 
-  /** The resource comes back from a backup: the same name, spec and annotations under another uid, without its status. */
+  /** Restores the resource from a backup: the same name, spec and annotations with another uid, without its status. */
   restore(kind: string, name: string): void {
     const before = this.get(kind, name)
     if (before === undefined || before.metadata.deletionTimestamp !== undefined) return
@@ -222,14 +225,14 @@ export class ModelWorld {
     this.apply(kind, name, before.spec as Fields, { annotations, finalizers })
   }
 
-  /** The remote object that a resource's status names. */
+  /** The remote object named in a resource's status. */
   remote(cr: CustomResource) {
     const collection = registry.managedKind(cr.kind)?.collectionOf(cr.spec)
     const { id } = statusOf(cr)
     return id === undefined || collection === undefined ? undefined : this.account.get(collection.path, id)
   }
 
-  /** The account, for the token of a key that it holds and does not refuse. */
+  /** The account of a key's token, if it has the key and does not refuse it. */
   #openedBy(token: string): ModelAccount | undefined {
     const id = this.account.tokens.get(token)
     const opens = id !== undefined && this.account.get('api_keys', id) !== undefined && !this.refusedKeys.has(id)
@@ -265,7 +268,7 @@ export class ModelWorld {
   }
 }
 
-/** Whether the API tells something of these objects only once. */
+/** Whether the API shows a field of these objects only once. */
 function isTold({ oneTimeFields = [] }: Collection): boolean {
   return oneTimeFields.length > 0
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
-/** An alert, as a rule file of Prometheus has it. */
+/** An alert in a Prometheus rule file. */
 export interface AlertRule {
   readonly alert: string
   readonly expr: string
-  /** How long the expression holds before the alert fires. Default: it fires at once. */
+  /** How long the expression holds before the alert fires. Default: at once. */
   readonly for?: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<'summary' | 'description' | 'runbook_url', string>>
@@ -27,7 +27,7 @@ interface Dashboard {
   readonly annotations: { readonly list: readonly { readonly name: string; readonly expr: string }[] }
 }
 
-/** A metric in an expression, with the names of the labels that its braces match. */
+/** A metric in an expression, with the label names in its matchers. */
 export interface UsedMetric {
   readonly name: string
   readonly labels: readonly string[]
@@ -42,7 +42,7 @@ export function alertRules(): readonly AlertRule[] {
   return ruleFile().groups.flatMap(({ rules }) => rules)
 }
 
-/** The queries of the chart's dashboard, those of its annotations aside. */
+/** The queries of the chart's dashboard, except its annotations. */
 export function panelQueries(): readonly PanelQuery[] {
   return dashboard().panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ panel: title, expr })))
 }
@@ -52,7 +52,7 @@ export function annotationQueries(): readonly PanelQuery[] {
   return dashboard().annotations.list.map(({ name, expr }) => ({ panel: name, expr }))
 }
 
-/** Every metric of an expression whose metrics all have braces; series of a histogram are given as the histogram. */
+/** Every metric of an expression whose metrics all have matchers; series of a histogram count as the histogram. */
 export function metricsIn(expr: string): readonly UsedMetric[] {
   return [...expr.matchAll(/(\w+)\{([^}]*)\}/g)].map(([, name = '', matchers = '']) => ({
     name: name.replace(/_(bucket|sum|count)$/, ''),

@@ -2,18 +2,18 @@ import type { ServerResponse } from 'node:http'
 
 const NEWLINE = 0x0a
 
-/** A frame of a watch as an apiserver sends it. */
+/** A frame of a watch as from an apiserver. */
 export interface WatchedFrame {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
   readonly object: { readonly metadata?: { readonly uid?: string; readonly resourceVersion?: string } }
 }
 
-/** What is sent in the place of a frame, in this order. */
+/** Replaces a frame by others, in this order. */
 export type Alteration = (frame: WatchedFrame) => readonly WatchedFrame[]
 
 /** A watch that streams through the proxy, frame by frame. */
 export class OpenWatch {
-  /** Of the watched collection. */
+  /** Path of the watched collection. */
   readonly path: string
   readonly #response: ServerResponse
   #mode: 'pass' | 'swallow' | 'cut' | 'alter' = 'pass'
@@ -28,7 +28,7 @@ export class OpenWatch {
     this.#response = response
   }
 
-  /** Frames that were kept back since `stall`. */
+  /** Frames held back since `stall`. */
   get swallowed(): number {
     return this.#swallowed
   }
@@ -38,39 +38,39 @@ export class OpenWatch {
     return !this.#response.destroyed && !this.#response.writableEnded
   }
 
-  /** Bytes of the frame that was cut; 0 before. */
+  /** Bytes of the frame that was cut; 0 before that. */
   get cut(): number {
     return this.#cut
   }
 
-  /** Frames since `alter` that something else was sent for. */
+  /** Frames replaced since `alter`. */
   get altered(): number {
     return this.#altered
   }
 
-  /** From now on each frame is sent as what `alteration` makes of it, until `pass`. */
+  /** From now on each frame is replaced by the result of `alteration`, until `pass`. */
   alter(alteration: Alteration): void {
     this.#alteration = alteration
     this.#altered = 0
     this.#mode = 'alter'
   }
 
-  /** From now on every frame gets through as it is. What was kept back does not come after all. */
+  /** From now on every frame passes unchanged. Frames that were held back are lost. */
   pass(): void {
     this.#mode = 'pass'
   }
 
-  /** From now on no frame gets through, while the connection stays as it is. */
+  /** From now on no frame passes, while the connection stays open. */
   stall(): void {
     this.#mode = 'swallow'
   }
 
-  /** The next frame is sent by half, then the connection is reset. */
+  /** Half of the next frame is sent, then the connection is reset. */
   cutNextFrame(): void {
     this.#mode = 'cut'
   }
 
-  /** Says that the watch's resourceVersion is too old, as the apiserver does within a stream, and ends it. */
+  /** Reports within the stream that the watch's resourceVersion is too old, like the apiserver, and ends it. */
   expire(): void {
     const object = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410 }
     this.#response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`)
@@ -81,7 +81,7 @@ export class OpenWatch {
     this.#response.destroy()
   }
 
-  /** Takes bytes from the apiserver. */
+  /** Receives bytes from the apiserver. */
   take(chunk: Buffer): void {
     this.#pending = Buffer.concat([this.#pending, chunk])
     for (let end = this.#pending.indexOf(NEWLINE); end >= 0; end = this.#pending.indexOf(NEWLINE)) {

@@ -1,6 +1,6 @@
 import { json, startServer, type TestServer } from './http-server.ts'
 
-/** A span as it came in, its attributes as a plain object. */
+/** A received span, its attributes as a plain object. */
 export interface ReceivedSpan {
   readonly name: string
   readonly traceId: string
@@ -11,7 +11,7 @@ export interface ReceivedSpan {
   /** 2 for an error. */
   readonly status: { readonly code?: number }
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Of the process that sent it. */
+  /** Of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>
 }
 
@@ -34,7 +34,7 @@ interface Batch {
 /** A receiver of traces over OTLP/HTTP in JSON, on a free port. */
 export class OtlpReceiver implements AsyncDisposable {
   readonly #server: TestServer
-  /** What it answers batches with. */
+  /** The status of its answers. */
   status = 200
 
   private constructor(server: TestServer) {
@@ -59,7 +59,7 @@ export class OtlpReceiver implements AsyncDisposable {
     return this.#server.requests
   }
 
-  /** Everything received, in the order in which it ended. */
+  /** Every received span, in the order in which they ended. */
   get spans(): readonly ReceivedSpan[] {
     return this.batches.flatMap(({ body }) => {
       const { resourceSpans }: Batch = JSON.parse(body)

@@ -1,6 +1,6 @@
 import type { OutputTarget } from '../../src/managed/descriptor/descriptor.ts'
 
-/** `spec.output` as a test reads it, whatever the kind. */
+/** `spec.output` as tests read it, for any kind. */
 export interface WithOutput {
   readonly output?: { readonly secret?: Named; readonly configMap?: Named }
 }
@@ -10,13 +10,13 @@ interface Named {
   readonly key?: string
 }
 
-/** Where a spec wants its token, by the defaults that its page names. */
+/** Where a spec puts its token, with the documented defaults. */
 export function tokenPlaceIn(spec: object, resource: string): { readonly name: string; readonly key: string } {
   const { name = resource, key = 'token' } = (spec as WithOutput).output?.secret ?? {}
   return { name, key }
 }
 
-/** Where a spec wants its texts; undefined when it wants none. */
+/** Where a spec puts its texts; undefined if it has no output. */
 export function outputIn(spec: object): OutputTarget | undefined {
   const { secret, configMap } = (spec as WithOutput).output ?? {}
   if (secret?.name !== undefined) return { kind: 'Secret', name: secret.name }

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { until } from '../cluster/support/wait.ts'
 
-/** What a child process prints, line by line, of both its streams. */
+/** The lines that a child process prints to both of its streams. */
 export class PrintedLines {
   readonly #child: ChildProcess
   readonly #lines: string[] = []
@@ -19,7 +19,9 @@ export class PrintedLines {
     return this.#lines.join('\n')
   }
 
-  /** Waits until it has printed a line that matches; returns the match. @throws Error with its output when it has ended. */
+  /**
+   * Waits until it has printed a line that matches; returns the match. @throws Error with its output if it has ended
+   */
   async until(pattern: RegExp): Promise<RegExpExecArray> {
     const look = (): RegExpExecArray | undefined => {
       const found = this.#lines.map((line) => pattern.exec(line)).find((match) => match !== null)

@@ -6,7 +6,7 @@ interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
 }
 
-/** Where a token that is rotated lives. */
+/** Where a rotated token is stored. */
 export interface Rotated {
   /** Collection of its objects. */
   readonly path: string
@@ -15,12 +15,12 @@ export interface Rotated {
 }
 
 /**
- * Looks at a model world after every single thing that happens to its servers: from the moment when the Secret first holds a
- * token, it always holds one that the API takes, and there are never more than two objects.
+ * Checks a model world after every single event at its servers: once the Secret holds a token, it always holds one that
+ * the API accepts, and there are never more than two objects.
  */
 export class RotationWatch {
   readonly violations: string[] = []
-  /** Every token that the Secret has held, in order. */
+  /** Every token that was in the Secret, in order. */
   readonly tokens: string[] = []
   readonly #world: ModelWorld
   readonly #rotated: Rotated
@@ -44,7 +44,7 @@ export class RotationWatch {
     return encoded === undefined ? undefined : atob(encoded)
   }
 
-  /** Id of the object that the token in the Secret opens. */
+  /** Id of the object of the token in the Secret. */
   get opened(): string | undefined {
     const { account } = this.#world
     const id = this.token === undefined ? undefined : account.tokens.get(this.token)

@@ -13,7 +13,7 @@ const rule = (cidr: string, action: string, more: Fields = {}): Fields => ({
   ...more,
 })
 
-/** The rules of every story, each with the specs it may be given; no two ever claim the same range. */
+/** The rules of every story, each with its possible specs; no two ever have the same range. */
 const RULES: readonly { readonly name: string; readonly specs: readonly Fields[] }[] = [
   {
     name: 'a',
@@ -50,7 +50,7 @@ const step = fc.oneof(
   },
 )
 
-/** A step of a story, and how long the world runs on after it. */
+/** A step of a story, and how long the world runs afterwards. */
 type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) & { readonly thenMs: number }
 
 const thenMs = fc.constantFrom(0, 1, 2, 3, 5, 8, 12, 25, 60, 600, 4000)
@@ -60,14 +60,14 @@ export const ruleStories: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 16, size: 'max' },
 )
 
-/** What came of a story. */
+/** The outcome of a story. */
 export interface RuleReport {
   readonly world: ModelWorld
   /** Deletes that left a policy in use without any rule. */
   readonly emptied: readonly string[]
 }
 
-/** Lives through a story of an edge, its policy and the rules of that, then lets everything come to rest. */
+/** Plays a story of an edge, its policy and that policy's rules, then waits until everything is at rest. */
 export async function liveWithRules(story: readonly Step[]): Promise<RuleReport> {
   const world = ModelWorld.start()
   const emptied = watchForEmptied(world)
@@ -76,11 +76,11 @@ export async function liveWithRules(story: readonly Step[]): Promise<RuleReport>
   world.apply('Edge', 'shop', edge)
   await world.clock.advance(4000)
   await liveThrough(world, story, act)
-  // One that waits because it is the last may go when another stands.
+  // A rule that waits because it is the last may be deleted once there is another.
   const names = RULES.map(({ name }) => name)
   const gone = (name: string) => world.get('IPPolicyRule', name)?.metadata.deletionTimestamp !== undefined
   if (names.some(gone)) world.apply('IPPolicyRule', 'last', rule('192.168.0.0/16', 'Allow'))
-  // Longer than the slow retry of what was refused, with its jitter, and as many drift passes.
+  // Longer than the slow retry of a refused write, with its jitter, and as many resyncs.
   await world.clock.advance(720_000)
   return { world, emptied }
 }
@@ -108,7 +108,7 @@ async function act(world: ModelWorld, what: Step): Promise<void> {
   }
 }
 
-/** Notes every delete that takes the last rule of a policy while an edge has it. */
+/** Records every delete of a policy's last rule while an edge uses the policy. */
 function watchForEmptied(world: ModelWorld): readonly string[] {
   const emptied: string[] = []
   const { account } = world
@@ -123,14 +123,14 @@ function watchForEmptied(world: ModelWorld): readonly string[] {
   return emptied
 }
 
-/** What each rule of the account does. */
+/** The effect of each rule in the account. */
 export function heldRules(world: ModelWorld): readonly Fields[] {
   return world.account.list('ip_policy_rules').map(({ id, cidr, action, description = '' }) => {
     return { id, cidr, action, description }
   })
 }
 
-/** What the resources say that they should do. */
+/** The effects that the resources declare. */
 export function declaredRules(world: ModelWorld): readonly Fields[] {
   return world
     .all()

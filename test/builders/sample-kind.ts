@@ -15,7 +15,7 @@ const condition = object(
 )
 const conditions = list(condition, { description: 'What holds.', maxItems: 16, listType: 'map', mapKeys: ['type'] })
 
-/** A kind with one field of every sort, for tests of what is made from definitions. */
+/** A kind with one field of every sort, for tests of code generated from definitions. */
 export const sampleKind = defineKind({
   group: 'culvert.dev',
   version: 'v1alpha1',

@@ -2,11 +2,11 @@ import fc, { type Arbitrary } from 'fast-check'
 import { type TSchema, Type } from 'typebox'
 import { bool, choice, integer, list, object, stringMap, text, timestamp } from '../../src/schema/define.ts'
 
-/** A schema with values that it accepts and values that it refuses. */
+/** A schema with values that it accepts and values that it rejects. */
 export interface SchemaCase {
   readonly schema: TSchema
   readonly valid: Arbitrary<unknown>
-  /** Each is wrong in one place: out of bounds, of another type, or a required field left out. */
+  /** Each is wrong in one place: out of bounds, of another type, or without a required field. */
   readonly invalid: Arbitrary<unknown>
 }
 

@@ -5,17 +5,17 @@ import { SchemaCoverage } from './schema-coverage.ts'
 import { keepsAllRules, withFixedFields } from './schema-rules.ts'
 import { type Places, type Spec, specsFrom } from './schema-specs.ts'
 
-/** A spec and one that may take its place. */
+/** A spec and one that may replace it. */
 export type Change = readonly [before: Spec, after: Spec]
 
 type Transition = 'added' | 'changed' | 'removed'
 
-/** Specs to make examples of. */
+/** Number of specs from which examples are made. */
 const POOL = 150
-/** Pairs of them that are looked at for each field. */
+/** Number of pairs tried for each field. */
 const PAIRS = 400
 
-/** A spec, and another in all of its fields or in some. */
+/** A spec, and another that differs in some or all fields. */
 export function changesFrom(node: SchemaNode, places: Places): Arbitrary<Change> {
   const fields = fieldsOf(node)
   const spec = specsFrom(node, places)
@@ -30,8 +30,8 @@ export function changesFrom(node: SchemaNode, places: Places): Arbitrary<Change>
 }
 
 /**
- * Changes of each field by itself, where the rules allow it: set, given another value, and taken out. Then changes that show what
- * else the schema has and these lack.
+ * Changes of each field by itself, if the rules allow it: set, changed, and removed. Then changes that cover the rest
+ * of the schema.
  */
 export function exampleChanges(node: SchemaNode, places: Places, seed: number): readonly Change[] {
   const pool = fc.sample(specsFrom(node, places), { seed, numRuns: POOL })
@@ -48,7 +48,7 @@ export function exampleChanges(node: SchemaNode, places: Places, seed: number): 
   return found
 }
 
-/** Fields that a change touches. */
+/** Fields that differ in a change. */
 export function touched([before, after]: Change): readonly string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...names].filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
@@ -67,13 +67,13 @@ function changesOf(node: SchemaNode, pool: readonly Spec[], field: string): read
   return [...found.values()]
 }
 
-/** Members of the union that the field is the type of: they change with it. */
+/** Members of the union whose type the field is: they change with it. */
 export function membersChosenBy(node: SchemaNode, field: string): readonly string[] {
   const rules = node['x-kubernetes-validations'] ?? []
   return rules.filter(({ rule }) => rule.startsWith(`(self.${field} == '`)).flatMap(exclusiveFields)
 }
 
-/** `before` with the fields `taken` as `other` has them, as far as they may change; undefined when the rules refuse that. */
+/** `before` with the fields `taken` from `other`, as far as they may change; undefined if the rules refuse that. */
 function changed(node: SchemaNode, before: Spec, other: Spec, taken: readonly string[]): Spec | undefined {
   const source = (field: string): Spec => (taken.includes(field) ? other : before)
   const present = fieldsOf(node).filter((field) => source(field)[field] !== undefined)

@@ -1,7 +1,7 @@
 import type { SchemaNode } from '../../scripts/schema/schema-node.ts'
 import { childrenOf } from './schema-rules.ts'
 
-/** Counts how often the optional fields of a schema were there and not, and each word of its choices and each truth value. */
+/** Counts how often each optional field of a schema was present and absent, and each enum value and boolean. */
 export class SchemaCoverage {
   readonly #counts = new Map<string, number>()
   readonly #schema: SchemaNode
@@ -20,7 +20,7 @@ export class SchemaCoverage {
     return [...this.#counts].filter(([, count]) => count === 0).map(([what]) => what)
   }
 
-  /** One line of all figures. */
+  /** All figures in one line. */
   summary(): string {
     return [...this.#counts].map(([what, count]) => `${what} ${count}`).join(', ')
   }
@@ -54,7 +54,7 @@ export class SchemaCoverage {
   }
 }
 
-/** What a value can be, where that is a handful. */
+/** The possible values, if they are few. */
 function wordsOf(node: SchemaNode): readonly string[] {
   return node.type === 'boolean' ? ['true', 'false'] : (node.enum ?? []).map(String)
 }

@@ -13,22 +13,24 @@ const environment = new Environment({ unlistedVariablesAreDyn: true }).registerF
 const compiled = new Map<string, (variables: Record<string, unknown>) => unknown>()
 const updates = new Map<string, boolean>()
 
-/** Functions of the apiserver that the evaluator lacks. Values under such rules are made so that they keep them. */
+/**
+ * Functions of the apiserver that the evaluator lacks. Values under such rules are generated so that they satisfy them.
+ */
 const BEYOND = /\b(isCIDR|cidr|isIP|ip)\(/
 
-/** Whether a value keeps the rules of its own schema, those about an update aside. */
+/** Whether a value satisfies the rules of its own schema, except transition rules. */
 export function keepsRules(node: SchemaNode, value: unknown, path: string): boolean {
   return rulesOf(node)
     .filter(({ rule }) => !aboutUpdate(rule, node, path))
     .every(({ rule }) => evaluate(rule, { self: celValue(node, value) }))
 }
 
-/** Whether a value keeps every rule of its schema and of all below. */
+/** Whether a value satisfies every rule of its schema and its descendants. */
 export function keepsAllRules(node: SchemaNode, value: unknown, path: string): boolean {
   return keepsRules(node, value, path) && childrenOf(node, value, path).every((child) => keepsAllRules(...child))
 }
 
-/** `after` with the fields that a change of `before` may not touch as they were: the rules name them. */
+/** `after` with the immutable fields of `before`: the rules name them. */
 export function withFixedFields(node: SchemaNode, before: Value, after: Value): Value {
   let result = after
   for (const { rule, fieldPath } of rulesOf(node).filter((each) => aboutUpdate(each.rule, node, 'spec'))) {
@@ -53,7 +55,7 @@ export function childrenOf(node: SchemaNode, value: unknown, path: string): read
   })
 }
 
-/** The value as the apiserver stores it: with the schema's defaults. */
+/** The value as the apiserver stores it, with the schema's defaults. */
 export function withDefaults(node: SchemaNode, value: unknown): unknown {
   if (Array.isArray(value))
     return value.map((item) => (node.items === undefined ? item : withDefaults(node.items, item)))
@@ -84,7 +86,7 @@ function evaluate(rule: string, variables: Record<string, unknown>): boolean {
   return run(variables) === true
 }
 
-/** The value as CEL of the apiserver sees it: whole numbers, times, and names that are no words of CEL. */
+/** The value as the apiserver's CEL sees it: integers, times, and names that are not CEL keywords. */
 function celValue(node: SchemaNode, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => (node.items === undefined ? item : celValue(node.items, item)))
   if (typeof value === 'number' && node.type === 'integer') return BigInt(value)
@@ -95,7 +97,7 @@ function celValue(node: SchemaNode, value: unknown): unknown {
     const schema = properties?.[name] ?? additionalProperties
     return [properties === undefined ? name : celName(name), schema === undefined ? child : celValue(schema, child)]
   })
-  // Keys of a map may be names that objects give a meaning.
+  // Keys of a map may be names that have a meaning in objects.
   return properties === undefined ? new Map(entries) : Object.fromEntries(entries)
 }
 

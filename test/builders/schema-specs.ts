@@ -4,20 +4,22 @@ import { keepsRules } from './schema-rules.ts'
 
 export type Spec = Readonly<Record<string, unknown>>
 
-/** Values for places of a schema (`spec.acl[]`) of which it says less than has to hold: names of what exists, above all. */
+/**
+ * Values for places of a schema (`spec.acl[]`) where its constraints do not suffice: mainly names of existing objects.
+ */
 export type Places = Readonly<Record<string, Arbitrary<unknown>>>
 
-/** Longest lists and maps, beyond the least that the schema wants. */
+/** Maximum number of entries of lists and maps beyond the schema's minimum. */
 const MORE = 3
-/** Texts up to this length are also tried at their limit. */
+/** Texts with limits up to this length are also tried at their limit. */
 const LONG = 4096
 
-/** Any spec that the schema and its rules take. */
+/** Any spec that satisfies the schema and its rules. */
 export function specsFrom(node: SchemaNode, places: Places): Arbitrary<Spec> {
   return arbitraryOf(node, places, 'spec') as Arbitrary<Spec>
 }
 
-/** Paths of the schema, as `Places` names them. */
+/** Paths of the schema, in the form of `Places`. */
 export function pathsOf(node: SchemaNode, path = 'spec'): readonly string[] {
   const below = Object.entries(node.properties ?? {}).flatMap(([name, child]) => pathsOf(child, `${path}.${name}`))
   const items = node.items === undefined ? [] : pathsOf(node.items, `${path}[]`)
@@ -46,7 +48,7 @@ function ofType(node: SchemaNode, places: Places, path: string): Arbitrary<unkno
   }
 }
 
-/** An optional field is there as often as not, so that rules which count fields are kept often enough. */
+/** An optional field is present half of the time, so that rules which count fields are satisfied often enough. */
 function record(node: SchemaNode, places: Places, path: string): Arbitrary<unknown> {
   const fields = Object.entries(node.properties ?? {}).map(([name, child]) => {
     const value = arbitraryOf(child, places, `${path}.${name}`)
@@ -99,7 +101,7 @@ function text(node: SchemaNode): Arbitrary<unknown> {
   return fc.oneof({ weight: 9, arbitrary: any }, { weight: 1, arbitrary: full })
 }
 
-/** An RFC 3339 time within the years, in any zone, with and without fractions. */
+/** An RFC 3339 time between the two years, in any zone, with and without fractions. */
 export function moment(from: number, to: number): Arbitrary<string> {
   return fc
     .tuple(

@@ -4,7 +4,7 @@ import type { SchemaNode } from '../../scripts/schema/schema-node.ts'
 const word = fc.constantFrom('A', 'B', 'C', 'D')
 const size = fc.integer({ min: 1, max: 50 })
 
-/** Schemas of every sort that a CRD of ours has, objects at the root. */
+/** Schemas of every sort that occurs in our CRDs, objects at the root. */
 export const schemas: Arbitrary<SchemaNode> = fc.letrec<{ object: SchemaNode; any: SchemaNode }>((tie) => ({
   object: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('any'), { minKeys: 1 }).chain((properties) =>
     fc.record({
@@ -37,12 +37,12 @@ export const schemas: Arbitrary<SchemaNode> = fc.letrec<{ object: SchemaNode; an
   ),
 })).object
 
-/** Every schema that takes more than `node` by one change, at any depth. */
+/** Every schema that accepts more than `node` by one change, at any depth. */
 export function loosened(node: SchemaNode): readonly SchemaNode[] {
   return variants(node, looser)
 }
 
-/** Every schema that takes less than `node` by one change, or takes something away from its users, at any depth. */
+/** Every schema that accepts less than `node` by one change, or removes something that users have, at any depth. */
 export function tightened(node: SchemaNode): readonly SchemaNode[] {
   return variants(node, tighter)
 }

@@ -43,7 +43,7 @@ export class SharedWorld {
     return new SharedWorld(world)
   }
 
-  /** Makes the resource or merges `spec` into its spec. `kind/name` of a namespace, as `shop/Backend/web`. */
+  /** Creates the resource or merges `spec` into its spec. `kind/name` of a namespace, as `shop/Backend/web`. */
   apply(at: string, spec: Fields): void {
     const { kind, key } = placeOf(at)
     const type = typeOf(kind)
@@ -72,7 +72,7 @@ export class SharedWorld {
     return this.get(at)?.status?.conditions?.find((each) => each.type === type)
   }
 
-  /** Waits until the condition tells of the present spec with that reason. @returns its message. */
+  /** Waits until the condition has that reason for the current spec. @returns its message */
   async says(at: string, type: string, reason: string): Promise<string> {
     const told = (): boolean => {
       const condition = this.condition(at, type)

@@ -6,7 +6,7 @@ export interface LogLine {
   readonly message: string
 }
 
-/** A logger that prints nothing and keeps its lines for the test to read. Children write to the same list. */
+/** A logger that prints nothing and keeps its lines for tests. Children write to the same list. */
 export interface SilentLogger extends Logger {
   readonly lines: LogLine[]
 }

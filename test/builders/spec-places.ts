@@ -7,11 +7,11 @@ import { moment, type Places } from './schema-specs.ts'
 
 const admitted = ['0.0.0.0/0', '::/0']
 
-/** Objects that generated specs refer to, with ids of their own. */
+/** Objects that generated specs refer to, with fixed ids. */
 export const PLACES_SEED: SeedSpec = {
   objects: {
     ip_policies: ['ipp_office', 'ipp_home', 'ipp_lab', 'ipp_open', 'ipp_other'].map((id) => ({ id })),
-    // A restriction of the API that a spec enforces must not shut the test out.
+    // A restriction of the API that a spec enforces must not lock out the test.
     ip_policy_rules: ['ipp_office', 'ipp_home', 'ipp_lab'].flatMap((policy, index) =>
       admitted.map((cidr, at) => ({ id: `ipr_${index}${at}`, ip_policy_id: policy, cidr, action: 'allow' })),
     ),
@@ -38,7 +38,7 @@ export const PLACES_SEED: SeedSpec = {
   },
 }
 
-/** Collection and id of what a reference by name leads to, by `Kind/name`. What specs refer to by id has no name. */
+/** Collection and id of objects referenced by name, by `Kind/name`. Objects referenced by id have no name. */
 export const NAMED: Readonly<Record<string, readonly [collection: string, id: string]>> = {
   'IPPolicy/office': ['ip_policies', 'ipp_office'],
   'IPPolicy/home': ['ip_policies', 'ipp_home'],
@@ -55,10 +55,10 @@ export const NAMED: Readonly<Record<string, readonly [collection: string, id: st
   'BotUser/build': ['bot_users', 'bot_build'],
 }
 
-/** Collections of what specs refer to by id and need whole. */
+/** Collections of objects that specs refer to by id and need whole. */
 export const BY_ID: Readonly<Record<string, string>> = { rd_mine: 'reserved_domains', ra_two: 'reserved_addrs' }
 
-/** Texts of the Secrets and ConfigMaps that specs refer to, by key; both hold the same, under any name. */
+/** Texts of the Secrets and ConfigMaps that specs refer to, by key; all have the same content, whatever their name. */
 export const INPUTS: Readonly<Record<string, string>> = {
   'ca.crt': caPem,
   'partner.crt': `# partner\n${partnerCaPem.replaceAll('\n', '\r\n')}`,
@@ -85,7 +85,7 @@ const endpoint = fc.constantFrom('ec_a', 'ec_b')
 
 const keys = fc.constantFrom('team', 'example.com/sync', 'reloader.stakater.com/match')
 
-/** What labels and annotations of outputs may be called. */
+/** Valid labels and annotations of outputs. */
 const output = (...members: readonly string[]): Places =>
   Object.fromEntries(
     members.flatMap((member) =>
@@ -117,25 +117,25 @@ const publicKey: Places = {
   'spec.publicKeyFrom.configMapKeyRef': keyOf('id.pub', 'other.pub'),
 }
 
-/** No token gets old while a test looks. */
+/** No token is rotated during a test. */
 const rotation: Places = {
   'spec.rotation.interval': fc.constantFrom('25h', '720h', '26h5m', '87600h'),
   'spec.rotation.overlap': fc.constantFrom('0s', '5m', '1h30m', '24h'),
 }
 
-/** The end lies behind every start, and ahead: a certificate that has expired is refused (`api-decisions.md § Values`). */
+/** The end is after every start, and in the future: an expired certificate is refused (`api-decisions.md § Values`). */
 const certificate: Places = {
   ...publicKey,
   ...output('secret', 'configMap'),
   'spec.sshCertificateAuthorityRef': ref(['team'], ['sshca_other']),
   'spec.validAfter': moment(1971, 2050),
   'spec.validUntil': moment(2060, 2099),
-  // None that ends, or is to be renewed, while a test looks.
+  // None ends, or is renewed, during a test.
   'spec.validFor': fc.constantFrom('25h', '30h15m', '200000s', '8760h', '87600h'),
   'spec.renewBefore': fc.constantFrom('1s', '90m', '12h', '21h36m'),
 }
 
-/** Of the service and others; a last label of digits alone is no domain's. */
+/** Domains of the service and others; no domain's last label is numeric. */
 const domain = fc
   .tuple(
     fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/),
@@ -162,7 +162,7 @@ const places: Readonly<Record<string, Places>> = {
       .tuple(backends, fc.integer({ min: 0, max: 10_000 }))
       .map(([found, weight]) => ({ ...found, weight })),
     'spec.failover.backendRefs[]': backends,
-    // Two names that differ in case alone are refused by the operator.
+    // The operator refuses two names that differ only in case.
     'spec.httpResponse.headers': fc
       .uniqueArray(fc.tuple(tokens, fc.stringMatching(/^[^\r\n\0]{0,12}$/)), {
         maxLength: 3,
@@ -194,7 +194,7 @@ const places: Readonly<Record<string, Places>> = {
   },
   AgentIngress: { 'spec.domain': domain },
   ReservedAddress: { 'spec.region': region, 'spec.endpointConfigurationRef.id': endpoint },
-  // Making an RSA key takes seconds.
+  // Generating an RSA key takes seconds.
   SSHCertificateAuthority: {
     ...output('configMap'),
     'spec.privateKeyType': fc.constantFrom('ECDSA', 'ECDSA', 'ECDSA', 'ECDSA', 'Ed25519', 'Ed25519', 'RSA'),
@@ -228,7 +228,7 @@ const places: Readonly<Record<string, Places>> = {
   EventSubscription: { 'spec.destinationRefs[]': ref(['log', 'archive'], ['ed_watch']) },
 }
 
-/** Values for what a kind's schema leaves open: those that the account of `PLACES_SEED` takes. */
+/** Values for what a kind's schema leaves open, valid for the account of `PLACES_SEED`. */
 export function placesOf(kind: string): Places {
   return places[kind] ?? {}
 }

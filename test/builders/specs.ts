@@ -2,7 +2,7 @@ import type { SeedSpec } from '../../src/emulator/admin/seed.ts'
 import { caPem, partnerCaPem } from './contract/ca-pem.ts'
 import { sshKeys } from './contract/ssh-keys.ts'
 
-/** A CR to be applied. */
+/** A CR to apply. */
 export interface Manifest {
   readonly kind: string
   readonly name: string
@@ -12,11 +12,11 @@ export interface Manifest {
 /** One valid spec of a kind. */
 export interface SpecCase {
   readonly kind: string
-  /** `minimal`: what the kind insists on; `full`: every field that may stand together; else what is special about it. */
+  /** `minimal`: the required fields; `full`: every field that can be combined; otherwise what is special about it. */
   readonly title: string
-  /** The spec under a name of its own: several may live in one account. */
+  /** The spec with a name of its own: several may exist in one account. */
   readonly spec: (name: string) => Record<string, unknown>
-  /** CRs that the spec refers to, in an order in which each follows what it refers to itself. */
+  /** CRs that the spec refers to, in order of creation. */
   readonly needs: (name: string) => readonly Manifest[]
 }
 
@@ -45,7 +45,7 @@ export const CONFIG_MAP = {
   },
 }
 
-/** Objects that specs refer to by id, since no kind makes them. */
+/** Objects that specs refer to by id, because no kind creates them. */
 export const SEED: SeedSpec = {
   objects: {
     certificate_authorities: [
@@ -422,7 +422,10 @@ const specCases: readonly SpecCase[] = [
   ),
 ]
 
-/** Every spec of a kind, `minimal` and `full` first. @throws Error for a kind that has none: each managed kind needs its specs here. */
+/**
+ * Every spec of a kind, `minimal` and `full` first. @throws Error for a kind without specs: each managed kind needs its
+ * specs here
+ */
 export function specsOf(kind: string): readonly SpecCase[] {
   const found = specCases.filter((entry) => entry.kind === kind)
   const [first, second] = found

@@ -7,18 +7,18 @@ import { acquireBuildLock } from '../../controlplane/build-lock.ts'
 
 const run = promisify(execFile)
 
-/** Programs of the system are found in `sbin` too, which is not on everybody's path. */
+/** System programs are also searched in `sbin`, which is not in everybody's path. */
 const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin', '/usr/local/sbin']
 
-/** What apt-get does not take two of at once, whichever suites run. */
+/** Serializes apt-get across suites, because it cannot run concurrently. */
 const LOCK = join(tmpdir(), 'culvert-apt-get.lock')
 const LOCK_TIMEOUT_SECONDS = 300
-/** Another apt-get may empty the folder of packages between our download and our installing. */
+/** Another apt-get may delete downloaded packages before ours installs them. */
 const ATTEMPTS = 3
 
 /**
- * Sees to it that programs are there, given as program and Debian's package of it: root on a Debian gets what is missing by
- * apt-get, anybody else an error that says what to install.
+ * Ensures that programs are installed, given as program and its Debian package: root on Debian installs missing ones
+ * with apt-get, others get an error that says what to install.
  */
 export async function requirePrograms(packages: Readonly<Record<string, string>>): Promise<void> {
   if ((await missingOf(packages)).length === 0) return
@@ -34,7 +34,7 @@ export async function requirePrograms(packages: Readonly<Record<string, string>>
   if (still.length > 0) throw new Error(`apt-get installed ${wanted.join(', ')}, and ${still.join(', ')} is missing`)
 }
 
-/** The path of a program, or undefined: it is not installed. */
+/** The path of a program; undefined if it is not installed. */
 export async function pathOfProgram(program: string): Promise<string | undefined> {
   for (const folder of FOLDERS) {
     const path = join(folder, program)

@@ -22,7 +22,7 @@ interface Secret extends KubeObject {
 const NAMESPACE = 'shop'
 const FOREIGN = { keep: btoa('mine') }
 
-/** The resources of every story, each with the specs it may be given. */
+/** The resources of every story, each with its possible specs. */
 const RESOURCES: readonly { readonly kind: string; readonly name: string; readonly specs: readonly Fields[] }[] = [
   {
     kind: 'APIKey',
@@ -51,7 +51,7 @@ const kubeFaults: readonly KubeFault[] = ['lost', 'unsent']
 const subject = fc.nat({ max: RESOURCES.length - 1 })
 const which = fc.nat({ max: 3 })
 
-/** What may happen to a Secret of the subject's. */
+/** Changes of a subject's Secret by hand. */
 const meddling = ['delete', 'alter', 'forget', 'disown', 'add'] as const
 
 const step = fc.oneof(
@@ -78,7 +78,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('collect garbage' as const) }) },
 )
 
-/** A step of a story, and how long the world runs on after it. */
+/** A step of a story, and how long the world runs afterwards. */
 export type Step = (typeof step extends fc.Arbitrary<infer T> ? T : never) & { readonly thenMs: number }
 
 const thenMs = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 25, 60, 600, 1500, 4000)
@@ -88,7 +88,7 @@ export const tokenStories: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 14 },
 )
 
-/** Lives through a story, then lets everything come to rest. */
+/** Plays a story, then waits until everything is at rest. */
 export async function liveWithTokens(story: readonly Step[]): Promise<ModelWorld> {
   const world = ModelWorld.start()
   await liveThrough(world, story, act)
@@ -96,7 +96,7 @@ export async function liveWithTokens(story: readonly Step[]): Promise<ModelWorld
     if (!isUntouched(secret)) world.violations.push(`somebody else's Secret was touched: ${secret.metadata.name}`)
     world.kube.delete(secretType, secret.metadata)
   }
-  // Longer than the slow retry of what was refused, with its jitter, and as many drift passes.
+  // Longer than the slow retry of a refused write, with its jitter, and as many resyncs.
   await world.clock.advance(720_000)
   world.kube.collectGarbage(secretType)
   await world.clock.advance(1000)
@@ -162,7 +162,7 @@ function patchSecret(world: ModelWorld, key: KubeObject['metadata'], patch: Fiel
   world.kube.mergePatch(secretType, key, patch)
 }
 
-/** Somebody else makes a Secret where the token of a spec would go, unless there is one. */
+/** Creates a foreign Secret where the token of a spec would go, unless there is one. */
 function occupy(world: ModelWorld, index: number, spec: number): void {
   const [, resource, asked] = specAt(index, spec)
   const key = { namespace: NAMESPACE, name: tokenPlaceIn(asked, resource).name }
@@ -170,7 +170,9 @@ function occupy(world: ModelWorld, index: number, spec: number): void {
   world.kube.create(secretType, key, { metadata: { labels: { foreign: 'true' } }, data: FOREIGN })
 }
 
-/** The status goes, and what was sent before has ended; an object that bears `rawMetadata` is known by the status alone. */
+/**
+ * The status is lost, and requests sent before have ended; an object with `rawMetadata` is known only by the status.
+ */
 async function forget(
   world: ModelWorld,
   what:
@@ -195,7 +197,7 @@ async function forget(
   world.startOperator()
 }
 
-/** Secrets that are not the operator's to touch. */
+/** Secrets that the operator must not touch. */
 function foreignSecrets(world: ModelWorld): readonly Secret[] {
   return secrets(world).filter(({ metadata }) => metadata.labels?.foreign === 'true')
 }
@@ -204,20 +206,20 @@ function isUntouched({ data, metadata: { annotations, ownerReferences } }: Secre
   return JSON.stringify(data) === JSON.stringify(FOREIGN) && annotations === undefined && ownerReferences === undefined
 }
 
-/** The account's objects of a resource's collection, and what is known of its token. */
+/** The account's objects of a resource's collection, and the state of its token. */
 export interface TokenReport {
   readonly resource: string
   /** Ids of all objects in the collection. */
   readonly held: readonly string[]
-  /** The id that the status names. */
+  /** The id in the status. */
   readonly id: string | undefined
-  /** Id of the object whose token the resource's Secret holds in its place. */
+  /** Id of the object whose token is in the resource's Secret. */
   readonly tokenOf: string | undefined
-  /** Names of the Secrets that the resource owns and that say so, each with its keys but those of others. */
+  /** Names of the marked Secrets that the resource owns, each with its keys except those of others. */
   readonly secrets: readonly string[]
-  /** The one that its spec asks for. */
+  /** The Secret that its spec asks for. */
   readonly wanted: string
-  /** Where else a token that was ever told is written. */
+  /** Other places that contain a token ever shown. */
   readonly leaks: readonly string[]
 }
 
@@ -242,7 +244,7 @@ export function tokenReports(world: ModelWorld): readonly TokenReport[] {
   })
 }
 
-/** One that was made to forget what it is for is not known any more; it goes with its owner. */
+/** A Secret whose annotation was removed is no longer recognized; it is deleted with its owner. */
 function isNoted({ metadata }: Secret): boolean {
   return metadata.annotations?.[OUTPUT_OF] !== undefined
 }
@@ -266,7 +268,7 @@ function leaks(world: ModelWorld, own: readonly Secret[]): readonly string[] {
 }
 
 const TOLD = 'token-told-once-'
-/** The same in base64, without what depends on the characters that follow. */
+/** The same in base64, without the part that depends on the following characters. */
 const TOLD_ENCODED = btoa(TOLD).slice(0, 20)
 
 function containsToken(text: string): boolean {

@@ -3,7 +3,7 @@ import { authorityLine, certificateLine } from './ssh-lines.ts'
 const [type = '', blob = ''] = certificateLine().split(' ')
 const [keyType = '', keyBlob = ''] = authorityLine.split(' ')
 
-/** What an API may tell in the place of a token, and must not stand in a Secret. */
+/** Values that an API may return instead of a token, and that must not go into a Secret. */
 export const unfitTokens: readonly (readonly [what: string, value: unknown])[] = [
   ['none', undefined],
   ['null', null],
@@ -27,7 +27,7 @@ export const unfitTokens: readonly (readonly [what: string, value: unknown])[] =
   ['an object', { token: 'abc123' }],
 ]
 
-/** What an API may tell in the place of a certificate. */
+/** Values that an API may return instead of a certificate. */
 export const unfitCertificates: readonly (readonly [what: string, value: unknown])[] = [
   ['none', undefined],
   ['null', null],
@@ -46,7 +46,7 @@ export const unfitCertificates: readonly (readonly [what: string, value: unknown
   ['a list', [certificateLine()]],
 ]
 
-/** What an API may tell in the place of an authority's public key. */
+/** Values that an API may return instead of an authority's public key. */
 export const unfitKeys: readonly (readonly [what: string, value: unknown])[] = [
   ['none', undefined],
   ['null', null],
@@ -63,7 +63,7 @@ export const unfitKeys: readonly (readonly [what: string, value: unknown])[] = [
   ['a number', 7],
 ]
 
-/** What an API may give as a target of a record, and no record may have. */
+/** Values that an API may return as the target of a record, and that no record may have. */
 export const unfitTargets: readonly (readonly [what: string, value: unknown])[] = [
   ['an empty text', ''],
   ['one label', 'localhost'],

@@ -54,13 +54,14 @@ it('makes a ClusterAccount only where the cluster knows the kind: a release cann
   }
 })
 
-// A Secret holds a megabyte; Helm keeps chart and objects in one, compressed to about a seventh and then in base64.
+// A Secret's limit is a megabyte; Helm stores chart and objects in one, compressed to about a seventh and then in
+// base64.
 it('fits with its CRDs into the Secret that Helm keeps a release in', async () => {
   const text = await renderText(4, {})
   expect(text.length).toBeLessThan(2_000_000)
 })
 
-/** What each function of a rule needs: the version of Kubernetes whose CEL environment has it first. */
+/** The first version of Kubernetes whose CEL environment has each function. */
 const SINCE: Readonly<Record<string, number>> = {
   ...Object.fromEntries(
     'has size matches contains startsWith filter exists exists_one all map string int bytes duration getSeconds timestamp'
@@ -82,7 +83,7 @@ const SINCE: Readonly<Record<string, number>> = {
 it('asks for the first Kubernetes whose API server takes the rules, and no later one', async () => {
   const used = new Set(crds.flatMap((crd) => rulesIn(crd).flatMap(functionsIn)))
   expect([...used].filter((name) => SINCE[name] === undefined)).toEqual([])
-  // An API server takes into a CRD only what its predecessor understands too, so that it can be rolled back.
+  // An API server accepts in a CRD only what its predecessor understands too, so that it can be rolled back.
   const first = Math.max(...[...used].map((name) => SINCE[name] ?? 0)) + 1
   const { kubeVersion } = parse(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { readonly kubeVersion: string }
   expect(kubeVersion).toBe(`>=1.${first}.0-0`)
@@ -98,7 +99,7 @@ function crdsIn(objects: readonly Rendered[]): readonly Rendered[] {
   return objects.filter(({ kind }) => kind === 'CustomResourceDefinition')
 }
 
-/** Every expression of a CRD's rules, those that make messages included. */
+/** Every expression of a CRD's rules, including message expressions. */
 function rulesIn(node: unknown): readonly string[] {
   if (typeof node !== 'object' || node === null) return []
   const { rule, messageExpression } = node as { readonly rule?: unknown; readonly messageExpression?: unknown }

@@ -7,7 +7,7 @@ import { at, find, HELMS, MODES, merged, type Rendered, render, type Values, val
 import { aroundCases } from './support/value-cases/around.ts'
 import { operatorCases } from './support/value-cases/operator.ts'
 
-/** Flags of the operator that no value stands for, and why. */
+/** Operator flags without a value in the chart, and why. */
 const WITHOUT_VALUE: Readonly<Record<string, string>> = {
   '--kubeconfig': 'a Pod reaches its cluster by its service account; operator.extraArgs for another one',
   '--context': 'goes with --kubeconfig',

@@ -9,7 +9,10 @@ import { toolPath } from './support/tools.ts'
 
 const RULES = join(import.meta.dirname, 'rules')
 
-/** Builds Helm 3, Helm 4, kubeconform and what judges the objects where this machine has not done so yet, and writes the schemas of all objects. */
+/**
+ * Builds Helm 3, Helm 4, kubeconform and the linters if this machine has not done so yet, and writes the schemas of all
+ * objects.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const tell = (message: string): void => console.error(message)
   project.provide('helms', { 4: await toolPath('helm4', tell), 3: await toolPath('helm3', tell) })

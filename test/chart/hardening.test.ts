@@ -2,17 +2,17 @@ import { expect, it } from 'vitest'
 import { MODES, merged, render, type Values } from './support/helm.ts'
 import { byKubeScore, byTrivysRules, type Objection } from './support/judges.ts'
 
-/** An objection that stands, and why. */
+/** An accepted objection, and why. */
 interface Exception {
   readonly check: string
-  /** Objects that it is raised against. */
+  /** The objects concerned. */
   readonly objects: RegExp
-  /** What of the check is meant, where it looks at several things. Default: all. */
+  /** The messages concerned, if the check covers several things. Default: all. */
   readonly message?: RegExp
   readonly reason: string
 }
 
-/** The chart as it comes, as a release ships it, and with everything that it can make. */
+/** The chart with its defaults, as a release ships it, and with everything that it can create. */
 const sets: Readonly<Record<string, Values>> = {
   'as it comes': MODES.cluster,
   'for some namespaces': MODES.namespaces,
@@ -102,7 +102,7 @@ const exceptions: readonly Exception[] = [
   })),
 ]
 
-/** Every objection to the objects of a set, by both judges. */
+/** Every objection of both linters to the objects of a set. */
 const objections = new Map<string, Promise<readonly Objection[]>>()
 
 function objectionsTo(set: string): Promise<readonly Objection[]> {

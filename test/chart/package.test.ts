@@ -107,7 +107,7 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
   ],
 ]
 
-// Helm 3 shows them to a cluster only; that it can render them, its lint says above.
+// Helm 3 shows them only with a cluster; its lint above verifies that it can render them.
 it.each(notes)('says what to do next, %s', async (_when, values, says) => {
   const flags = ['--namespace', NAMESPACE, '--dry-run=client']
   const { stdout, stderr } = await helm(4, ['install', RELEASE, CHART, ...flags], merged(MODES.cluster, values))

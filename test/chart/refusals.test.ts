@@ -7,7 +7,7 @@ import { CHART } from './support/paths.ts'
 
 const schema = JSON.parse(await readFile(join(CHART, 'values.schema.json'), 'utf8')) as JSONSchema
 
-/** Values that are refused: what is wrong, and what the message has to name. */
+/** Refused values: what is wrong, and what the message must name. */
 const refusals: readonly (readonly [what: string, values: Values, says: readonly string[]])[] = [
   ['a text for a number', { replicas: 'two' }, ['/replicas', 'want integer']],
   ['a number for a text', { operator: { installation: 7 } }, ['/operator/installation', 'want string']],
@@ -121,7 +121,7 @@ it('refuses a value that it does not know, at every level', async () => {
     const answers = await Promise.all(HELMS.map((major) => template(major, values)))
     for (const { code, stderr } of answers) {
       expect({ level, code }).toEqual({ level, code: 1 })
-      // Labels and annotations have any name, but texts for values.
+      // Labels and annotations may have any name, but only text values.
       expect(said(stderr, place)).toBe(true)
     }
   }
@@ -141,7 +141,7 @@ it('leaves to Helm what Helm hands to subcharts', async () => {
   for (const major of HELMS) expect((await template(major, { global: { team: 'edge' } })).code).toBe(0)
 })
 
-/** Paths of the objects that values.yaml may hold, but for `global`, which is not ours. */
+/** Paths of the objects that values.yaml may contain, except `global`, which is not ours. */
 function objectsOf(node: JSONSchema, path: string): readonly string[] {
   const isObject =
     node.type === 'object' || String(node.$ref ?? '').match(/(Context|Requirements|Affinity|Spec)$/) !== null
@@ -150,7 +150,7 @@ function objectsOf(node: JSONSchema, path: string): readonly string[] {
   return [path, ...members.flatMap(([key, inner]) => objectsOf(inner, path === '' ? key : `${path}.${key}`))]
 }
 
-/** Schemas with named fields that take others as well. */
+/** Schemas with named fields that also accept others. */
 function openObjects(node: unknown, path: readonly string[]): readonly string[] {
   if (typeof node !== 'object' || node === null) return []
   const { properties, additionalProperties } = node as JSONSchema

@@ -125,7 +125,7 @@ it('gives the service account of the operator to nobody else', async () => {
   for (const pod of pods) expect(pod).toMatchObject({ automountServiceAccountToken: false })
 })
 
-/** What a service account may do: kind and namespace of each role bound to it, with its rules. */
+/** A service account's rights: kind and namespace of each role bound to it, with its rules. */
 function bound(objects: readonly Rendered[], serviceAccount: string): readonly unknown[] {
   return objects
     .filter(({ kind }) => kind.endsWith('Binding'))
@@ -141,7 +141,7 @@ function rulesIn(role: unknown): readonly string[] {
   return (role as readonly [string, string, readonly string[]])[2]
 }
 
-/** As text, member by member in one order: Helm sorts them. */
+/** As text, with members in a fixed order: Helm sorts them. */
 function rules(given: readonly object[], areRules = false): readonly string[] {
   const list = areRules ? given : rulesOf(given as readonly Permission[])
   return list.map((rule) => JSON.stringify(Object.entries(rule).toSorted(([a], [b]) => (a < b ? -1 : 1))))

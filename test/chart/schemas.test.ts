@@ -9,7 +9,7 @@ import type { ValueCase } from './support/value-cases/case.ts'
 import { monitoringCases } from './support/value-cases/monitoring.ts'
 import { operatorCases } from './support/value-cases/operator.ts'
 
-/** Cases that exclude each other, or that switch off what others show. */
+/** Cases that exclude each other, or that disable what others show. */
 const APART: ReadonlySet<string> = new Set(
   'admissionPolicy.access.enabled admissionPolicy.operator.enabled watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey image.tag networkPolicy.ingress'.split(
     ' ',

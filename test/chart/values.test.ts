@@ -9,7 +9,7 @@ import type { Sight, ValueCase } from './support/value-cases/case.ts'
 import { monitoringCases } from './support/value-cases/monitoring.ts'
 import { operatorCases } from './support/value-cases/operator.ts'
 
-/** Values whose effect another test looks at: that of the CRDs. */
+/** Values whose effect another test checks: that of the CRDs. */
 const ELSEWHERE = ['crds.install', 'crds.keep']
 
 const cases = [...operatorCases, ...aroundCases, ...monitoringCases]

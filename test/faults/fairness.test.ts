@@ -9,7 +9,10 @@ import { Tenant } from './support/tenant.ts'
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 const path = '/backends/tunnel_group'
 
-/** Two tenants with an emulator each, and the operator of both. The world's own namespace and account are nobody's. */
+/**
+ * Two tenants, each with its own emulator, and the operator that serves both. The world's own namespace and account are
+ * unused.
+ */
 class Neighbours implements AsyncDisposable {
   readonly world: World
   readonly noisy: Tenant
@@ -35,7 +38,7 @@ class Neighbours implements AsyncDisposable {
     return new Neighbours(world, [noisy, quiet], [noisyApi, quietApi])
   }
 
-  /** Makes a Backend of the quiet tenant; resolves to how long it took to be Ready. */
+  /** Creates a Backend of the quiet tenant; resolves to the time until it was Ready. */
   async quietBackend(name: string): Promise<number> {
     const began = performance.now()
     await this.quiet.apply('Backend', name, tunnels)
@@ -43,14 +46,14 @@ class Neighbours implements AsyncDisposable {
     return performance.now() - began
   }
 
-  /** Middle of several, one after the other. */
+  /** Median of several, created one after the other. */
   async quietTime(prefix: string): Promise<number> {
     const times: number[] = []
     for (let each = 0; each < 5; each++) times.push(await this.quietBackend(`${prefix}-${each}`))
     return times.toSorted((left, right) => left - right)[2] ?? 0
   }
 
-  /** How long the first Account of another tenant takes to be Ready. */
+  /** Time until the first Account of another tenant is Ready. */
   async newcomer(): Promise<number> {
     const tenant = await Tenant.create(this.world, 'newcomer')
     try {
@@ -63,7 +66,7 @@ class Neighbours implements AsyncDisposable {
     }
   }
 
-  /** Of the noisy tenant: how many Backends nobody has looked at yet. */
+  /** Number of Backends of the noisy tenant that have not been reconciled yet. */
   async waiting(): Promise<number> {
     return (await this.noisy.list('Backend')).filter(isNew).length
   }
@@ -84,7 +87,10 @@ class Neighbours implements AsyncDisposable {
   }
 }
 
-/** Whether no reconcile has ended yet: that it waits is said in its conditions, and of no generation. */
+/**
+ * Whether no reconcile has finished yet: conditions may say that the resource is waiting, but none has an
+ * observedGeneration.
+ */
 function isNew({ status }: Resource): boolean {
   return (status?.observedGeneration ?? -1) === -1
 }
@@ -100,7 +106,7 @@ test('5,000 broken resources of one tenant do not keep another waiting', { timeo
   await noisy.account(noisyApi.url, noisyApi.apiKey)
   noisyApi.admin.addFault({ match: { method: 'POST', path, every: true }, act: { type: 'status', status: 400 } })
   await world.operator.stop()
-  // Half of them are refused by the API, the other half refer to what does not exist.
+  // The API refuses half of them; the other half refer to objects that do not exist.
   const missing = { type: 'Failover', failover: { backendRefs: [{ name: 'missing' }] } }
   await noisy.applyMany(
     5000,
@@ -149,7 +155,7 @@ test('an account whose API hangs, under many names, does not keep another waitin
   const { noisy, noisyApi } = neighbours
   const alone = await neighbours.quietTime('alone')
   const accounts = Array.from({ length: 12 }, (_, index) => `hanging-${index}`)
-  // Each is let in before the API hangs.
+  // Each is accepted before the API hangs.
   for (const name of accounts) await noisy.account(noisyApi.url, noisyApi.apiKey, { name, resyncInterval: '1s' })
   for (const name of accounts) await noisy.ready('Account', name)
   const fault = noisyApi.admin.addFault({ match: { every: true }, act: { type: 'hang' } })
@@ -182,7 +188,7 @@ test('accounts that allow themselves one request a minute do not keep another wa
     (index) => ({ ...tunnels, accountRef: { name: accounts[index % accounts.length] } }),
   )
   await until('some accounts are asked', () => noisyApi.admin.journal().length >= 4, { timeoutMs: 60_000 })
-  // Their one request is spent: from now on whoever works for them waits for a minute.
+  // Their only request is used up: any worker that takes them now waits for a minute.
   for (const name of accounts) await noisy.annotate('Account', name, { 'culvert.dev/reconcile-requested-at': 'now' })
   const crowded = await neighbours.quietTime('crowded')
   const newcomer = await neighbours.newcomer()
@@ -194,12 +200,12 @@ test('accounts that allow themselves one request a minute do not keep another wa
 const PER_MINUTE = 120
 const BURST = 10
 
-/** Backends that nobody has looked at yet. */
+/** Number of Backends that have not been reconciled yet. */
 async function waiting(world: World): Promise<number> {
   return (await world.list('Backend')).filter(isNew).length
 }
 
-/** The most requests in any minute, wherever it begins. */
+/** The highest number of requests in any one-minute window. */
 function mostInAMinute(requests: readonly JournalEntry[]): number {
   const times = requests.map(({ time }) => Date.parse(time))
   return Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 60_000).length))
@@ -210,7 +216,7 @@ test('with 500 resources waiting for 120 requests a minute none goes beyond the 
 }, async () => {
   await using world = await World.open({
     operator: false,
-    // What is given up may arrive later than it is counted: a busy machine must not look like a budget overrun.
+    // A request that timed out may arrive after it was counted: a busy machine must not look like a budget overrun.
     flags: ['--request-timeout', '20s'],
     emulator: { rateLimit: { requests: PER_MINUTE, periodMs: 60_000 } },
     account: { rateLimit: { requestsPerMinute: PER_MINUTE, burst: BURST } },

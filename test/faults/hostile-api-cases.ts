@@ -22,18 +22,21 @@ import {
 } from '../builders/hostile-answers.ts'
 import type { Harm } from '../builders/hostile-api.ts'
 
-/** Where harm is done: to lists, to the answer to a create, or to the answer to a look at an object that was made before. */
+/** Where the fault is: in lists, in the answer to a create, or in the answer to a read of an existing object. */
 export type Place = 'list' | 'create' | 'object'
 
 export interface HostileCase {
   readonly what: string
   readonly place: Place
   readonly harm: Harm
-  /** What the condition says; undefined where the harm changes nothing. */
+  /** What the condition says; undefined if the fault changes nothing. */
   readonly says: RegExp | undefined
-  /** The next try is ten minutes away: somebody asks for one, or the account is held until then, and its end is not waited for. */
+  /**
+   * The next attempt is ten minutes away: either the test asks for one, or the account waits until then and the test
+   * does not wait for it.
+   */
   readonly again?: 'asked' | 'held'
-  /** How many requests a minute may bring. Default 100. */
+  /** Maximum number of requests a minute. Default 100. */
   readonly perMinute?: number
 }
 
@@ -45,7 +48,7 @@ export const AFFECTS: Readonly<Record<Place, (request: { method: string; path: s
 
 type Answer = readonly [what: string, harm: Harm, says: RegExp | undefined]
 
-/** What may come in the place of any answer. */
+/** Faults that may replace any answer. */
 const ANYWHERE: readonly Answer[] = [
   ['100 MB with Content-Length', huge(true), /the answer is larger than 8388608 bytes/],
   ['100 MB without Content-Length', huge(false), /the answer is larger than 8388608 bytes/],
@@ -82,7 +85,7 @@ const ANYWHERE: readonly Answer[] = [
   ['a connection closed that was to be kept', keptThenClosed, undefined],
 ]
 
-/** Every case; `elsewhere` is the address of a server that nothing may be sent to. */
+/** Every case; `elsewhere` is the address of a server that must receive nothing. */
 export function hostileCases(elsewhere: string): readonly HostileCase[] {
   const other = new URL(elsewhere)
   const list = (what: string, harm: Harm, says: RegExp, more: Partial<HostileCase> = {}): HostileCase => {

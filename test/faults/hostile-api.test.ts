@@ -10,14 +10,16 @@ import { until } from '../cluster/support/wait.ts'
 import { type Resource, World } from '../cluster/support/world.ts'
 import { AFFECTS, type HostileCase, hostileCases } from './hostile-api-cases.ts'
 
-/** What the chart lets the operator have: a hundred accounts, a dozen of them hostile at the same time, have to fit. */
+/**
+ * The chart's memory limit for the operator: a hundred accounts, a dozen of them hostile at the same time, must fit.
+ */
 const MEMORY_LIMIT = 512 * 1024 * 1024
-/** The heap that Node allows itself in a container with that limit. */
+/** The heap size that Node chooses in a container with that limit. */
 const HEAP_MIB = 259
 const PATIENCE_MS = 150_000
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
-/** Nothing may be sent here; named by redirects and pages, so it has to be known before the cases are. */
+/** Must receive nothing. Redirects and pages name it, so it is started before the cases are built. */
 const elsewhere: TestServer = await startServer((_, response) => response.writeHead(200).end('{}'))
 const cases = hostileCases(elsewhere.url)
 
@@ -39,7 +41,7 @@ beforeAll(async () => {
   })
   await world.apply('Backend', 'before', tunnels)
   await world.ready('Backend', 'before')
-  // Linux forgets the peak of before when 5 is written here.
+  // Writing 5 here resets the peak that Linux keeps.
   await writeFile(`/proc/${world.operator.pid}/clear_refs`, '5')
   memoryAtStart = await memory('VmRSS')
 })
@@ -51,7 +53,7 @@ afterAll(async () => {
   await Promise.all(emulators.map((emulator) => emulator.close()))
 })
 
-/** Bytes of memory that the operator has (`VmRSS`), or had at its peak (`VmHWM`). */
+/** Memory of the operator in bytes: current (`VmRSS`) or peak (`VmHWM`). */
 async function memory(line: 'VmRSS' | 'VmHWM'): Promise<number> {
   const status = await readFile(`/proc/${world.operator.pid}/status`, 'utf8')
   return Number(new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024
@@ -78,12 +80,12 @@ async function emulator(): Promise<Emulator> {
   return started
 }
 
-/** The message of the condition that says what is wrong. */
+/** The message of the condition that reports the fault. */
 function complaint(cr: Resource, says: RegExp): string | undefined {
   return cr.status?.conditions?.find(({ message }) => says.test(message))?.message
 }
 
-/** Waits until a condition of the CR says it, and checks what no message may hold. */
+/** Waits until a condition of the CR reports it, and checks that no message contains what it must not. */
 async function complains(kind: string, name: string, says: RegExp): Promise<string> {
   const cr = await world.until(kind, name, `says ${says}`, (seen) => complaint(seen, says) !== undefined, PATIENCE_MS)
   const message = complaint(cr, says) ?? ''
@@ -92,7 +94,7 @@ async function complains(kind: string, name: string, says: RegExp): Promise<stri
   return message
 }
 
-/** A look that failed stands in the status only until the next one, which may come within the second: the log keeps it. */
+/** A failed read stays in the status only until the next one, which may come within a second; the log keeps it. */
 async function logged(name: string, says: RegExp): Promise<string> {
   const look = (): string | undefined => {
     const lines = world.operator.log.split('\n').filter((line) => line.includes(`"name":"${name}"`))
@@ -104,7 +106,7 @@ async function logged(name: string, says: RegExp): Promise<string> {
   return until(`the log says ${says} of ${name}`, look, { timeoutMs: PATIENCE_MS, describe })
 }
 
-/** Resources of an account that works are made and changed while the other one is in trouble. */
+/** Creates and changes resources of a working account while the other account fails. */
 async function othersWork(name: string): Promise<void> {
   await world.apply('Backend', `${name}-beside`, tunnels)
   await world.ready('Backend', `${name}-beside`, PATIENCE_MS)
@@ -115,7 +117,8 @@ async function doHarm({ place, harm, says, again, perMinute = 100 }: HostileCase
   const api = await emulator()
   const front = hostile.front(name, { target: api.url, affects: AFFECTS[place], harm })
   front.hostile = place !== 'object'
-  // Before the account, which lists what is used: an account without users is proven by another list.
+  // Applied before the account, which lists only collections in use: an account without resources is verified with
+  // another list.
   await world.apply('Backend', name, { ...tunnels, accountRef: { name } })
   await account(front, name, api.apiKey)
   if (place === 'object') {
@@ -123,7 +126,7 @@ async function doHarm({ place, harm, says, again, perMinute = 100 }: HostileCase
     front.hostile = true
     await recheck(name)
   }
-  // A look that failed is not made again by itself: what was known before still stands.
+  // A failed read is not repeated on its own: what was known before still holds.
   const [kind, least] = { list: ['Account', 3], create: ['Backend', 2], object: ['Backend', 1] }[place] as [
     string,
     number,
@@ -133,7 +136,7 @@ async function doHarm({ place, harm, says, again, perMinute = 100 }: HostileCase
     await until('harm was done', () => front.harmed >= 1, { timeoutMs: PATIENCE_MS })
   } else {
     message = place === 'object' ? await logged(name, says) : await complains(kind, name, says)
-    // The next try comes to the same end, in the same words.
+    // The next attempt ends in the same way, with the same message.
     const redone = again === undefined ? least : 1
     await until('harm was done again', () => front.harmed >= redone, { timeoutMs: PATIENCE_MS })
     if (redone > 1) expect(await complains(kind, name, says)).toBe(message)

@@ -12,7 +12,10 @@ import { type Spec, Tenant } from './support/tenant.ts'
 const audit = AuditLog.ofSuite()
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
-/** `spec` with `text` as each name of something else, and without what is told by id where a name is taken as well. */
+/**
+ * `spec` with `text` as every name of another object; fields that take an id are omitted where a name is accepted as
+ * well.
+ */
 function naming(value: unknown, text: string, node: SchemaNode | undefined, field = ''): unknown {
   if (Array.isArray(value)) {
     return /Refs$/.test(field) ? [{ name: text }] : value.map((each) => naming(each, text, node?.items))
@@ -36,7 +39,7 @@ function specOf(kind: string): SchemaNode {
   return toStructural(definition.spec, 'spec')
 }
 
-/** Applies the resource, or tells why the apiserver takes it for none. */
+/** Applies the resource, or returns why the apiserver rejects it. */
 async function attempt(tenant: Tenant, kind: string, name: string, spec: Spec, metadata: Spec = {}): Promise<string> {
   try {
     await tenant.apply(kind, name, spec, metadata)
@@ -105,7 +108,7 @@ test('names that climb out of the namespace lead nowhere, in whatever field they
   }
 })
 
-/** The operator ends first: whoever is let go is not taken up again. */
+/** Stops the operator first, so that a released resource is not adopted again. */
 async function end(world: World, tenants: readonly Tenant[]): Promise<void> {
   await world.operator.kill()
   const kinds = ['Account', ...casesTitled('full').map(({ kind }) => kind)]
@@ -116,7 +119,7 @@ function shared({ namespace }: World): string {
   return `shared-${namespace}`
 }
 
-/** A ClusterAccount for every namespace: the closest that two tenants can be. */
+/** A ClusterAccount for every namespace: the closest that two tenants can get. */
 async function share(world: World): Promise<void> {
   const name = `key-${shared(world)}`
   const key = { namespace: world.operatorNamespace, name }
@@ -160,7 +163,7 @@ test('in an account that tenants share, nobody comes by the object, the token or
     const [mark, seq] = [await audit.mark(), world.mark()]
     const [marked, ownWords] = theirs
 
-    // Annotations as they stand on the victim's resources, and some made up with everything that one can know.
+    // Annotations copied from the victim's resources, and some forged from everything that one can know.
     for (const [index, { metadata }] of [marked, ownWords].filter((cr) => cr !== undefined).entries()) {
       const { annotations = {} } = metadata
       const copied = Object.fromEntries(Object.entries(annotations).filter(([name]) => name.includes('culvert.dev/')))
@@ -189,7 +192,7 @@ test('in an account that tenants share, nobody comes by the object, the token or
       }
     }
 
-    // A mark that says that the object is the victim's.
+    // A marker that claims that the object is the victim's.
     const { installation } = (
       JSON.parse(String(before[0]?.find(({ id }) => id === ids[0])?.metadata)) as { culvert: { installation: string } }
     ).culvert
@@ -210,7 +213,7 @@ test('in an account that tenants share, nobody comes by the object, the token or
       /refused at once: .*spec\.displayName/,
     )
 
-    // Secrets of others, of nobody and of one's own other resources as the place for a token.
+    // Secrets of others, unowned Secrets and Secrets of one's own other resources, as the destination of a token.
     await mallory.secret('nobodys', { token: 'precious' })
     await mallory.apply('TunnelCredential', 'mine', { accountRef })
     await mallory.ready('TunnelCredential', 'mine')
@@ -223,7 +226,7 @@ test('in an account that tenants share, nobody comes by the object, the token or
     expect((await mallory.getSecret('nobodys'))?.data?.token).toBe(Buffer.from('precious').toString('base64'))
     expect(await mallory.getSecret('mine')).toEqual(mine)
 
-    // What is in the operator's namespace, and what goes with the tenant.
+    // The content of the operator's namespace, and what goes with the tenant.
     expect(
       await attempt(mallory, 'TunnelCredential', 'by-path', {
         accountRef,

@@ -9,7 +9,7 @@ import { conditionOf, core, type Resource, World } from '../cluster/support/worl
 
 type Spec = Record<string, unknown>
 
-/** What breaks quotes, templates, lines, terminals and the reading order. */
+/** Text that breaks quotes, templates, lines, terminals and reading order. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: as people write them
 const NASTY = '"\'`\\${jndi:x}{{.}}%s%n\r\n{"level":60,"msg":"forged"}\t\u0000\u001b[2J\u202e\u2066😀\u{e0001}<script>'
 
@@ -24,7 +24,7 @@ interface Place {
   readonly node: SchemaNode
 }
 
-/** Every place of `spec` that holds a text, but for the choices. */
+/** Every text field of `spec`, except enums. */
 function placesIn(
   spec: unknown,
   node: SchemaNode | undefined,
@@ -47,14 +47,14 @@ function withText(spec: unknown, [first, ...rest]: readonly (string | number)[],
   return { ...fields, [first]: withText(fields[first], rest, text) }
 }
 
-/** Every text in `value`, and those in texts that are JSON objects, as `metadata` is. */
+/** Every text in `value`, including texts inside texts that are JSON objects, such as `metadata`. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value, ...textsIn(parseObject(value))]
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(textsIn)
 }
 
-/** As long as the field may be, most of it characters that are two code units and four bytes each. */
+/** As long as the field allows, mostly of characters that take two code units and four bytes each. */
 function longest({ maxLength = 1024 }: SchemaNode, name: string): string {
   const most = Math.min(maxLength, 20_000)
   return `${'😀'.repeat(Math.max(0, most - name.length))}${name}`.slice(0, 2 * most)
@@ -74,7 +74,10 @@ async function outputsOf({ kube, namespace }: World): Promise<readonly unknown[]
   return lists.flatMap(({ items }) => items.flatMap((each) => [each, ...Object.keys((each as Holder).data ?? {})]))
 }
 
-/** Applies `text` at the place, and says whether it was refused by name, carried to the letter, or told in a condition. */
+/**
+ * Applies `text` in that field; returns whether it was refused with the field's name, sent unchanged, or reported in a
+ * condition.
+ */
 async function tryText(
   world: World,
   kind: string,
@@ -117,13 +120,13 @@ async function tryText(
     expect(synced?.message, label).not.toMatch(/[\p{Cc}\u202e\u2066]/u)
     return 'conditions'
   }
-  // The text is this resource's alone; what is inline may be an object of its own at the API.
+  // Only this resource has the text; an inline definition may be an object of its own at the API.
   const sent = world.journal(mark).filter(({ method }) => method !== 'GET')
   const bodies = sent.map(({ body }) => body)
-  // What names something in the cluster, or is not the API's business, is not sent.
+  // References in the cluster and fields that do not concern the API are not sent.
   const isLocal = place.path.some((key) => /(Refs?|From)$/.test(String(key)))
   const isHidden = bodies.some((body) => typeof body === 'string' && /^\[\d+ bytes\]$/.test(body))
-  // What is said of the output stands in the Secret or the ConfigMap.
+  // Output metadata is written to the Secret or ConfigMap.
   const found = place.path[0] === 'output' ? await outputsOf(world) : bodies
   if (!isLocal && !isHidden) expect(textsIn(found), label).toContain(text)
   return 'carried'

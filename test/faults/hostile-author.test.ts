@@ -7,7 +7,7 @@ import { json, startServer, type TestServer } from '../builders/http-server.ts'
 import { until } from '../cluster/support/wait.ts'
 import { conditionOf, World } from '../cluster/support/world.ts'
 
-/** Every address of the machine on one port, IPv4 and IPv6, counting who comes with a key. */
+/** Listens on one port of all IPv4 and IPv6 addresses of the machine, and counts the requests that carry a key. */
 class Elsewhere implements AsyncDisposable {
   readonly #server: Server
   readonly keys: string[] = []
@@ -35,7 +35,7 @@ class Elsewhere implements AsyncDisposable {
   }
 }
 
-/** Names and addresses by which people try to reach what the operator may reach and they may not. */
+/** Names and addresses by which an author may try to reach hosts that only the operator can reach. */
 function forbidden(port: number, allowed: string): readonly string[] {
   return [
     `http://127.0.0.1:${port}`,
@@ -98,7 +98,7 @@ test('no key reaches a host that the administrator does not allow, however its a
     expect(message, baseURL).toMatch(/^spec\.baseURL: "/)
     expect(message).not.toMatch(/\p{Cc}/u)
   }
-  // The last word: an account that is allowed works, and by then whatever was to be sent was sent.
+  // A sentinel: once an account of an allowed host works, every earlier request has been sent.
   await world.pass()
   expect(elsewhere.keys).toEqual([])
   console.info(
@@ -108,7 +108,7 @@ test('no key reaches a host that the administrator does not allow, however its a
 
 const listKeys = new Map(Object.values(collections).map(({ path, listKey }) => [`/${path}`, listKey]))
 
-/** An allowed host that sends its callers to `target`: by a redirect, or with the next page of each list. */
+/** An allowed host that sends its callers to `target`: by a redirect, or as the next page of each list. */
 function startLure(how: 'redirect' | 'next page', target: string, status = 307): Promise<TestServer> {
   return startServer(({ path }, response) => {
     if (how === 'redirect') {

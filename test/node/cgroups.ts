@@ -3,9 +3,9 @@ import { join } from 'node:path'
 
 const ROOT = '/sys/fs/cgroup'
 
-/** The cgroups that a node's Pods live in, below one name in every hierarchy of the machine. `Cleanup` removes them. */
+/** The cgroups of a node's Pods, below one name in every hierarchy of the machine. `Cleanup` removes them. */
 export class NodeCgroups {
-  /** As a kubelet's `cgroupRoot` has it. */
+  /** In the form of a kubelet's `cgroupRoot`. */
   readonly name: string
 
   private constructor(name: string) {
@@ -21,7 +21,7 @@ export class NodeCgroups {
     return new NodeCgroups(`/${id}`)
   }
 
-  /** The first process of a container, as the machine numbers it. */
+  /** The first process of a container, by its PID on the machine. */
   async processOf(containerId: string): Promise<number> {
     const [pid = ''] = (await readFile(await this.#fileOf(containerId, ['cgroup.procs']), 'utf8')).split('\n')
     return Number(pid)
@@ -35,7 +35,7 @@ export class NodeCgroups {
     return { peak: Number(await readFile(charged, 'utf8')), resident: Number(kibibytes) * 1024 }
   }
 
-  /** One of these files of a container's cgroup; the versions of cgroups name them differently. */
+  /** One of these files of a container's cgroup; the cgroup versions name them differently. */
   async #fileOf(containerId: string, names: readonly string[]): Promise<string> {
     for (const hierarchy of await hierarchies()) {
       for (const name of names) {
@@ -64,7 +64,7 @@ async function hierarchies(): Promise<readonly string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(ROOT, name))
 }
 
-/** A new cpuset of version 1 has no CPUs, and what is made in it cannot get any. */
+/** A new cpuset of version 1 has no CPUs, and its children cannot get any. */
 async function inheritCpus(hierarchy: string, folder: string): Promise<void> {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     const above = await readFile(join(hierarchy, file), 'utf8').catch(() => undefined)

@@ -20,7 +20,7 @@ const LEASE_DURATION_MS = 15_000
 
 const tell = (message: string): void => console.error(message)
 
-/** What `beforeAll` got to, in its order. */
+/** Resources opened by `beforeAll`, in order. */
 const opened = new AsyncDisposableStack()
 let before: MachineState
 let node: KubernetesNode

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { environment } from './namespace.ts'
 
 /**
- * Reads what to wait for, and sleeps until the input ends. Cgroups go from the inside out, and not before the kernel has let go of
- * the last process in them.
+ * Reads what to wait for, and sleeps until its input ends. Cgroups are removed from the inside out, once the kernel has
+ * released their last process.
  */
 const SCRIPT = `
   id=$1; shift
@@ -25,8 +25,8 @@ const SCRIPT = `
   [ -z "$left" ]`
 
 /**
- * Removes a node's cgroups and folders when it is disposed of or, since it is a process of its own, when this one has ended in any
- * other way.
+ * Removes a node's cgroups and folders when it is disposed of or, because it is a separate process, when this one ends
+ * in any other way.
  */
 export class Cleanup implements AsyncDisposable {
   readonly #shell: ChildProcess
@@ -35,7 +35,7 @@ export class Cleanup implements AsyncDisposable {
     this.#shell = shell
   }
 
-  /** `id` names the cgroups in every hierarchy. */
+  /** `id` is the name of the cgroups in every hierarchy. */
   static async prepare(id: string, folders: readonly string[]): Promise<Cleanup> {
     const shell = spawn('sh', ['-c', SCRIPT, 'cleanup', id, ...folders], {
       stdio: ['pipe', 'ignore', 'ignore'],
@@ -47,7 +47,7 @@ export class Cleanup implements AsyncDisposable {
     return new Cleanup(shell)
   }
 
-  /** A process whose end to wait for first. */
+  /** Adds a process to wait for before the removal. */
   after(pid: number): void {
     this.#shell.stdin?.write(`${pid}\n`)
   }

@@ -8,7 +8,7 @@ import { NodeProcess } from './node-process.ts'
 /** Inside the node's own /run. */
 export const RUNTIME_SOCKET = '/run/containerd/containerd.sock'
 
-/** Name that the kubelet's containers have their network kept open by. */
+/** Name of the image whose container keeps a Pod's network open. */
 export const PAUSE_IMAGE = 'registry.k8s.io/pause:3.10'
 
 /** Debian's package containernetworking-plugins. */
@@ -44,7 +44,7 @@ export class ContainerRuntime {
     return runtime
   }
 
-  /** Takes in an image from a file that `docker save` could have written. */
+  /** Imports an image from a file in the format of `docker save`. */
   async importImage(file: string): Promise<void> {
     await this.#namespace.output('ctr', [
       ...['--address', RUNTIME_SOCKET, '--namespace', 'k8s.io'],

@@ -13,7 +13,7 @@ import type { NodeNamespace } from './namespace.ts'
 import { API_PORT, NODE_ADDRESS } from './network.ts'
 import { NodeProcess } from './node-process.ts'
 
-/** Flags of the other control plane that a node needs otherwise. */
+/** Flags of the other control plane that differ for a node. */
 const REPLACED = [
   '--bind-address=',
   '--advertise-address=',
@@ -22,7 +22,7 @@ const REPLACED = [
   '--endpoint-reconciler-type=',
 ]
 
-/** The control plane that the node belongs to, inside its namespaces: the programs of `controlplane`, with all controllers. */
+/** The node's control plane, inside its namespaces: the programs of `controlplane`, with all controllers. */
 export interface NodeControlPlane {
   readonly adminKubeconfig: string
   /** CA of the API server. */
@@ -30,7 +30,7 @@ export interface NodeControlPlane {
   readonly tokens: ComponentTokens
 }
 
-/** Starts it and waits until it serves; what it takes is taken down with `opened`. */
+/** Starts it and waits until it serves; `opened` stops it. */
 export async function startNodeControlPlane(
   namespace: NodeNamespace,
   node: NodeFolder,

@@ -1,7 +1,7 @@
-/** What can go wrong with a node. */
+/** Errors of a node. */
 export type NodeErrorCode = 'BUILD_FAILED' | 'NOT_ROOT' | 'START_FAILED' | 'COMMAND_FAILED'
 
-/** A node could not be built, started or asked. */
+/** A node could not be built, started or reached. */
 export class NodeError extends Error {
   readonly code: NodeErrorCode
 

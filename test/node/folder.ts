@@ -2,17 +2,17 @@ import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 
-/** Where everything of one node is that outlives a process of it. `Cleanup` removes it. */
+/** The files of one node that outlive its processes. `Cleanup` removes them. */
 export interface NodeFolder {
   readonly path: string
-  /** Of the node alone: part of names that the whole machine sees. */
+  /** Unique to the node: part of names that are visible on the whole machine. */
   readonly id: string
   /** Standard output and error of the components. */
   readonly logFolder: string
   readonly configFolder: string
 }
 
-/** Makes a folder of its own, in the system's temporary folder. */
+/** Creates a folder in the system's temporary folder. */
 export async function createNodeFolder(): Promise<NodeFolder> {
   const path = await mkdtemp(join(tmpdir(), 'culvert-node-'))
   const folder = {

@@ -11,7 +11,10 @@ USER 65535:65535
 ENTRYPOINT ["/pause"]
 `
 
-/** Makes the image that every Pod needs from our own program of that name, and gives it to the runtime: nothing is pulled. */
+/**
+ * Builds the image that every Pod needs from our own program of that name, and imports it into the runtime: nothing is
+ * pulled.
+ */
 export async function importPauseImage(runtime: ContainerRuntime, folder: NodeFolder, pause: string): Promise<void> {
   const store = await ImageStore.open()
   const work = await mkdtemp(join(folder.path, 'pause-'))
@@ -25,7 +28,7 @@ export async function importPauseImage(runtime: ContainerRuntime, folder: NodeFo
   await rm(work, { recursive: true })
 }
 
-/** Gives an image to the runtime. */
+/** Imports an image into the runtime. */
 export async function importBuiltImage(
   runtime: ContainerRuntime,
   folder: NodeFolder,

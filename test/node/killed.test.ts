@@ -27,7 +27,7 @@ test('nothing of a node remains when the process that started it is killed', asy
   expect(await lookAtMachine()).toEqual(before)
 })
 
-/** Reads it from where the logs are said to be. */
+/** Reads it from the path of the logs in the output. */
 async function idOf(output: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: output })) {
     const [, folder] = /^Logs +(\S+)$/.exec(line) ?? []

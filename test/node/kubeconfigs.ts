@@ -11,7 +11,7 @@ export const NODE_NAME = 'node'
 /** `https://10.99.0.1:6443`. */
 export const SERVER = `https://${NODE_ADDRESS}:${API_PORT}`
 
-/** Who they are to the API server, which gives each the rights that Kubernetes has for it. CoreDNS has none there. */
+/** Their users at the API server, to which Kubernetes grants their rights. CoreDNS gets none. */
 const COMPONENTS = {
   kubelet: { user: `system:node:${NODE_NAME}`, group: 'system:nodes' },
   'kube-proxy': { user: 'system:kube-proxy', group: 'system:authenticated' },
@@ -19,14 +19,14 @@ const COMPONENTS = {
   dns: { user: 'dns', group: 'system:masters' },
 } as const
 
-/** A component that has a kubeconfig. */
+/** A component with a kubeconfig. */
 export type ComponentName = keyof typeof COMPONENTS
 
 /** Tokens of a node's components. */
 export class ComponentTokens {
   readonly #tokens = new Map<ComponentName, string>()
 
-  /** Adds them to those that an API server is about to read. */
+  /** Adds them to the tokens that an API server is about to read. */
   static async write(tokenFile: string): Promise<ComponentTokens> {
     const written = new ComponentTokens()
     for (const [name, { user, group }] of Object.entries(COMPONENTS)) {

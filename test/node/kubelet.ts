@@ -5,7 +5,7 @@ import type { NodeFolder } from './folder.ts'
 import { NODE_NAME } from './kubeconfigs.ts'
 import { NODE_ADDRESS, POD_SUBNET } from './network.ts'
 
-/** Names end in this. */
+/** The domain of the cluster's names. */
 const CLUSTER_DOMAIN = 'cluster.local'
 
 /** Writes a kubelet's configuration and returns its arguments. */
@@ -29,22 +29,22 @@ function kubeletConfiguration(folder: NodeFolder, cgroups: string): unknown {
     containerRuntimeEndpoint: `unix://${RUNTIME_SOCKET}`,
     cgroupDriver: 'cgroupfs',
     cgroupRoot: cgroups,
-    // Machines with the older cgroups serve as well.
+    // Machines with cgroup v1 are supported as well.
     failCgroupV1: false,
     failSwapOn: false,
-    // Not every root may make a process less likely to be killed than itself.
+    // Not every root may lower a process's oom_score_adj.
     oomScoreAdj: 0,
     clusterDNS: [NODE_ADDRESS],
     clusterDomain: CLUSTER_DOMAIN,
-    // The machine's own has names of no use here.
+    // The machine's own has names that are useless here.
     resolvConf: '',
-    // Nobody but those in the node's namespaces reaches it: the API server needs no certificate to read logs.
+    // Only processes in the node's namespaces can reach it: the API server needs no certificate to read logs.
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     readOnlyPort: 0,
     podLogsDir: join(folder.path, 'pod-logs'),
     volumePluginDir: join(folder.path, 'volume-plugins'),
-    // However full the machine is: nothing here is for long, and no image could be fetched again.
+    // However full the machine is: everything here is short-lived, and no image could be pulled again.
     evictionHard: { 'memory.available': '50Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
     imageGCHighThresholdPercent: 100,
   }
@@ -53,7 +53,7 @@ function kubeletConfiguration(folder: NodeFolder, cgroups: string): unknown {
 /** Writes the configuration of a kube-proxy and returns its arguments. */
 export async function proxyArguments(folder: NodeFolder, kubeconfig: string): Promise<string[]> {
   const config = join(folder.configFolder, 'kube-proxy.json')
-  // The table of connections is the machine's, not the namespace's: its size stays.
+  // The conntrack table is the machine's, not the namespace's: its size stays.
   const zero = { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' }
   const content = {
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',

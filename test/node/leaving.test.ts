@@ -12,7 +12,7 @@ const CULVERT = fileURLToPath(new URL('../../bin/culvert.js', import.meta.url))
 
 const tell = (message: string): void => console.error(message)
 
-/** What `beforeAll` got to, in its order. */
+/** Resources opened by `beforeAll`, in order. */
 const opened = new AsyncDisposableStack()
 let node: KubernetesNode
 let installation: Installation

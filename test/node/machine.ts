@@ -5,7 +5,7 @@ import { runProgram } from '../../controlplane/run-program.ts'
 import { cgroupsOfMachine } from './cgroups.ts'
 import { environment, MACHINE_SETTINGS } from './namespace.ts'
 
-/** What a node must leave as it is. */
+/** The state of the machine that a node must not change. */
 export interface MachineState {
   /** Folder and mount point of each. */
   readonly mounts: readonly string[]
@@ -15,7 +15,7 @@ export interface MachineState {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** What a node has on the machine while it runs. */
+/** Traces of a running node on the machine. */
 export interface NodeTraces {
   readonly cgroups: readonly string[]
   readonly folders: readonly string[]
@@ -23,7 +23,7 @@ export interface NodeTraces {
   readonly processes: readonly string[]
 }
 
-/** Looks at the machine, as this process sees it. */
+/** Reads the machine's state, as this process sees it. */
 export async function lookAtMachine(): Promise<MachineState> {
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).trimEnd().split('\n')
   const settings = MACHINE_SETTINGS.map(async (name) => [name, await readFile(`/proc/sys/${name}`, 'utf8')] as const)
@@ -36,7 +36,7 @@ export async function lookAtMachine(): Promise<MachineState> {
   }
 }
 
-/** Finds what belongs to the node with this id. */
+/** Finds the traces of the node with this id. */
 export async function tracesOf(id: string): Promise<NodeTraces> {
   return {
     cgroups: (await cgroupsOfMachine()).filter((path) => path.includes(id)),
@@ -45,12 +45,12 @@ export async function tracesOf(id: string): Promise<NodeTraces> {
   }
 }
 
-/** By the command line or, for what says nothing there, by mounts that only the node has. */
+/** By the command line or, if that has no trace, by mounts that only the node has. */
 async function processesOf(id: string): Promise<readonly string[]> {
   const ours = await readlink('/proc/self/ns/mnt')
   const found: string[] = []
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    // It may end while it is looked at.
+    // It may end meanwhile.
     const namespace = await readlink(`/proc/${pid}/ns/mnt`).catch(() => ours)
     const mounts = namespace === ours ? '' : await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => '')
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ').trim()

@@ -6,7 +6,7 @@ import { type ProgramResult, type RunProgramOptions, runProgram } from '../../co
 import { NodeError } from './errors.ts'
 import { NETWORK_SCRIPT } from './network.ts'
 
-/** Settings of the whole machine that a kubelet makes to its liking. */
+/** Settings of the whole machine that a kubelet changes. */
 export const MACHINE_SETTINGS = [
   'vm/overcommit_memory',
   'kernel/panic',
@@ -16,8 +16,8 @@ export const MACHINE_SETTINGS = [
 ] as const
 
 /**
- * What components write outside of their folders is gone with the namespace: state and sockets in /run, what kubelet and CNI
- * keep at fixed places in /var. A kubelet finds copies of the machine's settings, and changes those.
+ * Files that components write outside their folders vanish with the namespace: state and sockets in /run, and the fixed
+ * paths of kubelet and CNI in /var. A kubelet sees copies of the machine's settings, and changes those.
  */
 const SCRIPT = `
   set -eu
@@ -35,9 +35,9 @@ const SCRIPT = `
   echo ready
   cat > /dev/null`
 
-/** A node's own mounts, network and processes. Its first process is the shell that waits here for the end of its input. */
+/** A node's own mounts, network and processes. Its first process is a shell that waits for the end of its input. */
 export class NodeNamespace implements AsyncDisposable {
-  /** Its first process, as the machine numbers it. */
+  /** Its first process, by its PID on the machine. */
   readonly pid: number
   readonly #keeper: ChildProcess
 
@@ -46,7 +46,10 @@ export class NodeNamespace implements AsyncDisposable {
     this.pid = pid
   }
 
-  /** Opens one; `id` is what its mounts are called. It ends with all that runs in it when this process ends, however that happens: its input is then at an end. */
+  /**
+   * Opens one; `id` is the name of its mounts. It ends, with all its processes, when this process ends for any reason,
+   * because that closes its input.
+   */
   static async open(id: string): Promise<NodeNamespace> {
     const flags = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
     const keeper = spawn('unshare', [...flags, '--', 'sh', '-c', SCRIPT, 'keeper', id, ...MACHINE_SETTINGS], {
@@ -76,20 +79,20 @@ export class NodeNamespace implements AsyncDisposable {
     return ['nsenter', '--target', String(this.pid), '--mount', '--net', '--pid', '--', program, ...args]
   }
 
-  /** Runs a program inside to its end. */
+  /** Runs a program inside until it ends. */
   run(program: string, args: readonly string[], options: RunProgramOptions = {}): Promise<ProgramResult> {
     const [command, ...rest] = this.command(program, args)
     return runProgram(command, rest, { ...options, env: environment(options.env) })
   }
 
-  /** The same for its output. @throws NodeError with what it said */
+  /** The same; returns its output. @throws NodeError with its error message */
   async output(program: string, args: readonly string[], options: RunProgramOptions = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run(program, args, options)
     if (code === 0) return stdout
     throw new NodeError('COMMAND_FAILED', `${program} ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`)
   }
 
-  /** Ends every process inside and waits for that; mounts and network go with the last. */
+  /** Ends every process inside and waits; mounts and network vanish with the last one. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#keeper.exitCode !== null || this.#keeper.signalCode !== null) return
     const closed = once(this.#keeper, 'exit')
@@ -98,12 +101,12 @@ export class NodeNamespace implements AsyncDisposable {
   }
 }
 
-/** Programs of the system are in `sbin` too, which is not on everybody's path. */
+/** System programs are also in `sbin`, which is not in everybody's path. */
 export function environment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   return { ...env, PATH: `${env.PATH ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin` }
 }
 
-/** The one child of a process that has one. */
+/** The only child of a process. */
 export async function onlyChildOf(pid: number): Promise<number> {
   return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ')[0])
 }

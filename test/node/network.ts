@@ -1,16 +1,16 @@
 /** The node's address, on a network that ends inside its namespace. */
 export const NODE_ADDRESS = '10.99.0.1'
-/** Where its default route leads: to nobody. */
+/** The target of its default route, which does not exist. */
 const NOBODY = '10.99.0.2'
 const NODE_SUBNET_LENGTH = 24
 
 /** Addresses of Pods. */
 export const POD_SUBNET = '10.244.0.0/24'
 
-/** Port of kube-apiserver. Nobody else is in the namespace. */
+/** Port of kube-apiserver. Nothing else listens in the namespace. */
 export const API_PORT = 6443
 
-/** Commands that make the node's network, in a network namespace that has none. */
+/** Commands that create the node's network in an empty network namespace. */
 export const NETWORK_SCRIPT = `
   ip link set lo up
   ip link add node0 type veth peer name nobody0
@@ -21,8 +21,8 @@ export const NETWORK_SCRIPT = `
   echo 1 > /proc/sys/net/ipv4/ip_forward`
 
 /**
- * How Pods get their network: each has a cable of its own to the node, which routes. On a bridge, answers of a Service's Pod would
- * take the short way to a Pod beside it and not be recognised. Nothing here enforces a NetworkPolicy.
+ * The Pods' network: each has a point-to-point link to the node, which routes. On a bridge, answers of a Service's Pod
+ * would take a shortcut to a Pod beside it and not be recognized. Nothing here enforces NetworkPolicies.
  */
 export function networkConfiguration(dataFolder: string): unknown {
   return {

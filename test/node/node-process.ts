@@ -6,7 +6,7 @@ import { NodeError } from './errors.ts'
 import type { NodeFolder } from './folder.ts'
 import { environment, type NodeNamespace, onlyChildOf } from './namespace.ts'
 
-/** What is started in a node's namespaces. */
+/** A program to start in a node's namespaces. */
 export interface NodeProcessSpec {
   /** For messages and the name of the log. */
   readonly name: string
@@ -15,7 +15,7 @@ export interface NodeProcessSpec {
 }
 
 const STOP_GRACE_MS = 10_000
-/** Generous, because cores may be shared with whole test suites; a process that ends is noticed at once. */
+/** Generous, because cores may be shared with whole test suites; the end of a process is noticed at once. */
 const START_TIMEOUT_MS = 180_000
 const LOG_TAIL_LINES = 25
 
@@ -23,7 +23,7 @@ const LOG_TAIL_LINES = 25
 export class NodeProcess implements AsyncDisposable {
   readonly #name: string
   readonly #logFile: string
-  /** `nsenter`, which lives as long as the component: its child. */
+  /** `nsenter`, the component's parent, which lives as long as the component. */
   readonly #entered: ChildProcess
   readonly #ended: Promise<void>
   #endReason: string | undefined
@@ -42,7 +42,7 @@ export class NodeProcess implements AsyncDisposable {
     })
   }
 
-  /** Starts it; it need not be ready when this returns. */
+  /** Starts it; it may not be ready yet. */
   static async start(
     namespace: NodeNamespace,
     folder: NodeFolder,
@@ -63,7 +63,7 @@ export class NodeProcess implements AsyncDisposable {
     }
   }
 
-  /** Waits until something is so. @throws NodeError with the log's end, when it ends first; Error when nothing comes */
+  /** Waits for a condition. @throws NodeError with the end of the log if the process ends first; Error on timeout */
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
     const ask = async (): Promise<boolean> => {
       if (this.#endReason === undefined) return isSo()
@@ -77,7 +77,7 @@ export class NodeProcess implements AsyncDisposable {
     return (await readFile(this.#logFile, 'utf8')).trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n')
   }
 
-  /** Asks it to end, kills it when it does not, and waits for its end. */
+  /** Terminates it, kills it if that does not help, and waits for its end. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#endReason !== undefined) return
     const pid = await onlyChildOf(this.#entered.pid ?? 0).catch(() => 0)

@@ -18,13 +18,13 @@ import { NODE_ADDRESS } from './network.ts'
 import { NodeProcess } from './node-process.ts'
 import { buildNodePrograms, type NodePrograms } from './programs.ts'
 
-/** Programs of the system, and Debian's packages of them. */
+/** System programs, and their Debian packages. */
 const SYSTEM_PROGRAMS = {
   containerd: 'containerd',
   'containerd-shim-runc-v2': 'containerd',
   ctr: 'containerd',
   runc: 'runc',
-  // Its folder is on nobody's path.
+  // Its folder is not in anybody's path.
   '../lib/cni/ptp': 'containernetworking-plugins',
   iptables: 'iptables',
   ip: 'iproute2',
@@ -34,8 +34,8 @@ const SYSTEM_PROGRAMS = {
 } as const
 
 /**
- * A Kubernetes of one node on this machine, without Docker: control plane, kubelet, kube-proxy, scheduler, containerd and names,
- * in mounts, network and processes of their own. Needs root and Linux.
+ * A single-node Kubernetes on this machine, without Docker: control plane, kubelet, kube-proxy, scheduler, containerd
+ * and DNS, in mounts, network and processes of their own. Needs root and Linux.
  */
 export class KubernetesNode implements AsyncDisposable {
   readonly #opened: AsyncDisposableStack
@@ -43,7 +43,7 @@ export class KubernetesNode implements AsyncDisposable {
   readonly cgroups: NodeCgroups
   readonly namespace: NodeNamespace
   readonly runtime: ContainerRuntime
-  /** Of an administrator; its server answers inside the node's namespaces only. */
+  /** Of an administrator; its server is reachable only inside the node's namespaces. */
   readonly kubeconfig: string
   readonly kubectlPath: string
 
@@ -61,9 +61,9 @@ export class KubernetesNode implements AsyncDisposable {
   }
 
   /**
-   * Builds and installs what is missing, starts everything and resolves when the node is Ready.
+   * Builds and installs what is missing, starts everything and resolves once the node is Ready.
    *
-   * @throws NodeError, ControlPlaneError; whatever has been started by then is taken down
+   * @throws NodeError, ControlPlaneError; everything started by then is stopped
    */
   static async start(onProgress: OnProgress): Promise<KubernetesNode> {
     if (process.getuid?.() !== 0) throw new NodeError('NOT_ROOT', 'A node needs root, for namespaces and cgroups')
@@ -92,7 +92,7 @@ export class KubernetesNode implements AsyncDisposable {
     })
   }
 
-  /** Gives an image to the node; Pods find it under its name. */
+  /** Imports an image into the node; Pods use it by its name. */
   importImage(image: BuiltImage): Promise<void> {
     return importBuiltImage(this.runtime, this.folder, image)
   }
@@ -102,12 +102,12 @@ export class KubernetesNode implements AsyncDisposable {
     return this.namespace.run(this.kubectlPath, ['--kubeconfig', this.kubeconfig, ...args], options)
   }
 
-  /** The same for its output. @throws NodeError with what kubectl said */
+  /** The same; returns its output. @throws NodeError with kubectl's message */
   kubectlOutput(args: readonly string[], options: { readonly stdin?: string } = {}): Promise<string> {
     return this.namespace.output(this.kubectlPath, ['--kubeconfig', this.kubeconfig, ...args], options)
   }
 
-  /** Takes everything down, in the opposite order. */
+  /** Stops everything in reverse order. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#opened.disposeAsync()
   }

@@ -8,11 +8,11 @@ import { runProgram } from '../../controlplane/run-program.ts'
 import { readModule, sourceHash } from '../../controlplane/source-hash.ts'
 import { NodeError } from './errors.ts'
 
-/** What a node runs that is not Debian's. */
+/** The programs of a node that are not Debian's. */
 export interface NodePrograms {
   /** kubelet, kube-proxy and kube-scheduler in one; the first argument chooses. */
   readonly kubenode: string
-  /** What keeps a Pod's namespaces open. */
+  /** Keeps a Pod's namespaces open. */
   readonly pause: string
   /** CoreDNS. */
   readonly dns: string
@@ -21,7 +21,8 @@ export interface NodePrograms {
 const PROGRESS_INTERVAL_MS = 10_000
 
 /**
- * The programs, built first where this machine has not built this source: apart from the control plane, which `npm test` needs.
+ * The programs, built first if this machine has not built this source: separate from the control plane, which `npm
+ * test` needs.
  *
  * @throws NodeError `BUILD_FAILED`; ControlPlaneError `GO_MISSING` or `GO_TOO_OLD`
  */

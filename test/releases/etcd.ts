@@ -8,8 +8,8 @@ import type { KubeObject } from '../../src/kube/types.ts'
 const GROUP = 'culvert.dev'
 
 /**
- * The store behind an apiserver of this machine. Objects that are written here keep their uids and the times of their creation and
- * deletion, as in an upgrade, where the apiserver would give them new ones.
+ * The store behind an apiserver of this machine. Objects written here keep their uids and the times of creation and
+ * deletion, as in an upgrade; the apiserver would assign new ones.
  */
 export class Etcd {
   readonly #socketPath: string
@@ -18,18 +18,18 @@ export class Etcd {
     this.#socketPath = join(dirname(kubeconfigPath), 'etcd.sock')
   }
 
-  /** Stores an object as the apiserver would: it reads JSON as well as what it writes itself. */
+  /** Stores an object for the apiserver, which reads JSON as well as its own encoding. */
   async put(plural: string, object: KubeObject): Promise<void> {
     const { apiVersion = '', metadata } = object
     const group = apiVersion.includes('/') ? `${apiVersion.split('/')[0]}/` : ''
-    // Leases stand beside the core group's objects.
+    // Leases are stored like the core group's objects.
     const folder = group === 'coordination.k8s.io/' ? '' : group
     const place = metadata.namespace === undefined ? '' : `${metadata.namespace}/`
     const key = `/registry/${folder}${plural}/${place}${metadata.name}`
     await this.#call('/v3/kv/put', { key: base64(key), value: base64(JSON.stringify(object)) })
   }
 
-  /** Removes every custom resource of Culvert, as if there had never been any. */
+  /** Removes every custom resource of Culvert without a trace. */
   async wipe(): Promise<void> {
     const key = `/registry/${GROUP}/`
     await this.#call('/v3/kv/deleterange', { key: base64(key), range_end: base64(`${key.slice(0, -1)}0`) })

@@ -1,6 +1,6 @@
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
 
-/** Applies the CRDs of a file or a folder, over any there are, and waits until they are served. */
+/** Applies the CRDs of a file or a folder, over any existing ones, and waits until they are served. */
 export async function installCRDs(cluster: ControlPlane, path: string): Promise<void> {
   for (const args of [
     ['apply', '--server-side', '--force-conflicts', '-f', path],

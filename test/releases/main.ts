@@ -17,12 +17,12 @@ import { allowing } from './takeover.ts'
 const CURRENT_CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 const PACKAGE = fileURLToPath(new URL('../../package.json', import.meta.url))
-/** Not drawn, so that recordings differ in less. */
+/** Constant, so that recordings differ in less. */
 const API_KEY = 'tk_recorded-key-of-an-emulated-account'
 
 /**
- * Records what this version leaves behind in `test/fixtures/releases/<version>`: all scenes, or those that are named.
- * To be run for each release; see docs/contributing.md.
+ * Records the objects of this version in `test/fixtures/releases/<version>`: of all scenes, or of those named.
+ * Run it for each release; see docs/contributing.md.
  */
 async function main(names: readonly string[]): Promise<void> {
   const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string }
@@ -45,7 +45,7 @@ async function main(names: readonly string[]): Promise<void> {
   }
 }
 
-/** JSON with a line for each object. */
+/** JSON with one line for each object. */
 function lines(index: ReleaseIndex): string {
   const texts: string[] = []
   const held = JSON.stringify(
@@ -59,7 +59,7 @@ function lines(index: ReleaseIndex): string {
   })}\n`
 }
 
-/** Those that are recorded already, for a run that records some of them only. */
+/** Scenes already recorded, for a run that records only some of them. */
 async function formerScenes(folder: string): Promise<readonly RecordedScene[]> {
   const text = await readFile(join(folder, INDEX), 'utf8').catch(() => '{"scenes":[]}')
   return (JSON.parse(text) as ReleaseIndex).scenes
@@ -89,7 +89,7 @@ async function played(cluster: ControlPlane, scene: Scene, folder: string): Prom
   }
   const subjects = await scene.play({ world, forbid })
   await world.operator.kill()
-  // Awaited here: with the world, its connections go.
+  // Awaited here, because the world's connections close with it.
   return await record(world, scene, subjects, folder)
 }
 

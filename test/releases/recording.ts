@@ -9,7 +9,7 @@ import { conditionOf, core, type Resource, type World } from '../cluster/support
 import { API_STATE, ORIGIN, type RecordedObject, type RecordedScene, SURROUNDINGS } from './release.ts'
 import type { Scene, Subject } from './scene.ts'
 
-/** Of other projects or of Kubernetes, with what Culvert keeps there. */
+/** Types of other projects or of Kubernetes in which Culvert stores something. */
 const AROUND: readonly ResourceType[] = [
   core('secrets', 'Secret'),
   core('configmaps', 'ConfigMap'),
@@ -17,13 +17,13 @@ const AROUND: readonly ResourceType[] = [
   { group: 'externaldns.k8s.io', version: 'v1alpha1', plural: 'dnsendpoints', kind: 'DNSEndpoint', namespaced: true },
 ]
 
-/** Kubernetes makes it in each namespace. */
+/** Kubernetes creates it in each namespace. */
 const OF_KUBERNETES = 'kube-root-ca.crt'
 
 /**
- * Writes down what the operator of a scene has left, in a folder of the scene's name.
+ * Writes what the operator of a scene has left into a folder of the scene's name.
  *
- * @throws Error when an object is not Ready that the scene does not name, or one that it names is not there.
+ * @throws Error if an object is not Ready that the scene does not name, or one that it names does not exist.
  */
 export async function record(world: World, scene: Scene, subjects: readonly Subject[], folder: string) {
   const place = join(folder, scene.name)
@@ -62,7 +62,7 @@ export async function record(world: World, scene: Scene, subjects: readonly Subj
   return index
 }
 
-/** Of all namespaces that a scene may have touched: the cluster holds nothing else of Culvert. */
+/** From all namespaces that a scene may have used: the cluster has no other resources of Culvert. */
 async function customResources({ kube }: World): Promise<readonly Resource[]> {
   const lists = await Promise.all(kinds.map((descriptor) => kube.list<Resource>(resourceTypeOf(descriptor), {})))
   return lists.flatMap(({ items }, index) => {
@@ -93,10 +93,10 @@ function describe(cr: Resource, subject: Subject | undefined, { name: scene }: S
   }
 }
 
-/** Ready and Synced, of its present spec, and not being deleted. */
+/** Ready and Synced for its current spec, and not being deleted. */
 export function isAtRest(cr: Resource): boolean {
   const { generation, deletionTimestamp } = cr.metadata
-  // What only shows something of the API has no conditions.
+  // A resource that only mirrors the API has no conditions.
   if (cr.status?.conditions === undefined) return deletionTimestamp === undefined && cr.status?.id !== undefined
   const conditions = ['Ready', 'Synced'].map((type) => conditionOf(cr, type)).filter((each) => each !== undefined)
   const met = conditions.every(
@@ -121,7 +121,7 @@ async function surroundings(world: World): Promise<readonly KubeObject[]> {
   return found.filter(({ metadata }) => metadata.name !== OF_KUBERNETES)
 }
 
-/** Without what the apiserver sets anew at each write. */
+/** Without fields that the apiserver sets at each write. */
 function yaml({ apiVersion, kind, metadata, ...rest }: KubeObject): string {
   const { managedFields, resourceVersion, ...kept } = metadata as KubeObject['metadata'] & { managedFields?: unknown }
   return stringify({ apiVersion, kind, metadata: kept, ...rest }, { lineWidth: 0 })

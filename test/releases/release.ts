@@ -8,22 +8,22 @@ import type { Subject } from './scene.ts'
 
 /** A folder for each release, named by its version. */
 export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
-/** Stands for the origin of the API in what is recorded. */
+/** Replaces the origin of the API in recordings. */
 export const ORIGIN = 'http://127.0.0.1:4040'
 /** In a release's folder. */
 export const INDEX = 'index.json'
-/** In a release's folder: the CRDs, each in a file of its own. */
+/** In a release's folder: the CRDs, one per file. */
 export const CRDS = 'crds'
-/** In a scene's folder: what the API held, as the emulator's snapshot. */
+/** In a scene's folder: the API's objects, as the emulator's snapshot. */
 export const API_STATE = 'api.json'
-/** In a scene's folder: Secrets, ConfigMaps, Leases and what else is no resource of Culvert. */
+/** In a scene's folder: Secrets, ConfigMaps, Leases and other objects that are not resources of Culvert. */
 export const SURROUNDINGS = 'surroundings.yaml'
 
 /** One custom resource in the index. */
 export interface RecordedObject extends Required<Omit<Subject, 'namespace'>> {
   /** Below the release's folder: `<scene>/<kind>.<name>.yaml`. */
   readonly file: string
-  /** Undefined for what is cluster-scoped. */
+  /** Undefined if cluster-scoped. */
   readonly namespace?: string
 }
 
@@ -31,18 +31,18 @@ export interface RecordedObject extends Required<Omit<Subject, 'namespace'>> {
 export interface RecordedScene {
   readonly name: string
   readonly about: string
-  /** When it was recorded: everything in it has to be seen as of then. */
+  /** Time of the recording: everything in it must be interpreted as of then. */
   readonly recordedAt: string
-  /** `--installation` of the operator that left it. */
+  /** `--installation` of the operator that wrote it. */
   readonly installation: string
   readonly namespace: string
   /** The key in the Account's Secret. */
   readonly apiKey: string
   readonly watch: 'namespace' | 'cluster'
   readonly leaderElect: boolean
-  /** `--allow-api-host` of the operator, beside the API's. */
+  /** `--allow-api-host` of the operator, besides the API's. */
   readonly allowHosts: readonly string[]
-  /** Files of CRDs of other projects that the cluster had, below `test/fixtures`. */
+  /** Files of CRDs of other projects in the cluster, below `test/fixtures`. */
   readonly crds: readonly string[]
   readonly objects: readonly RecordedObject[]
 }
@@ -53,7 +53,7 @@ export interface ReleaseIndex {
   readonly scenes: readonly RecordedScene[]
 }
 
-/** Versions that are recorded. */
+/** Recorded versions. */
 export async function recordedReleases(): Promise<readonly string[]> {
   const entries = await readdir(RELEASES, { withFileTypes: true })
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)

@@ -7,14 +7,14 @@ import type { Incompatibility } from './compatibility/incompatibility.ts'
 
 const CHANGELOG = fileURLToPath(new URL('../../CHANGELOG.md', import.meta.url))
 
-/** A tightening that people were told of, and that leaves what is stored alone: docs/versioning.md. */
+/** An announced tightening that leaves stored values alone: docs/versioning.md. */
 export interface AcceptedTightening extends Pick<Incompatibility, 'path' | 'what'> {
   readonly reason: string
 }
 
 export const acceptedTightenings: readonly AcceptedTightening[] = []
 
-/** Versions that have been published: those with a heading of their own in CHANGELOG.md. */
+/** Published versions: those with a heading of their own in CHANGELOG.md. */
 export async function releasedVersions(): Promise<readonly string[]> {
   return versionsIn(await readFile(CHANGELOG, 'utf8'))
 }

@@ -1,14 +1,14 @@
 import type { Resource, World, WorldOptions } from '../cluster/support/world.ts'
 
-/** Flags of operators that publish what scenes ask for in DNSEndpoints. */
+/** Flags of operators that publish the scenes' records in DNSEndpoints. */
 export const DNS_FLAGS = ['--dns-endpoints', '--dns-domains', '*.example.com']
 
-/** What a person would call the state of an object, in the words of kstatus. */
+/** The state of an object for a person, in the words of kstatus. */
 export type Phase = 'Current' | 'InProgress' | 'Failed' | 'Terminating'
 
 /**
- * What becomes of an object that a later version takes over: it gets or stays as its spec says (`Current`), its deletion ends
- * (`Gone`), it comes to an end without success (`Failed`), or it goes on waiting for what it waits for (`same`).
+ * What happens to an object once a later version takes over: it reaches or keeps the state of its spec (`Current`), its
+ * deletion completes (`Gone`), it ends without success (`Failed`), or it continues to wait for the same thing (`same`).
  */
 export type After = 'Current' | 'Failed' | 'Gone' | 'same'
 
@@ -18,34 +18,37 @@ export interface Subject {
   readonly name: string
   /** Default: the scene's namespace. */
   readonly namespace?: string
-  /** The state in a few words; of those with a condition that says it, the reason. */
+  /** The state in a few words; if a condition has it, the reason. */
   readonly state: string
   readonly phase: Phase
   /** Default `same`. */
   readonly after?: After
 }
 
-/** A world brought to a point and held there: all that Culvert leaves behind is then recorded. */
+/** A world brought to a certain point and stopped: everything that Culvert leaves behind is then recorded. */
 export interface Scene {
   /** Of its folder. */
   readonly name: string
   /** One sentence. */
   readonly about: string
   readonly world?: WorldOptions
-  /** `--allow-api-host` of the operator, beside the emulator's. */
+  /** `--allow-api-host` of the operator, besides the emulator's. */
   readonly allowHosts?: readonly string[]
-  /** Files of CRDs of other projects that the cluster has. */
+  /** Files of CRDs of other projects in the cluster. */
   readonly crds?: readonly string[]
-  /** Whether the operator's requests to the apiserver go through a proxy that the scene may use. */
+  /** Whether the operator's requests to the apiserver pass through a proxy that the scene may use. */
   readonly proxied?: boolean
-  /** Plays up to the point, and names what is not Ready there. The operator is killed, and what it left is recorded. */
+  /**
+   * Plays up to the point, and returns what is not Ready there. The operator is then killed, and what it left is
+   * recorded.
+   */
   play(stage: Stage): Promise<readonly Subject[]>
 }
 
 /** Where a scene is played. */
 export interface Stage {
   readonly world: World
-  /** Has every request of the operator to the apiserver that matches refused, until the scene is over. */
+  /** Refuses every matching request of the operator to the apiserver, until the scene is over. */
   forbid(method: string, path: RegExp): void
 }
 
@@ -55,7 +58,7 @@ export function says(world: World, kind: string, name: string, reason: string): 
   return world.until(kind, name, `says ${reason}`, met, 90_000)
 }
 
-/** Waits until the CR says the reason, which is then its state. */
+/** Waits until the CR has the reason, which is then its state. */
 export async function saying(
   world: World,
   kind: string,

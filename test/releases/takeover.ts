@@ -13,7 +13,7 @@ import { DNS_FLAGS } from './scene.ts'
 const CURRENT_CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 
-/** Beside what `kinds` knows. */
+/** Besides those in `kinds`. */
 const PLURALS: Readonly<Record<string, string>> = {
   Secret: 'secrets',
   ConfigMap: 'configmaps',
@@ -22,13 +22,13 @@ const PLURALS: Readonly<Record<string, string>> = {
 }
 
 /**
- * A cluster and an account as a scene of an older release left them, uids and all, with the CRDs of this version. Time is that of
- * the recording, for the operator and for the API: tokens and certificates have not aged meanwhile.
+ * A cluster and an account as a scene of an older release left them, including uids, with the CRDs of this version.
+ * Time is that of the recording, for the operator and for the API: tokens and certificates have not aged meanwhile.
  */
 export class Takeover implements AsyncDisposable {
   readonly scene: RecordedScene
   readonly world: World
-  /** What was recorded, in the order of the scene's objects. */
+  /** The recorded objects, in the scene's order. */
   readonly objects: readonly KubeObject[]
   readonly surroundings: readonly KubeObject[]
 
@@ -44,7 +44,7 @@ export class Takeover implements AsyncDisposable {
     this.surroundings = surroundings
   }
 
-  /** Scenes that may stand side by side, in an order of their own. Resolves when the CRDs have been upgraded; no operator is started yet. */
+  /** Prepares scenes that can be combined. Resolves once the CRDs have been upgraded; starts no operator yet. */
   static async prepare(
     cluster: ControlPlane,
     release: Release,
@@ -62,7 +62,7 @@ export class Takeover implements AsyncDisposable {
   static async #restore(cluster: ControlPlane, etcd: Etcd, release: Release, scene: RecordedScene): Promise<Takeover> {
     const recordedAt = Date.parse(scene.recordedAt)
     let offset: number | undefined
-    // Time stands still until an operator is started, and then goes on from there.
+    // Time stands still until an operator is started, and then continues from there.
     const now = (): number => (offset === undefined ? recordedAt : systemClock.now() + offset)
     const world = await World.open({
       namespace: scene.namespace,
@@ -81,7 +81,7 @@ export class Takeover implements AsyncDisposable {
       await release.objectsOf(scene, origin),
       await release.surroundingsOf(scene, origin),
     ]
-    // Owners first: what has none is collected as garbage.
+    // Owners first: an object without its owner is garbage collected.
     for (const object of [...objects, ...surroundings]) await etcd.put(pluralOf(object), object)
     return new Takeover(scene, world, objects, surroundings)
   }
@@ -90,7 +90,7 @@ export class Takeover implements AsyncDisposable {
     return this.world[Symbol.asyncDispose]()
   }
 
-  /** What was recorded of an object of the index. */
+  /** The recording of an object in the index. */
   recorded({ kind, name, namespace }: RecordedObject): Resource {
     const found = this.objects.find((object) => {
       return object.kind === kind && object.metadata.name === name && object.metadata.namespace === namespace
@@ -99,12 +99,12 @@ export class Takeover implements AsyncDisposable {
     return found as Resource
   }
 
-  /** The object as it is now. */
+  /** The object in its current state. */
   async now({ kind, name, namespace }: RecordedObject): Promise<Resource | undefined> {
     return this.world.kube.get<Resource>(typeOf(kind), { namespace, name })
   }
 
-  /** All custom resources of a kind as they are now. */
+  /** All custom resources of a kind in their current state. */
   async list(kind: string): Promise<readonly Resource[]> {
     const type = typeOf(kind)
     const { watch, namespace } = this.scene
@@ -112,14 +112,14 @@ export class Takeover implements AsyncDisposable {
     return (await this.world.kube.list<Resource>(type, watch === 'namespace' ? { namespace } : {})).items
   }
 
-  /** A Secret as it is now. */
+  /** A Secret in its current state. */
   async secretLike({ metadata }: KubeObject): Promise<KubeObject | undefined> {
     const { namespace, name } = metadata
     return this.world.kube.get<KubeObject>(core('secrets', 'Secret'), { namespace, name })
   }
 }
 
-/** Flags that let the operator call these hosts. */
+/** Flags that allow these hosts to the operator. */
 export function allowing(hosts: readonly string[]): readonly string[] {
   return hosts.flatMap((host) => ['--allow-api-host', host])
 }

@@ -7,7 +7,7 @@ export interface DnsRecord {
   readonly value: string
 }
 
-/** One event handed to one destination. */
+/** One event delivered to one destination. */
 export interface Delivery {
   readonly destination: string
   readonly subscription: string
@@ -22,7 +22,7 @@ export interface Delivery {
   }
 }
 
-/** What a test does to the emulator behind the API's back, over its admin surface. */
+/** Changes the emulator behind the API, through its admin surface. */
 export class AdminSurface {
   readonly #url: string
   readonly #token: string
@@ -48,13 +48,13 @@ export class AdminSurface {
     return this.#seed('users', user)
   }
 
-  /** An API key of that owner. */
+  /** Creates an API key of that owner. */
   async seedApiKey(ownerId: string): Promise<string> {
     const seeded = await this.#call('POST', '/seed', { apiKeys: [{ ownerId }] })
     return (seeded as { apiKeys: [{ token: string }] }).apiKeys[0].token
   }
 
-  /** The API key of another account. */
+  /** The API key of a new account. */
   async seedAccount(name: string): Promise<string> {
     const seeded = await this.#call('POST', '/seed', { accounts: [{ name }] })
     return (seeded as { accounts: [{ apiKey: string }] }).accounts[0].apiKey
@@ -65,7 +65,7 @@ export class AdminSurface {
     return Date.parse(((await this.#call('GET', '/clock')) as { now: string }).now)
   }
 
-  /** Moves emulated time on. */
+  /** Advances emulated time. */
   async advance(seconds: number): Promise<void> {
     await this.#call('POST', '/clock', { advanceSeconds: Math.ceil(seconds) })
   }
@@ -83,7 +83,7 @@ export class AdminSurface {
     await this.#call('POST', '/faults', { type: 'certificate', errorCode: 'INTERNAL_ERROR', times })
   }
 
-  /** What a destination was given, oldest first. */
+  /** Deliveries to a destination, oldest first. */
   async deliveriesTo(destination: string): Promise<readonly Delivery[]> {
     const query = new URLSearchParams({ destination, limit: '1000' })
     return ((await this.#call('GET', `/deliveries?${query}`)) as { deliveries: readonly Delivery[] }).deliveries

@@ -15,7 +15,7 @@ export interface Agent {
   readonly refusal: string | null
 }
 
-/** Plays agents, over the admin surface of an emulator. */
+/** Simulates agents through an emulator's admin surface. */
 export class Agents {
   readonly #world: World
   readonly #admin: ApiClient
@@ -25,7 +25,7 @@ export class Agents {
     this.#admin = new ApiClient(world.url, world.adminToken)
   }
 
-  /** Connects an agent; with a new tunnel credential where the body names none. Fails the test when it is refused. */
+  /** Connects an agent; with a new tunnel credential if the body names none. Fails the test if it is refused. */
   async connect(body: Body = {}): Promise<Agent & { readonly sessionId: string }> {
     const named = ['token', 'sshCredential', 'publicKey'].some((name) => name in body)
     const sent = named ? body : { ...body, token: (await this.#world.api.create('credentials', {})).token }
@@ -33,7 +33,7 @@ export class Agents {
     return agent as Agent & { sessionId: string }
   }
 
-  /** The answer to connecting an agent, whatever it is. */
+  /** The answer to connecting an agent, whatever its status. */
   try(body: Body): Promise<Answer> {
     return this.#admin.call('POST', '/_emulator/agents', { body })
   }

@@ -16,7 +16,7 @@ export interface Answer {
 export interface CallOptions {
   /** Sent as JSON. Undefined: no body. */
   readonly body?: unknown
-  /** Replace the client's own headers; undefined takes a header away. */
+  /** Replace the client's own headers; undefined removes a header. */
   readonly headers?: Readonly<Record<string, string | undefined>>
 }
 
@@ -27,7 +27,7 @@ export function objectIn(answer: Answer): Readonly<Record<string, unknown>> {
   return parsed as Readonly<Record<string, unknown>>
 }
 
-/** A client that says what it means on the wire and judges nothing but the status it was told to expect. */
+/** A client that sends requests exactly as given, and checks only the expected status. */
 export class ApiClient {
   readonly #url: string
   readonly #token: string
@@ -54,7 +54,7 @@ export class ApiClient {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
 
-  /** The object that a call answers. Fails the test at another status. */
+  /** The object that a call returns. Fails the test at another status. */
   async object(status: number, method: Method, path: string, body?: unknown): Promise<Resource> {
     const answer = await this.call(method, path, body === undefined ? {} : { body })
     expect(answer.status, `${method} ${path} ${JSON.stringify(body)}: ${answer.text}`).toBe(status)
@@ -99,7 +99,9 @@ export interface ApiErrorBody {
   readonly details: Readonly<Record<string, string>>
 }
 
-/** Fails the test unless the answer is an error of that status, in the contract's form, naming each of the words. */
+/**
+ * Fails the test unless the answer is an error of that status, in the contract's form, that contains each of the names.
+ */
 export function expectRefusal(answer: Answer, status: number, ...names: readonly string[]): ApiErrorBody {
   expect(answer.status, answer.text).toBe(status)
   expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/)
@@ -116,7 +118,7 @@ export function expectRefusal(answer: Answer, status: number, ...names: readonly
   return error
 }
 
-/** A reference to an object, as responses carry it. */
+/** A reference to an object, as in responses. */
 export function refTo(resource: Resource): Json {
   return { id: resource.id, uri: resource.uri }
 }

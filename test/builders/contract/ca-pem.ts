@@ -1,4 +1,4 @@
-/** A self-signed CA (P-256, valid for a hundred years) whose private key nobody kept. */
+/** A self-signed CA (P-256, valid for a hundred years) whose private key was not kept. */
 export const caPem = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIURtQj0nSnfab2DgwXXJsQhEX53SMwCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPVGVzdCBDbGllbnRzIENBMCAXDTI2MTEyMTA5NDMwNFoYDzIx
@@ -12,7 +12,7 @@ ztlKrKPiv8PhmBKDUYLJBw9/Mu6NPXj3EgIlorJlmA==
 -----END CERTIFICATE-----
 `
 
-/** What openssl says of `caPem`. */
+/** `caPem` according to openssl. */
 export const caFacts = {
   subject_common_name: 'Test Clients CA',
   not_before: '2026-11-21T09:43:04Z',
@@ -37,7 +37,7 @@ ANFMHDo//MtMReCDoNgoilyDENxzFJD0975WcswIyisn
 -----END CERTIFICATE-----
 `
 
-/** What openssl says of `partnerCaPem`. */
+/** `partnerCaPem` according to openssl. */
 export const partnerCaFacts = {
   subject_common_name: 'Partner Düsseldorf CA',
   not_before: '2026-11-21T17:37:39Z',
@@ -59,7 +59,7 @@ UUWttY2JywBoegIgbrEbPFZTWm8GUUL9K6gJSkyssec0aZqAwP5wx/LkNd0=
 -----END CERTIFICATE-----
 `
 
-/** The certificate of a server, no CA. */
+/** A server certificate rather than a CA. */
 export const leafPem = `-----BEGIN CERTIFICATE-----
 MIIBijCCATCgAwIBAgIUHKAh2E5s5wfQ7SwhhAxIYBMxl8owCgYIKoZIzj0EAwIw
 GzEZMBcGA1UEAwwQbGVhZi5leGFtcGxlLm9yZzAgFw0yNjExMjExNzM3MjlaGA8y

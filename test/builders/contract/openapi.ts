@@ -32,7 +32,7 @@ export interface OpenApi {
 /** RFC 3339 in UTC with whole seconds. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-/** The OpenAPI document that an emulator serves, and judgement by its schemas. */
+/** The OpenAPI document that an emulator serves, with validation by its schemas. */
 export class Documentation {
   readonly document: OpenApi
   readonly #ajv = new Ajv2020({
@@ -45,7 +45,7 @@ export class Documentation {
 
   constructor(document: OpenApi) {
     this.document = document
-    // The document around the schemas, and what no keyword can say: the limit in bytes beside the one in characters.
+    // The keys around the schemas, and the limit in bytes, for which there is no keyword.
     this.#ajv.addVocabulary([...Object.keys(document), 'x-maxBytes'])
     this.#ajv.addSchema(document, 'openapi.json')
   }
@@ -55,7 +55,7 @@ export class Documentation {
     return new Documentation(JSON.parse(answer.text) as OpenApi)
   }
 
-  /** What is wrong with a value by the schema at that place of the document: `components`, `schemas`, `Ref`. */
+  /** The errors of a value by the schema at that place of the document: `components`, `schemas`, `Ref`. */
   faults(value: unknown, ...place: readonly string[]): readonly string[] {
     const pointer = place.map(
       (segment) => `/${encodeURIComponent(segment.replaceAll('~', '~0').replaceAll('/', '~1'))}`,
@@ -67,7 +67,7 @@ export class Documentation {
     return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
   }
 
-  /** The documented path that an address is on; undefined when none is. */
+  /** The documented path of an address; undefined if there is none. */
   pathOf(address: string): string | undefined {
     const given = address.replace(/\?.*$/, '').split('/')
     return Object.keys(this.document.paths).find((path) => {
@@ -78,7 +78,7 @@ export class Documentation {
     })
   }
 
-  /** The parameters of the path itself and the headers, which all its methods have. */
+  /** The parameters of the path itself and the headers, common to all its methods. */
   parameters(path: string): PathItem['parameters'] {
     return this.document.paths[path]?.parameters ?? []
   }
@@ -87,7 +87,7 @@ export class Documentation {
     return this.document.paths[path]?.[method.toLowerCase() as 'get']
   }
 
-  /** What in an answer is not as documented. */
+  /** Deviations of an answer from the document. */
   misfits(method: string, address: string, answer: Answer): readonly string[] {
     const path = this.pathOf(address)
     const operation = path === undefined ? undefined : this.operation(method, path)
@@ -107,7 +107,7 @@ export class Documentation {
   }
 }
 
-/** A client that holds every answer it gets against the document, and notes what does not fit. */
+/** A client that validates every answer against the document, and records deviations. */
 export class DocumentedClient extends ApiClient {
   readonly misfits: string[] = []
   /** Operations called, by method and documented path. */

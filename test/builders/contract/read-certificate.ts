@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 
-/** What `ssh-keygen -L` says of a certificate. */
+/** A certificate according to `ssh-keygen -L`. */
 export interface ReadCertificate {
   /** `ssh-ed25519-cert-v01@openssh.com`, and so on. */
   readonly type: string
   readonly use: 'user' | 'host'
-  /** `SHA256:…` of the certified key, and of the key that signed. */
+  /** `SHA256:…` of the certified key, and of the signing key. */
   readonly subject: string
   readonly authority: string
   /** The algorithm of the signature. */
@@ -16,14 +16,15 @@ export interface ReadCertificate {
   readonly validAfter: string
   readonly validBefore: string
   readonly principals: readonly string[]
-  /** One line each, in their order: the name, and the value where there is one. */
+  /** One line each, in order: the name, and the value if there is one. */
   readonly criticalOptions: readonly string[]
   readonly extensions: readonly string[]
 }
 
 /**
- * Has OpenSSH read a certificate; it also checks the signature, the order of the options and that nothing is left over.
- * Throws when OpenSSH does not take it.
+ * Parses a certificate with OpenSSH, which also checks the signature, the order of the options and that nothing is left
+ * over.
+ * Throws if OpenSSH rejects it.
  *
  * @param sshKeygen path of the program
  */
@@ -57,7 +58,7 @@ export function readCertificate(sshKeygen: string, certificate: string): ReadCer
   }
 }
 
-/** `SHA256:…` of an authorized-keys line, as OpenSSH gives it. */
+/** `SHA256:…` of an authorized-keys line, computed by OpenSSH. */
 export function fingerprint(sshKeygen: string, line: string): string {
   const text = execFileSync(sshKeygen, ['-l', '-f', '-'], { input: `${line}\n`, encoding: 'utf8' })
   return match(text, /(SHA256:\S+)/)[1] ?? ''
@@ -69,7 +70,7 @@ function match(text: string, pattern: RegExp): RegExpExecArray {
   return found
 }
 
-/** The lines below a heading, which are indented further than it is. */
+/** The lines below a heading with a deeper indentation. */
 function section(text: string, heading: string): readonly string[] {
   const lines = text.split('\n')
   const start = lines.findIndex((line) => line.trim().startsWith(`${heading}:`))

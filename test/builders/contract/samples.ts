@@ -6,13 +6,13 @@ import { caPem, partnerCaPem } from './ca-pem.ts'
 import { sshKeys } from './ssh-keys.ts'
 import type { World } from './world.ts'
 
-/** A value that a request may send, and what every response then shows for it. */
+/** A value for a request, and the value that every response then shows. */
 export interface Sample {
   readonly sent: unknown
   readonly returned: unknown
 }
 
-/** `first` goes into creates, `second` differs from it and goes into updates. */
+/** `first` goes into creates; `second`, which differs, into updates. */
 export type Variant = 'first' | 'second'
 
 type MakeSample = (world: World, variant: Variant) => Promise<Sample> | Sample
@@ -87,7 +87,7 @@ const sshCertificate: Readonly<Record<string, MakeSample>> = {
   valid_until: pick('2099-01-01T00:00:00Z', '2099-02-01T00:00:00Z'),
 }
 
-/** For each collection that is due, a sample of each field that a request may carry. */
+/** For each due collection, a sample of each field that a request may contain. */
 const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = {
   api_keys: {
     ...texts,
@@ -223,7 +223,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, MakeSample>>>> = 
   },
 }
 
-/** A sample of one field. Throws when the collection is due and nobody wrote one. */
+/** A sample of one field. Throws if a due collection lacks one. */
 export async function sampleOf(
   world: World,
   row: CollectionFact,
@@ -250,7 +250,7 @@ async function bodyOf(
   const body: Record<string, unknown> = {}
   const shown: Record<string, unknown> = {}
   for (const field of fields) {
-    // Of two fields that exclude each other, the first one stays; a field that goes with another's value follows it.
+    // Of two fields that exclude each other, the first stays; a field that requires another's value follows it.
     if (field.sent?.excludes !== undefined && field.sent.excludes in body) continue
     const partner = field.sent?.goesWith
     if (partner !== undefined && body[partner.field] !== partner.value) continue
@@ -261,24 +261,24 @@ async function bodyOf(
   return { body, shown }
 }
 
-/** The least that creates an object. */
+/** The minimal body of a create. */
 export function minimalBody(world: World, row: CollectionFact): Promise<BodySample> {
   const mandatory = createFields(row).filter((field) => field.sent?.create === 'mandatory')
   return bodyOf(world, row, mandatory, 'first')
 }
 
-/** Every field that a create may carry. */
+/** Every field that a create may contain. */
 export function fullBody(world: World, row: CollectionFact): Promise<BodySample> {
   return bodyOf(world, row, createFields(row), 'first')
 }
 
-/** Every field that an update may carry, each with another value than `fullBody` gives. */
+/** Every field that an update may contain, each with another value than in `fullBody`. */
 export function updateBody(world: World, row: CollectionFact): Promise<BodySample> {
   const mutable = row.fields.filter((field) => field.sent?.update === 'mutable')
   return bodyOf(world, row, mutable, 'second')
 }
 
-/** An object with nothing but its mandatory fields. */
+/** An object with only its mandatory fields. */
 export async function createMinimal(world: World, path: string): Promise<Resource> {
   return world.api.create(path, (await minimalBody(world, collectionAt(path))).body)
 }

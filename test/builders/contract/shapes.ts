@@ -1,7 +1,7 @@
 import type { Shape } from '../../contract/facts/facts.ts'
 import { objectNamed } from '../../contract/facts/objects.ts'
 
-/** Values of other types than the shape, which no reading of the contract accepts. */
+/** Values of other types than the shape, invalid in every reading of the contract. */
 export function wrongValues(shape: Shape | undefined): readonly unknown[] {
   if (shape === undefined) throw new Error('a field that no request may carry has no wrong values')
   switch (shape.kind) {
@@ -33,7 +33,7 @@ function wrongFields(name: string): readonly unknown[] {
   return objectNamed(name).fields.flatMap((field) => wrongValues(field.shape).map((value) => ({ [field.name]: value })))
 }
 
-/** A text of exactly that many bytes in UTF-8, of characters of two bytes and one of one where needed. */
+/** A text of exactly that many bytes in UTF-8, of two-byte characters and a single byte where needed. */
 export function textOfBytes(bytes: number): string {
   return 'é'.repeat(Math.floor(bytes / 2)) + 'x'.repeat(bytes % 2)
 }

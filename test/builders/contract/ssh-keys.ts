@@ -1,4 +1,4 @@
-/** Public keys as `ssh-keygen` writes them, one of each type; their private halves are gone. */
+/** Public keys as `ssh-keygen` writes them, one of each type; their private keys were not kept. */
 export const sshKeys = {
   rsa: 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDHHCZIu7Ke0flbbQZ+oBpaVJ2R5uYEIU/GUypdo7zv6Y2+07nxYc3TP+escMu1enz0h/J974pAbHg6YtIKD7u9CQIwuaPxXQJRq93i6t04TycWAxhfmT9f97S74dg5QetpWTuUu3QYrVGkHRkcc1derWfyUDskdCpFRRdN9WpE+6tNwA6YRd5DKM++0VCfIwq2152P+lNDTfTXLbXpgGRyXCxZ///sQDUWVkY1m/w7tLeyZJ43rDQX8dZBhLroF9wUb8CXjIoV3g1/ZLYN3KH/ShzocKPxZi4lb0tTnOb+lew7vbDYwvdvgk1uLXufDozyfe0gRyJJjeCn/H6uTdht me@laptop',
   ecdsa256:
@@ -10,7 +10,7 @@ export const sshKeys = {
   ed25519: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIONcyrIpYBPfb2q3df2M5Se4kcmqFcH9W7jHLbR3jC6v me@laptop',
 } as const
 
-/** The same kept in hardware, as `ssh-keygen -t ed25519-sk` and `-t ecdsa-sk` write them. */
+/** Keys held in hardware, as `ssh-keygen -t ed25519-sk` and `-t ecdsa-sk` write them. */
 export const hardwareKeys = {
   ed25519:
     'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIONcyrIpYBPfb2q3df2M5Se4kcmqFcH9W7jHLbR3jC6vAAAABHNzaDo= me@token',

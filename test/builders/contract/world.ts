@@ -8,23 +8,23 @@ const serviceDomain = 'tunnel.example'
 
 export interface WorldOptions {
   readonly certSeconds?: number
-  /** Whether the admin surface is there. Default true. */
+  /** Whether there is an admin surface. Default true. */
   readonly admin?: boolean
   readonly versionHeaders?: readonly string[]
-  /** Whether a request may say in X-Forwarded-For where it came from. */
+  /** Whether a request may give its origin in X-Forwarded-For. */
   readonly trustForwardedFor?: boolean
-  /** What is done where the contract leaves it open. Default: as decided. */
+  /** Choices where the contract leaves them open. Default: as decided. */
   readonly choices?: Choices
   /** Requests per minute for each key. */
   readonly requestsPerMinute?: number
 }
 
-/** An emulator on a free port, and what a test needs to speak to it. */
+/** An emulator on a free port, with the clients that a test needs. */
 export class World {
   readonly url: string
   readonly apiKey: string
   readonly adminToken: string
-  /** As the administrator whose key the emulator boots with. */
+  /** Authenticated as the administrator whose key the emulator boots with. */
   readonly api: ApiClient
   readonly admin: AdminSurface
   readonly #close: () => Promise<void>
@@ -39,13 +39,13 @@ export class World {
     this.#close = () => emulator.close()
   }
 
-  /** A subdomain of the service that nobody has reserved. */
+  /** An unreserved subdomain of the service. */
   serviceDomain(): string {
     this.#names += 1
     return `host-${this.#names}.${serviceDomain}`
   }
 
-  /** A domain outside the service that nobody has reserved. */
+  /** An unreserved domain outside the service. */
   customDomain(): string {
     this.#names += 1
     return `www.customer-${this.#names}.example.org`

@@ -27,7 +27,7 @@ export function backend(spec: Body, { object }: Held, { id }: Resolved): readonl
   }
 }
 
-/** A module that the spec does not name may be there: others put modules into edges, too. */
+/** The edge may have modules that the spec does not name: others add modules too. */
 export function edge(spec: Body, { object }: Held, resolved: Resolved): readonly Declared[] {
   const ports = (list(spec.hostports) as readonly Body[]).map(
     ({ host, port, reservedDomainRef, reservedAddressRef }) => {
@@ -78,7 +78,7 @@ export function edge(spec: Body, { object }: Held, resolved: Resolved): readonly
       ({ terminateAt = 'Edge', minVersion = null }) => [String(terminateAt).toLowerCase(), minVersion],
       ({ terminate_at, min_version }) => {
         const isNamed = (spec.tlsTermination as Body).minVersion !== undefined
-        // Where the spec names none, the service chooses one that is safe.
+        // If the spec names none, the service chooses a safe one.
         const chosen = !isNamed && typeof min_version === 'string' && min_version >= '1.2'
         return [terminate_at ?? 'edge', chosen ? null : (min_version ?? null)]
       },

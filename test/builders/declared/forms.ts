@@ -1,6 +1,6 @@
 import type { Body, KeyRef, Ref, Resolved } from './types.ts'
 
-/** A text that stands in the spec, or where the spec says. */
+/** A text in the spec, or in the Secret or ConfigMap that it names. */
 export function given(spec: Body, field: string, { input }: Resolved): unknown {
   const from = spec[`${field}From`] as { readonly secretKeyRef?: KeyRef; readonly configMapKeyRef?: KeyRef } | undefined
   if (from?.secretKeyRef !== undefined) return input('Secret', from.secretKeyRef)
@@ -8,12 +8,12 @@ export function given(spec: Body, field: string, { input }: Resolved): unknown {
   return spec[field]
 }
 
-/** Certificates are signed for whole seconds. */
+/** Certificates are signed with a resolution of a second. */
 export function seconds(time: unknown): number {
   return Math.floor(Date.parse(String(time)) / 1000) * 1000
 }
 
-/** Type and key; a comment means nothing. */
+/** Type and key; the comment has no meaning. */
 export function keyOf(line: unknown): string {
   return String(line).trim().split(/\s+/).slice(0, 2).join(' ')
 }

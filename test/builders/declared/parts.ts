@@ -6,8 +6,8 @@ import type { Body, Declared, Held, KeyRef, Ref, Resolved } from './types.ts'
 type Reader = (spec: Body, held: Held, resolved: Resolved) => readonly Declared[]
 
 /**
- * Every part of the object that a spec declares. Written from `management-api.md` and the kinds' pages, and on purpose not from the
- * descriptors: an operator whose plan is wrong would judge itself right.
+ * Every part of the object that a spec declares. Written from `management-api.md` and the kinds' pages, and
+ * deliberately not from the descriptors: an operator with a wrong plan would judge itself right.
  */
 export function declaredParts(kind: string, spec: Body, held: Held, resolved: Resolved): readonly Declared[] {
   const read = readers[kind]
@@ -108,14 +108,14 @@ function ruleForm({ cidr, action, description }: Body, metadata: unknown): Body 
   return { cidr, action: String(action).toLowerCase(), description: description ?? '', metadata }
 }
 
-/** An object without a mark was adopted: what the spec does not say of it is its own. */
+/** An object without a marker was adopted: what the spec does not mention is its own. */
 function isMarked(metadata: unknown): boolean {
   return parsed(metadata).culvert !== undefined
 }
 
 /**
- * What stands beside Culvert's mark in the metadata of an object. In an object without a mark, which was adopted, only the keys that the
- * spec names are its business.
+ * The keys beside Culvert's marker in the metadata of an object. In an adopted object, which has no marker, only the
+ * keys that the spec names count.
  */
 function ownKeys(metadata: unknown, declared: unknown): unknown {
   const wanted = Object.keys((declared ?? {}) as Body)
@@ -123,7 +123,7 @@ function ownKeys(metadata: unknown, declared: unknown): unknown {
   return Object.fromEntries(Object.entries(keys).filter(([key]) => culvert !== undefined || wanted.includes(key)))
 }
 
-/** Metadata as the object that it may be. */
+/** Metadata as an object, if it is one. */
 function parsed(metadata: unknown): Body {
   try {
     return JSON.parse(String(metadata)) as Body
@@ -139,25 +139,27 @@ function certificatePolicy(certificate: unknown): Body | null {
   return { authority: String(authority).toLowerCase(), private_key_type: String(privateKeyType).toLowerCase() }
 }
 
-/** Under a policy the certificate is the service's to choose, and what is left of it stays in use where the spec names none. */
+/**
+ * Under a policy the service chooses the certificate, and one left from a policy stays in use if the spec names none.
+ */
 function uploadedCertificate(certificate: unknown, object: Body): readonly Declared[] {
   const { type, uploaded } = (certificate ?? {}) as Body
   return type === 'Uploaded' ? named('certificate', uploaded, object) : []
 }
 
-/** What others may set too, and is theirs unless the spec names one. */
+/** Fields that others may set too: theirs unless the spec names one. */
 function named(part: string, ref: unknown, object: Body): readonly Declared[] {
   return ref === undefined ? [] : [[part, idOf(ref), idOf(object[part])]]
 }
 
-/** The owner that a spec leaves open is the user of the account's key. */
+/** If a spec names no owner, it is the user of the account's key. */
 function owner({ owner: declared }: Body, { object }: Held, { id }: Resolved): readonly Declared[] {
   if (declared === undefined) return []
   const { botUserRef, ...byID } = declared as Body
   return [['owner_id', id('BotUser', (botUserRef ?? byID) as Ref), object.owner_id]]
 }
 
-/** `*` is what no rule is (`management-api.md § Access credentials`, ACL rule 6). */
+/** `*` is equivalent to no rule (`management-api.md § Access credentials`, ACL rule 6). */
 function acl(spec: Body, { object }: Held): Declared {
   const form = (rules: unknown): readonly unknown[] => {
     const texts = (list(rules) as readonly string[]).map((rule) => (rule.includes('=') ? rule : rule.toLowerCase()))

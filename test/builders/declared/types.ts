@@ -12,25 +12,25 @@ export interface KeyRef {
   readonly key: string
 }
 
-/** What a spec refers to, looked up at both servers and nowhere else. */
+/** The dependencies of a spec, read from both servers and nowhere else. */
 export interface Resolved {
-  /** Id of what a reference means. */
+  /** Id of the referenced object. */
   id(kind: string, ref: Ref): string
-  /** Field of the object of a reference. */
+  /** Field of the referenced object. */
   field(kind: string, ref: Ref, field: string): unknown
   /** Value from a Secret or ConfigMap. */
   input(source: 'Secret' | 'ConfigMap', ref: KeyRef): string
 }
 
-/** A part of an object: as the spec declares it, and as the API has it, in one form. */
+/** A part of an object as the spec declares it and as the API has it, in one form. */
 export type Declared = readonly [part: string, wanted: unknown, found: unknown]
 
-/** What the API has of one object. */
+/** The API's state of one object. */
 export interface Held {
   /** As the API shows it. */
   readonly object: Body
-  /** As the API keeps it, with what no answer shows. */
+  /** As the API stores it, with what no answer shows. */
   readonly stored: Body
-  /** Objects that are a part of it: the rules of a policy. */
+  /** Objects that are part of it: the rules of a policy. */
   readonly children: readonly Body[]
 }

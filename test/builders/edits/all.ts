@@ -6,7 +6,7 @@ import type { EditStory } from './edit.ts'
 import { eventStories } from './events.ts'
 import { policyAndBackendStories } from './policies-and-backends.ts'
 
-/** CRs that the stories refer to, in an order in which each follows what it refers to itself. */
+/** CRs that the stories refer to, in order of creation. */
 export const EDIT_NEEDS: readonly Manifest[] = [
   ...['blue', 'green'].map((name) => need('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })),
   ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })),

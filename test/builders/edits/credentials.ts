@@ -30,7 +30,7 @@ const acl: readonly Edit[] = [
 const fromSecret = (key: keyof typeof SECRET.values) => ({ secretKeyRef: { name: SECRET.name, key } })
 const fromConfigMap = (key: keyof typeof CONFIG_MAP.values) => ({ configMapKeyRef: { name: CONFIG_MAP.name, key } })
 
-/** Every way to another public key; `others` is what else a new object shows otherwise. */
+/** Every way to change the public key; `others` are the fields in which a new object also differs. */
 function publicKeys(others: (type: string) => Body): readonly Edit[] {
   const key = (public_key: string, type: string): Body => ({ public_key, ...others(type) })
   return [
@@ -40,7 +40,7 @@ function publicKeys(others: (type: string) => Body): readonly Edit[] {
     another({ publicKeyFrom: fromConfigMap('publicKey') }, key(sshKeys.ecdsa521, 'ecdsa')),
     another({ publicKeyFrom: fromConfigMap('otherPublicKey') }, key(sshKeys.ecdsa256, 'ecdsa')),
     another({ publicKey: sshKeys.ed25519, publicKeyFrom: undefined }, key(sshKeys.ed25519, 'ed25519')),
-    // The comment is no part of the key.
+    // The comment is not part of the key.
     ...quiet({ publicKey: `${sshKeys.ed25519}\n` }),
   ]
 }
@@ -50,7 +50,7 @@ const signed = { certificate: expect.any(String), valid_after: expect.any(String
 const again = (spec: Body, object: Body | ((id: IdOf) => Body) = {}): Edit =>
   another(spec, (id) => ({ ...signed, ...given(object)(id) }))
 
-/** Each field of an output, but for the key of a token. */
+/** Each field of an output except the key of a token. */
 function outputs(member: 'secret' | 'configMap'): readonly Body[] {
   const first = { labels: { team: 'edge' }, annotations: { 'example.com/reflect': 'true' } }
   const second = { labels: { team: 'core' }, annotations: { 'example.com/reflect': 'false' } }
@@ -59,7 +59,7 @@ function outputs(member: 'secret' | 'configMap'): readonly Body[] {
   })
 }
 
-/** What both kinds of certificate have; any of it is signed anew, but for the place it goes to. */
+/** Edits of both kinds of certificate; each signs it anew, except a change of its destination. */
 const certificate: readonly Edit[] = [
   again({ sshCertificateAuthorityRef: { name: 'other' } }, (id) => ({
     ssh_certificate_authority_id: id('SSHCertificateAuthority', 'other'),

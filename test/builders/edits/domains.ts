@@ -9,10 +9,10 @@ const managedPolicy = (type: string): Body => ({
 })
 const unmanaged = { certificate_management_policy: null, certificate_management_status: null }
 const POLICY = 'certificate_management_policy'
-/** None while the first one of a policy is made. */
+/** Null while the first one of a policy is issued. */
 const anyCertificate = expect.toSatisfy((found: unknown) => found === null || typeof found === 'object')
 
-/** Edits of a certificate policy; `shown` is what else the object then has, and keeps. */
+/** Edits of a certificate policy; `shown` are further fields that the object keeps. */
 function certificatePolicy(shown: Body): readonly Edit[] {
   return [
     patch(POLICY, { certificate: { type: 'Managed' } }, { ...managedPolicy('rsa'), ...shown }),
@@ -31,7 +31,7 @@ function certificatePolicy(shown: Body): readonly Edit[] {
   ]
 }
 
-/** An id of an endpoint configuration: set, another one, none. */
+/** An id of an endpoint configuration: set, changed, removed. */
 function endpoint(field: string, name: string): readonly Edit[] {
   return [
     patch(`${name}_id`, { [field]: { id: 'ec_specs1' } }, { [name]: refTo('ec_specs1') }),
@@ -65,7 +65,7 @@ export const domainStories: readonly EditStory[] = [
     ),
     patch('certificate_id', { certificate: undefined }, { certificate: null }),
     ...certificatePolicy({ certificate: { id: expect.stringMatching(/^cert_/), uri: expect.any(String) } }),
-    // From there to a certificate of one's own, from that to a policy, which it has to make way for, and back.
+    // From there to an uploaded certificate, then to a policy, which replaces it, and back.
     patch(
       'certificate_id',
       { certificate: { type: 'Uploaded', uploaded: { id: 'cert_specs' } } },

@@ -17,7 +17,7 @@ const shownRule = (name: string | null, expressions: readonly string[], actions:
 const deny = [{ type: 'deny' }]
 const log = [{ type: 'log', config: { level: 'info' } }]
 
-/** Edits of the modules that both protocols have. A module that has left the spec keeps no references. */
+/** Edits of the modules of both protocols. A module removed from the spec keeps no references. */
 const commonModules: readonly Edit[] = [
   patch('backend', { backend: { name: 'blue' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'blue')) },
@@ -25,7 +25,7 @@ const commonModules: readonly Edit[] = [
   patch('backend', { backend: { name: 'green' } }, (id) => ({
     backend: { enabled: true, backend: refTo(id('Backend', 'green')) },
   })),
-  // A module that is switched off keeps what it holds, whatever else the spec then says of it.
+  // A disabled module keeps its content, whatever else the spec then says about it.
   patch('backend', { backend: { enabled: false, name: 'blue' } }, (id) => ({
     backend: { enabled: false, backend: refTo(id('Backend', 'green')) },
   })),

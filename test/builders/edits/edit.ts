@@ -3,19 +3,19 @@ import { expect } from 'vitest'
 export type Body = Readonly<Record<string, unknown>>
 export type IdOf = (kind: string, name: string) => string
 
-/** One edit of a spec, and what it comes to at the API. */
+/** One edit of a spec, and its effect at the API. */
 export interface Edit {
-  /** Fields of the spec with their new values; undefined takes one out. */
+  /** Fields of the spec with their new values; undefined removes one. */
   readonly spec: Body
-  /** Fields of the one PATCH that it takes; none: no request at all. `another object`: one takes the place of this one. */
+  /** Fields of the single PATCH; none: no request at all. `another object`: a new object replaces this one. */
   readonly sends: readonly string[] | 'another object'
-  /** Fields of the object that differ afterwards; the others stay as they are. */
+  /** Fields of the object that differ afterwards; the others stay. */
   readonly object?: (id: IdOf) => Body
-  /** The rules that a policy has afterwards, where they differ: range, action, description and metadata. */
+  /** The rules that a policy has afterwards, if they differ: range, action, description and metadata. */
   readonly rules?: readonly Body[]
 }
 
-/** Edits of one CR, each on top of the one before. */
+/** Edits of one CR, each on top of the previous one. */
 export interface EditStory {
   readonly kind: string
   /** What is special about the CR; also its name. */
@@ -24,7 +24,7 @@ export interface EditStory {
   readonly edits: readonly Edit[]
 }
 
-/** A change that one PATCH of that field carries out. */
+/** A change made by one PATCH of that field. */
 export function patch(field: string, spec: Body, object: Body | ((id: IdOf) => Body)): Edit {
   return { spec, sends: [field], object: given(object) }
 }
@@ -33,7 +33,7 @@ export function given(object: Body | ((id: IdOf) => Body)): (id: IdOf) => Body {
   return typeof object === 'function' ? (object as (id: IdOf) => Body) : () => object
 }
 
-/** A change of which the API hears nothing. */
+/** Changes that send nothing to the API. */
 export function quiet(...specs: readonly Body[]): readonly Edit[] {
   return specs.map((spec) => ({ spec, sends: [] }))
 }
@@ -60,10 +60,10 @@ export const texts: readonly Edit[] = [
 /** A list in any order. */
 export const sets = (values: readonly unknown[]) => expect.arrayContaining([...values])
 
-/** Server-side apply makes null of an object from which it takes everything out (kubernetes/kubernetes#135841). */
+/** Server-side apply turns an object whose fields are all removed into null (kubernetes/kubernetes#135841). */
 export const notEmpty = { deletionPolicy: 'Delete' }
 
-/** Names of output objects are the story's own. */
+/** Names of output objects are unique to the story. */
 export function story(kind: string, title: string, base: Body, edits: readonly Edit[]): EditStory {
   const own = edits.map((edit) => ({ ...edit, spec: withPlaces(edit.spec, title) }))
   return { kind, title, base, edits: own }

@@ -15,7 +15,7 @@ const keys = (id: string, key: string) => ({
 const shownRole = (name: string) => ({ role: { role_arn: `arn:role:${name}` }, creds: null })
 const shownKeys = (id: string) => ({ role: null, creds: { cloud_access_key_id: id, cloud_secret_access_key: null } })
 
-/** Edits of a target in a cloud; the member before, `other`, is taken out by the first. */
+/** Edits of a target in a cloud; the first removes `other`, the previous member. */
 function cloudTarget(other: string, member: string, arn: string, shown: string, shownArn: string): readonly Edit[] {
   const type = `${member.charAt(0).toUpperCase()}${member.slice(1)}`
   const spec = (name: string, auth: Body): Body => ({ type, [member]: { [arn]: `arn:${name}`, auth } })

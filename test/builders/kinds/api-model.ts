@@ -2,8 +2,8 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import type { Fields } from '../../../src/managed/descriptor/fields.ts'
 
 /**
- * A simple model of the API: what is sent in `…_id` and `…_ids` is shown as Refs, secrets are hidden, lists that are sets come back
- * in another order, header names in lower case, times in another form, and an update replaces the fields it names.
+ * A simple model of the API: `…_id` and `…_ids` fields are shown as Refs, secrets are hidden, lists that are sets come
+ * back in another order, header names in lower case, times in another form, and an update replaces the fields it names.
  */
 export function stored(body: Fields, before: RemoteObject = { id: 'x_1' }): RemoteObject {
   return { ...before, ...shown(body) }

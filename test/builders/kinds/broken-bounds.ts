@@ -1,8 +1,8 @@
 import type { SchemaNode } from '../../../scripts/schema/schema-node.ts'
 
-/** A value of a spec that breaks one bound of its schema, and nothing else at that place. */
+/** A value of a spec that breaks one bound of its schema, and nothing else there. */
 export interface BrokenBound {
-  /** Where the apiserver finds fault: `spec.hostports[0].port`. */
+  /** The path in the apiserver's error: `spec.hostports[0].port`. */
   readonly path: string
   readonly bound: Bound
   readonly spec: Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ const BOUNDS = [
   'required',
 ] as const
 
-/** What a person reads when the bound is broken: each names the bound. */
+/** The message for a person when the bound is broken: each names the bound. */
 export const complaints: Readonly<Record<Bound, RegExp>> = {
   enum: /Unsupported value: .*supported values: "/,
   pattern: /should match '/,
@@ -61,7 +61,7 @@ function within(node: SchemaNode, path: string, embed: Embed): readonly BrokenBo
 
 interface Broken {
   readonly value: unknown
-  /** From the node to where the apiserver finds fault, when it is not the node itself. */
+  /** From the node to the path in the apiserver's error, if it differs. */
   readonly below?: string
 }
 

@@ -8,7 +8,7 @@ import { sshKeys } from '../contract/ssh-keys.ts'
 interface Given<Spec> {
   readonly spec: Spec
   readonly status?: CommonStatus & Fields
-  /** Remote objects that references lead to, by `Kind/name`. */
+  /** Referenced remote objects, by `Kind/name`. */
   readonly objects?: Readonly<Record<string, RemoteObject>>
 }
 
@@ -19,14 +19,17 @@ const TEXTS: Readonly<Record<string, string>> = {
   'other.pub': sshKeys.rsa,
 }
 
-/** Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`, but for keys that name a text. */
+/**
+ * Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`, except for keys that name
+ * a text.
+ */
 export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>): Desired<Spec> {
   const id = (_kind: string, ref: Ref): string =>
     ref.id ?? `id-of-${[ref.namespace, ref.name].filter(Boolean).join('-')}`
   const objectOf = (kind: string, { id: known, name, namespace }: Ref): RemoteObject | undefined => {
     const object = objects[`${kind}/${name ?? known}`]
     if (object === undefined || namespace === undefined) return object
-    // That of another namespace is another.
+    // A reference into another namespace gives another id.
     const { addr, domain } = object
     return { ...object, addr: `${namespace}.${String(addr)}`, domain: `${namespace}.${String(domain)}` }
   }

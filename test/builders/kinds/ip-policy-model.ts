@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import type { ChildOperation } from '../../../src/managed/descriptor/descriptor.ts'
 
-/** Ranges that overlap, lie in one another and lie apart. */
+/** Ranges that overlap, contain each other or are disjoint. */
 const ranges = ['10.0.0.0/8', '10.0.0.0/9', '10.128.0.0/9', '10.1.0.0/16', '172.16.0.0/12', '2001:db8::/32'] as const
-/** For each of the areas that the ranges cut out, which of them hold it. */
+/** For each area into which the ranges divide the addresses, the ranges that contain it. */
 export const areas: readonly (readonly string[])[] = [
   ['10.0.0.0/8', '10.0.0.0/9', '10.1.0.0/16'],
   ['10.0.0.0/8', '10.0.0.0/9'],
@@ -24,19 +24,22 @@ export interface ModelRule {
 
 export type RuleSet = Readonly<Record<string, 'Allow' | 'Deny'>>
 
-/** Any rules of a spec on the ranges, each range at most once. */
+/** Any rules of a spec for the ranges, each range at most once. */
 export const ruleSet: fc.Arbitrary<RuleSet> = fc.dictionary(
   fc.constantFrom(...ranges),
   fc.constantFrom('Allow' as const, 'Deny' as const),
 )
 
-/** `api-decisions.md § Behaviour`: a matching deny refuses; else a matching allow admits; else refused. Rules of a spec, or of the API. */
+/**
+ * `api-decisions.md § Behaviour`: a matching deny refuses; else a matching allow admits; else refused. For rules of a
+ * spec or of the API.
+ */
 export function admits(rules: readonly { readonly cidr: string; readonly action: string }[], area: readonly string[]) {
   const actions = rules.filter(({ cidr }) => area.includes(cidr)).map(({ action }) => action.toLowerCase())
   return actions.includes('allow') && !actions.includes('deny')
 }
 
-/** The rules of one policy at the API: a range stands once, an action cannot be changed. */
+/** The rules of one policy at the API: ranges are unique, and an action is immutable. */
 export class PolicyModel {
   readonly rules: ModelRule[] = []
   #next = 1

@@ -2,20 +2,20 @@ import { kinds } from '../../../src/kinds/index.ts'
 import { caPem } from '../contract/ca-pem.ts'
 import { sshKeys } from '../contract/ssh-keys.ts'
 
-/** A spec that the apiserver must refuse: at create, or as a change of `before`. */
+/** A spec that the apiserver must refuse: at creation, or as a change of `before`. */
 export interface RefusedSpec {
   readonly kind: string
-  /** What is wrong, to finish the sentence "is refused …". */
+  /** What is wrong, to complete the sentence "is refused …". */
   readonly because: string
   readonly before?: Readonly<Record<string, unknown>>
   readonly spec: Readonly<Record<string, unknown>>
-  /** Part of the refusal: it names the field and the remedy. */
+  /** Part of the message: it names the field and the remedy. */
   readonly message: string
 }
 
 type Spec = Readonly<Record<string, unknown>>
 
-/** A spec of each kind that is taken. */
+/** A valid spec of each kind. */
 export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   Account: { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } },
   ClusterAccount: {
@@ -63,7 +63,7 @@ export const acceptedSpecs: Readonly<Record<string, Spec>> = {
   EventSubscription: { sources: [{ type: 'ip_policy_created.v0' }], destinationRefs: [{ name: 'log' }] },
 }
 
-/** For a Backend of another type than the accepted one. */
+/** For a Backend of a type other than the accepted one. */
 const response = { type: 'HTTPResponse', tunnelGroup: undefined }
 
 function row(kind: string, because: string, change: Spec, message: string): RefusedSpec {
@@ -75,7 +75,7 @@ function changed(kind: string, because: string, change: Spec, message: string): 
   return { kind, because, before, spec: { ...before, ...change }, message }
 }
 
-/** What both kinds of certificate refuse. */
+/** Refused by both kinds of certificate. */
 const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).flatMap((kind) => [
   row(kind, 'with an authority by no name', { sshCertificateAuthorityRef: {} }, 'set exactly one of name, id'),
   row(kind, 'without public key', { publicKey: undefined }, 'set exactly one of publicKey, publicKeyFrom'),
@@ -153,7 +153,7 @@ const certificates = (['SSHUserCertificate', 'SSHHostCertificate'] as const).fla
   ),
 ])
 
-/** What every output refuses of labels and annotations. */
+/** Labels and annotations refused by every output. */
 const outputs = [
   ...(['SSHUserCertificate', 'SSHHostCertificate'] as const).flatMap((kind) => [
     ...refusedMetadata(kind, 'secret'),
@@ -182,7 +182,7 @@ function refusedMetadata(kind: string, member: string): readonly RefusedSpec[] {
   )
 }
 
-/** What both kinds of token refuse. */
+/** Refused by both kinds of token. */
 const tokens = (['APIKey', 'TunnelCredential'] as const).flatMap((kind) => [
   row(kind, 'rotated all the time', { rotation: { interval: '0s' } }, 'interval must be from 1s to 87600h: write'),
   row(
@@ -229,7 +229,7 @@ const accounts = ['Account', 'ClusterAccount'].flatMap((kind) => [
   row(kind, 'with a resync too seldom', { resyncInterval: '25h' }, 'resyncInterval must be from 1s to 24h: write'),
 ])
 
-/** Kinds whose texts are not limited in bytes, or that have none. */
+/** Kinds whose texts have no limit in bytes, or that have no texts. */
 const OTHERWISE_DESCRIBED: ReadonlySet<string> = new Set(['Backend', 'BotUser', 'EventSubscription'])
 
 const common = managed.flatMap((kind) => [
@@ -290,7 +290,7 @@ const GRANTORS = [
   'EventDestination',
 ]
 
-/** What every kind refuses that others may be let refer to. */
+/** Refused by every kind that can grant references to others. */
 const grants = GRANTORS.flatMap((kind) => [
   row(kind, 'with a grant to nobody', { allowedReferences: [{}] }, 'set exactly one of namespaces, namespaceSelector'),
   row(
@@ -307,7 +307,7 @@ const grants = GRANTORS.flatMap((kind) => [
 
 const OF_ANOTHER = { namespace: 'other', id: 'x_1' }
 
-/** An id is of the account, whatever the namespace. */
+/** An id belongs to the account, whatever the namespace. */
 const crossings = Object.entries({
   IPPolicyRule: { ipPolicyRef: OF_ANOTHER },
   IPRestriction: { ipPolicyRefs: [OF_ANOTHER] },
@@ -468,7 +468,7 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     { type: 'HTTPResponse', tunnelGroup: undefined, httpResponse: {} },
     'type is immutable',
   ),
-  // kubectl apply would keep a second copy in an annotation, which takes no more than this.
+  // kubectl apply would keep a second copy in an annotation, whose size limit is this.
   {
     kind: 'Backend',
     because: 'with a body of many bytes',

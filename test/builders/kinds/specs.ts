@@ -12,7 +12,10 @@ import type { EventDestinationSpec } from '../../../src/kinds/events/destination
 import type { IPPolicyRuleSpec } from '../../../src/kinds/ip-policy-rule.ts'
 import type { IPRestrictionSpec } from '../../../src/kinds/ip-restriction.ts'
 import type { ReservedAddressSpec } from '../../../src/kinds/reserved-address.ts'
-/** Specs of every managed kind that the CRDs would take. What is fixed at create is given, so that two specs can follow each other. */
+/**
+ * Specs of every managed kind that the CRDs accept. Immutable fields are constant, so that any two specs can follow
+ * each other.
+ */
 import type { SSHCertificateAuthoritySpec } from '../../../src/kinds/ssh-certificate-authority.ts'
 import type { SSHCredentialSpec } from '../../../src/kinds/ssh-credential.ts'
 import type { SSHHostCertificateSpec } from '../../../src/kinds/ssh-host-certificate.ts'
@@ -26,7 +29,7 @@ const ref = fc.oneof(fc.record({ name }), fc.record({ id: name.map((value) => `x
 const refs = fc.uniqueArray(ref, { minLength: 1, maxLength: 3, selector: (value) => JSON.stringify(value) })
 const word = fc.string({ minLength: 1, maxLength: 8 })
 
-/** `model` with each optional field there or not, never `undefined`. */
+/** `model` with each optional field present or absent, never `undefined`. */
 function partial<T>(model: { [Key in keyof T]: fc.Arbitrary<T[Key]> }): fc.Arbitrary<Partial<T>> {
   return fc.record(model, { requiredKeys: [] }) as fc.Arbitrary<Partial<T>>
 }
@@ -189,7 +192,7 @@ export const credentialSpec: fc.Arbitrary<TunnelCredentialSpec> = partial<Tunnel
   acl: anyACL,
 } as never).map((fields) => ({ ...fields, owner: { id: 'usr_1' } }))
 
-/** The same key inline and from elsewhere, with and without what means nothing, and others. */
+/** The same key inline and from a source, with and without irrelevant parts, and other keys. */
 const publicKey = fc.oneof(
   fc.record({
     publicKey: fc.constantFrom(

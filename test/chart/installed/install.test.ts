@@ -9,11 +9,11 @@ import { countResources, quickstartAt } from './support/quickstart.ts'
 import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
 import { stopAtFirstFailure } from './support/story.ts'
 
-/** One installation from its first day to its last: the tests need each other, in this order. */
+/** One installation from its first day to its last: the tests depend on each other, in this order. */
 const HOME = 'culvert-system'
 const IN_HOME = ['--namespace', HOME]
 const LEFTOVERS = { name: 'culvert-leftovers', namespace: HOME }
-/** For the emulator: a certificate is there soon, and the key is the same after another installation. */
+/** For the emulator: certificates are issued quickly, and another installation has the same key. */
 const EMULATOR = ['emulator.apiKey=key-of-ours', 'emulator.extraArgs={--cert-seconds=1}'].flatMap((value) => [
   '--set',
   value,
@@ -23,7 +23,7 @@ let cluster: InstalledCluster
 let chart: string
 let account: AccountAtEmulator
 let operator: PodProcess | undefined
-/** Resources of Culvert that there are. */
+/** Number of existing Culvert resources. */
 let count = 0
 
 stopAtFirstFailure()
@@ -33,14 +33,14 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 
-/** The operator that the Deployment describes now, in place of the one that ran; resolves when it works. */
+/** Replaces the running operator by the one that the Deployment now describes; resolves once it reconciles. */
 async function rollOut(): Promise<PodProcess> {
   if (operator !== undefined) expect(await operator.stop()).toBe(0)
   operator = await cluster.operator(HOME)
   return operator
 }
 
-/** The resources, and what they stand for at the API. */
+/** The resources, and their objects at the API. */
 async function ids(): Promise<readonly (readonly unknown[])[]> {
   const all = await cluster.list('culvert', '--all-namespaces')
   return all.map(({ kind, metadata, status }) => [kind, metadata.name, metadata.uid, status?.id])
@@ -59,7 +59,7 @@ it('does what the README says, up to a first resource that is Ready', async () =
 it('makes the quickstart Ready', async () => {
   const manifests = await quickstartAt(account)
   await cluster.kubectl(['apply', '--server-side', '--validate=strict', '-f', '-'], { stdin: manifests })
-  // And what the README had made.
+  // Plus those created from the README.
   count = countResources(manifests) + 2
   await cluster.allReady(count)
 })
@@ -99,7 +99,7 @@ it('is not uninstalled while resources are left, and names them', async () => {
 it('leaves the CRDs, the resources and the account when it is uninstalled without asking', async () => {
   const before = await ids()
   const mark = await account.mark()
-  // The operator goes on a little without its roles, as a Pod does that is being ended: it cannot even give up its Lease.
+  // The operator runs a little longer without its roles, like a terminating Pod: it cannot even release its Lease.
   await cluster.helmed(4, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])
   expect(await operator?.stop()).toBe(0)
   expect(await ids()).toEqual(before)
@@ -107,7 +107,7 @@ it('leaves the CRDs, the resources and the account when it is uninstalled withou
   const types = 'all,serviceaccounts,roles,rolebindings,secrets,clusterroles,clusterrolebindings'
   const left = await cluster.list(types, '--all-namespaces', '-l', 'app.kubernetes.io/part-of=culvert')
   const names = left.map(({ kind, metadata }) => `${kind}/${metadata.name}`)
-  // What the hook left, for whoever wants to read what it found.
+  // What the hook leaves is its report.
   expect(names.filter((name) => !name.endsWith('-leftovers'))).toEqual([])
 })
 

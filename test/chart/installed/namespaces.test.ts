@@ -9,11 +9,14 @@ import type { PodProcess } from './support/pod-process.ts'
 import { expectNothingRefused, expectRightsOfManifest } from './support/rights-granted.ts'
 import { stopAtFirstFailure } from './support/story.ts'
 
-/** Two releases of the same name in one cluster, each with namespaces of its own, on one account. Helm 3 installs the second. */
-/** As install.md has them. */
+/**
+ * Two releases of the same name in one cluster, each with its own namespaces, on one account. Helm 3 installs the
+ * second.
+ */
+/** As in install.md. */
 const ONE = { home: 'culvert-system', watched: ['shop', 'web'] }
 const OTHER = { home: 'other-system', watched: ['stock'] }
-/** Nobody's. */
+/** A namespace of neither release. */
 const OUTSIDE = 'outside'
 const ALL = [...ONE.watched, ...OTHER.watched, OUTSIDE]
 
@@ -50,7 +53,10 @@ function policyIn(namespace: string, met: (cr: Live) => boolean = isReady): Prom
   return cluster.until('ippolicy', 'office', namespace, (cr) => isReady(cr) && met(cr))
 }
 
-/** What the API server says when somebody with the operator's token has a token of another ServiceAccount issued; nothing when it is. */
+/**
+ * The API server's error when the operator's token is used to issue a token of another ServiceAccount; empty if it
+ * succeeds.
+ */
 async function steal(home: string, namespace: string, ...flags: readonly string[]): Promise<string> {
   const secret = {
     apiVersion: 'v1',
@@ -64,7 +70,7 @@ async function steal(home: string, namespace: string, ...flags: readonly string[
   return code === 0 ? '' : stderr
 }
 
-/** All objects of namespaces with their versions: the same as before when nobody wrote one of them. */
+/** All objects of namespaces with their versions: equal if none was written in between. */
 async function versionsIn(namespaces: readonly string[]): Promise<readonly string[]> {
   const lists = await Promise.all(
     namespaces.map((each) => cluster.list('culvert,secrets,configmaps,events', '-n', each)),
@@ -79,7 +85,7 @@ it('works in the namespaces that it watches, and in no other', async () => {
   await cluster.shell(`${install.trimEnd()} --set emulator.enabled=true`)
   account = await AccountAtEmulator.run(cluster, 'culvert', ONE.home)
   one = await cluster.operator(ONE.home)
-  // What is nobody's is there first: whoever looked at it would have done so before the rest.
+  // Foreign objects are created first: an operator that read them would do so before the rest.
   const foreign = [OUTSIDE, ...OTHER.watched]
   for (const namespace of foreign) await cluster.apply(...objectsIn(namespace))
   const before = await versionsIn(foreign)
@@ -131,7 +137,7 @@ it('keeps whoever has the token from other ServiceAccounts, once the policy is t
   )
   await cluster.kubectl(['delete', 'secret', 'stolen', '-n', 'stock'])
   const [command = ''] = await documented('docs/install.md', 'The admission policy')
-  // A Helm of `go install` takes a cluster that it does not ask for an old one.
+  // A Helm built by `go install` assumes an old cluster version unless it asks a cluster.
   const mine = command
     .replaceAll(ONE.home, OTHER.home)
     .replace('helm template', `helm template --kube-version ${KUBERNETES_VERSION}`)

@@ -9,7 +9,10 @@ import { expectNothingRefused, expectRightsOfManifest } from './support/rights-g
 import { stopAtFirstFailure } from './support/story.ts'
 import { TrustedFront } from './support/trusted-front.ts'
 
-/** An installation for a service behind an authority of one's own, with the values that this takes. The tests need each other, in this order. */
+/**
+ * An installation for a service behind a private certificate authority, with the values for it. The tests depend on
+ * each other, in this order.
+ */
 const HOME = 'tunnels'
 const UPGRADE = ['upgrade', 'culvert', CHART, '--namespace', HOME, '--reset-then-reuse-values']
 const POLICY = {
@@ -52,7 +55,7 @@ it('does not trust a service whose authority nobody knows', async () => {
   const selector = ['--set-json', 'clusterAccount.spec.access=[{"namespaceSelector":{}}]']
   const values = ['--set', `${account},${secret},watchSecrets=false`, ...selector]
   await cluster.helmed(3, ['install', 'culvert', CHART, '--namespace', HOME, ...values])
-  // Helm sees what the API server lists; a CRD is listed a moment after it was applied.
+  // Helm uses the API server's discovery, which lists a CRD a moment after it was applied.
   await until('ClusterAccounts are served', async () => {
     return (await cluster.kubectl(['get', '--raw', '/apis/culvert.dev/v1alpha1'])).includes('"clusteraccounts"')
   })

@@ -12,7 +12,7 @@ const HOME = 'culvert-system'
 const IN_HOME = ['--namespace', HOME]
 const KEEP_VALUES = [...IN_HOME, '--reset-then-reuse-values']
 
-/** The first release, without a field and without a rule of today's. */
+/** The first release, without one of today's fields and one of today's rules. */
 const OLDER: OlderChart = {
   version: '0.0.9',
   crds: join(ROOT, 'test', 'fixtures', 'releases', '0.1.0', 'crds'),
@@ -44,12 +44,12 @@ interface IPPolicySchema {
   }
 }
 
-/** Helm 3 takes its time for the CRDs. */
+/** Helm 3 takes long for the CRDs. */
 const LONG = { timeout: 300_000 }
 
 let cluster: InstalledCluster
 
-// A cluster for each: one that fails leaves nothing to the next.
+// A new cluster for each test, so that a failure leaves nothing behind.
 beforeEach(async () => {
   cluster = await InstalledCluster.start()
 }, 300_000)
@@ -61,7 +61,7 @@ function policy(name: string, spec: object = {}): object {
   return { apiVersion: 'culvert.dev/v1alpha1', kind: 'IPPolicy', metadata, spec: { rules, ...spec } }
 }
 
-/** Whether the API server takes what only newer CRDs know, and refuses what only they refuse. */
+/** Whether the API server accepts what only newer CRDs know, and refuses what only they refuse. */
 async function knows(): Promise<{ readonly field: boolean; readonly rule: boolean }> {
   const takes = (object: object): Promise<boolean> => {
     const args = ['create', '--dry-run=server', '--validate=strict', '-f', '-']
@@ -136,7 +136,7 @@ it.each(HELMS)('takes over CRDs that were applied by hand, as install.md says, w
   expect(refused.stderr).toMatch(/invalid ownership metadata|exists and cannot be imported/)
   const handOver = (await documented('docs/install.md', 'Upgrading')).find((block) => block.includes('managed-by=Helm'))
   await cluster.shell(handOver ?? '', major)
-  // What kubectl applied is kubectl's: only Helm 4 asks whose a field is.
+  // kubectl is the field manager of what it applied: only Helm 4 checks field ownership.
   await cluster.helmed(major, major === 4 ? [...upgrade, '--force-conflicts'] : upgrade)
   expect(await knows()).toEqual(BOTH)
   await cluster.helmed(major, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])

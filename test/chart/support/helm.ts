@@ -5,7 +5,7 @@ import { type ProgramResult, runProgram } from '../../../controlplane/run-progra
 import { CHART } from './paths.ts'
 import './provided.ts'
 
-/** Values of the chart, as values.yaml has them. */
+/** Values of the chart, as in values.yaml. */
 export type Values = { readonly [name: string]: unknown }
 
 /** A rendered object. */
@@ -21,10 +21,10 @@ export interface Rendered {
   readonly [field: string]: unknown
 }
 
-/** Major versions of Helm that the chart is made for. */
+/** Major versions of Helm that the chart supports. */
 export const HELMS = [4, 3] as const
 
-/** The two ways to run the operator. Without CRDs, whose texts nobody but their own tests looks at: ten times as fast. */
+/** The two ways to run the operator. Without CRDs, which only their own tests check: ten times as fast. */
 export const MODES = {
   cluster: { crds: { install: false } },
   namespaces: { crds: { install: false }, watchNamespaces: ['shop', 'web'] },
@@ -33,14 +33,14 @@ export const MODES = {
 export const RELEASE = 'culvert'
 export const NAMESPACE = 'culvert-system'
 
-/** Runs Helm of a major version; `values` go in as a file on standard input. */
+/** Runs a major version of Helm; `values` are passed as a file on standard input. */
 export function helm(major: (typeof HELMS)[number], args: readonly string[], values?: Values): Promise<ProgramResult> {
   const given = values === undefined ? {} : { stdin: JSON.stringify(values) }
   const file = values === undefined ? [] : ['--values', '-']
   return runProgram(inject('helms')[major], [...args, ...file], given)
 }
 
-/** The objects that the chart makes of these values. @throws Error with what Helm said */
+/** The objects that the chart renders from these values. @throws Error with Helm's message */
 export async function render(
   major: (typeof HELMS)[number],
   values: Values,
@@ -60,13 +60,13 @@ export async function renderText(
   return stdout
 }
 
-/** `helm template`, whatever comes of it. */
+/** The result of `helm template`, even if it fails. */
 export function template(
   major: (typeof HELMS)[number],
   values: Values,
   flags: readonly string[] = [],
 ): Promise<ProgramResult> {
-  // A Helm of `go install` takes a cluster that it does not ask for an old one.
+  // A Helm built by `go install` assumes an old cluster version unless it asks a cluster.
   const always = ['--namespace', NAMESPACE, '--kube-version', KUBERNETES_VERSION]
   return helm(major, ['template', RELEASE, CHART, ...always, ...flags], values)
 }

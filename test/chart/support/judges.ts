@@ -5,9 +5,9 @@ import type { Rendered } from './helm.ts'
 import './provided.ts'
 import { goModule } from './tools.ts'
 
-/** What one of the judges objects to. */
+/** An objection of one of the linters. */
 export interface Objection {
-  /** `container-resources` of kube-score, `KSV011` of Trivy. */
+  /** For example `container-resources` of kube-score, `KSV011` of Trivy. */
   readonly check: string
   /** `Deployment/culvert`. */
   readonly object: string
@@ -29,7 +29,7 @@ interface Score {
   }[]
 }
 
-/** What kube-score says of objects, all checks that are on by default. */
+/** kube-score's objections to objects, with all checks enabled by default. */
 export async function byKubeScore(objects: readonly Rendered[]): Promise<readonly Objection[]> {
   const version = `v${KUBERNETES_VERSION.split('.').slice(0, 2).join('.')}`
   const { stdout, stderr } = await runProgram(
@@ -37,7 +37,7 @@ export async function byKubeScore(objects: readonly Rendered[]): Promise<readonl
     ['score', '-', '--output-format', 'json', '--kubernetes-version', version],
     { stdin: objects.map((object) => JSON.stringify(object)).join('\n---\n') },
   )
-  // Its exit code says only that there is something.
+  // Its exit code only says that there are objections.
   if (!stdout.startsWith('[')) throw new Error(`kube-score failed: ${stderr}`)
   return (JSON.parse(stdout) as readonly Score[]).flatMap(({ object_meta, type_meta, checks }) =>
     checks
@@ -52,7 +52,7 @@ export async function byKubeScore(objects: readonly Rendered[]): Promise<readonl
   )
 }
 
-/** What Trivy's checks for Kubernetes say of objects: none is left out. */
+/** The objections of Trivy's checks for Kubernetes to objects, without exclusions. */
 export async function byTrivysRules(
   objects: readonly Rendered[],
 ): Promise<{ readonly checks: readonly { readonly id: string }[]; readonly findings: readonly Objection[] }> {

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { closed, crdSchema, type JSONSchema, kubernetesSchemas, prometheusSchema } from './openapi.ts'
 import { ROOT } from './paths.ts'
 
-/** One schema file, as kubeconform's template asks for it. */
+/** The name of a schema file, as in kubeconform's template. */
 export const SCHEMA_TEMPLATE = '{{.Group}}_{{.ResourceAPIVersion}}_{{.ResourceKind}}.json'
 
 const DEFINITIONS = 'definitions.json'
 
 /**
- * Writes a schema for every kind that the chart may make: Kubernetes' own, the Prometheus operator's, and Culvert's. All
- * refuse fields that they do not know.
+ * Writes a schema for every kind that the chart may create: Kubernetes' own, the Prometheus operator's, and Culvert's.
+ * All reject unknown fields.
  */
 export async function writeObjectSchemas(folder: string): Promise<void> {
   const schemas = await kubernetesSchemas()
@@ -52,6 +52,6 @@ function kindsOf(schema: JSONSchema): readonly GroupVersionKind[] {
 }
 
 async function write(folder: string, { group, version, kind }: GroupVersionKind, schema: JSONSchema): Promise<void> {
-  // kubeconform takes the version for the group of what has none.
+  // kubeconform uses the version as the group if there is none.
   await writeFile(join(folder, `${group || version}_${version}_${kind.toLowerCase()}.json`), JSON.stringify(schema))
 }

@@ -4,13 +4,13 @@ import { parse } from 'yaml'
 import { KUBERNETES_VERSION } from '../../../controlplane/build.ts'
 import { goModule } from './tools.ts'
 
-/** A JSON schema, as far as it is looked into here. */
+/** A JSON schema, as far as it is used here. */
 export type JSONSchema = Readonly<Record<string, unknown>>
 
-/** The version whose CRDs the monitors are held against. */
+/** The version whose CRDs validate the monitors. */
 const PROMETHEUS_OPERATOR = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
 
-/** Groups whose objects the chart makes, as the files of the OpenAPI documents name them. */
+/** Groups of the chart's objects, as named in the files of the OpenAPI documents. */
 const GROUPS = [
   'api__v1',
   'apis__apps__v1',
@@ -25,7 +25,7 @@ const GROUPS = [
 
 const REFERENCE = '#/components/schemas/'
 
-/** Kubernetes' own schemas by name, such as `io.k8s.api.core.v1.Pod`, from the source that the control plane is built from. */
+/** Kubernetes' own schemas by name, such as `io.k8s.api.core.v1.Pod`, from the source of the control plane. */
 export async function kubernetesSchemas(): Promise<ReadonlyMap<string, JSONSchema>> {
   const folder = join(await goModule(`k8s.io/kubernetes@v${KUBERNETES_VERSION}`), 'api', 'openapi-spec', 'v3')
   const schemas = new Map<string, JSONSchema>()
@@ -57,7 +57,7 @@ export async function prometheusSchema(plural: string): Promise<JSONSchema> {
   return crdSchema(await readFile(join(folder, `monitoring.coreos.com_${plural}.yaml`), 'utf8'))
 }
 
-/** What of a schema judges a value. */
+/** Keywords of a schema that validate. */
 const KEPT: ReadonlySet<string> = new Set(
   (
     'type properties additionalProperties required items oneOf anyOf enum pattern ' +
@@ -66,8 +66,8 @@ const KEPT: ReadonlySet<string> = new Set(
 )
 
 /**
- * An OpenAPI schema as a JSON schema that refuses every field it does not know. `rename` says how a reference to another
- * schema is written. Only what judges a value stays.
+ * An OpenAPI schema as a JSON schema that rejects every unknown field. `rename` returns how to write a reference to
+ * another schema. Only validating keywords stay.
  */
 export function closed(schema: JSONSchema, rename: (name: string) => string): JSONSchema {
   const reference = referenceOf(schema)
@@ -76,7 +76,7 @@ export function closed(schema: JSONSchema, rename: (name: string) => string): JS
   for (const [key, value] of Object.entries(schema)) {
     if (KEPT.has(key)) result[key] = closedMember(key, value, rename)
   }
-  // Neither numbers nor texts alone: the schema says no more than that both are possible.
+  // The schema only says that both integers and strings are possible.
   if (schema['x-kubernetes-int-or-string'] === true) return { type: ['integer', 'string'] }
   const open = schema['x-kubernetes-preserve-unknown-fields'] === true
   if (schema.properties !== undefined && schema.additionalProperties === undefined && !open) {
@@ -93,14 +93,14 @@ function closedMember(key: string, value: unknown, rename: (name: string) => str
   return value
 }
 
-/** The name that a schema refers to, in itself or, with a description beside it, as the only one of `allOf`. */
+/** The name that a schema refers to, directly or, with a description, as the only one of `allOf`. */
 function referenceOf(schema: JSONSchema): string | undefined {
   const [only] = Array.isArray(schema.allOf) ? (schema.allOf as JSONSchema[]) : []
   const reference = schema.$ref ?? only?.$ref
   return typeof reference === 'string' ? reference.slice(REFERENCE.length) : undefined
 }
 
-/** Names of all schemas that these need, themselves included. */
+/** Names of all schemas that these need, including themselves. */
 export function reachable(names: readonly string[], schemas: ReadonlyMap<string, JSONSchema>): readonly string[] {
   const found = new Set<string>()
   const visit = (name: string): void => {

@@ -6,15 +6,15 @@ import { buildOnce } from '../../../controlplane/cached-build.ts'
 import { goEnvironment, goIn, requireGo } from '../../../controlplane/go-toolchain.ts'
 import { runProgram } from '../../../controlplane/run-program.ts'
 
-/** A program that `go install` makes. */
+/** A program built by `go install`. */
 interface GoTool {
   /** Its package with the version, as `go install` takes it. */
   readonly source: string
-  /** What `go install` calls it. */
+  /** Its name after `go install`. */
   readonly program: string
 }
 
-/** The programs that judge the chart. */
+/** The programs that check the chart. */
 export const TOOLS = {
   helm4: { source: 'helm.sh/helm/v4/cmd/helm@v4.3.1', program: 'helm' },
   helm3: { source: 'helm.sh/helm/v3/cmd/helm@v3.22.0', program: 'helm' },
@@ -22,7 +22,7 @@ export const TOOLS = {
   kubeconform: { source: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', program: 'kubeconform' },
 } as const satisfies Readonly<Record<string, GoTool>>
 
-/** Path of a tool, built first when this machine has not built this version: a minute or two each, once. */
+/** Path of a tool, built first if this machine has not built this version: once, a minute or two each. */
 export async function toolPath(name: keyof typeof TOOLS, onProgress: (message: string) => void): Promise<string> {
   const { source, program } = TOOLS[name]
   const version = source.slice(source.lastIndexOf('@') + 1)
@@ -50,7 +50,7 @@ async function install(source: string, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`go install ${source} failed:\n${progress.complaints()}`)
 }
 
-/** Folder of a Go module's files in Go's own cache, fetched first where it is not there. */
+/** Folder of a Go module's files in Go's cache, downloaded first if missing. */
 export async function goModule(pathAndVersion: string): Promise<string> {
   const { code, stdout, stderr } = await runProgram('go', ['mod', 'download', '-json', pathAndVersion], {
     cwd: homedir(),

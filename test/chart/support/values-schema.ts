@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { closed, crdSchema, type JSONSchema, kubernetesSchemas, prometheusSchema, reachable } from './openapi.ts'
 import { ROOT } from './paths.ts'
 
-/** Types of Kubernetes that values take as they are. */
+/** Kubernetes types that values use unchanged. */
 const TAKEN = [
   'core.v1.Affinity',
   'core.v1.EnvVar',
@@ -21,7 +21,10 @@ const TAKEN = [
   'rbac.v1.Subject',
 ].map((name) => `io.k8s.api.${name}`)
 
-/** What values.schema.json borrows from elsewhere: types of Kubernetes, of the Prometheus operator, and the spec of a ClusterAccount. */
+/**
+ * Definitions that values.schema.json takes from elsewhere: types of Kubernetes, of the Prometheus operator, and the
+ * spec of a ClusterAccount.
+ */
 export async function borrowedDefinitions(): Promise<Readonly<Record<string, JSONSchema>>> {
   const schemas = await kubernetesSchemas()
   const rename = (name: string): string => `#/definitions/${shortName(name)}`
@@ -38,7 +41,7 @@ function shortName(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-/** All fields but those that have values of their own. */
+/** All fields except those with values of their own. */
 async function clusterAccountSpec(): Promise<JSONSchema> {
   const text = await readFile(join(ROOT, 'crds', 'culvert.dev_clusteraccounts.yaml'), 'utf8')
   const spec = closed(at(crdSchema(text), 'properties', 'spec'), (name) => name)

@@ -7,38 +7,38 @@ import type { Resource, World } from './world.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** One case with the CR that stands for it. */
+/** One case with its CR. */
 export interface Subject extends Manifest {
   readonly title: string
   /** Collection of its object. */
   readonly path: string
 }
 
-/** A subject whose object is no longer what its first spec says. */
+/** A subject whose object no longer matches its first spec. */
 export interface LivedSubject extends Subject {
-  /** Name that the spec was made for, where it is not the CR's own. */
+  /** Name that the spec was built for, if it differs from the CR's. */
   readonly specName?: string
   /** Fields of the object that differ by now. */
   readonly changes?: Body
-  /** The rules of a policy, where they differ by now. */
+  /** The rules of a policy, if they differ by now. */
   readonly rules?: readonly Body[]
 }
 
-/** The CRs that the cases stand for. */
+/** The CRs of the cases. */
 export function subjects(chosen: readonly SpecCase[], suffix: string): readonly Subject[] {
   return subjectsOf(chosen, suffix).map((manifest, index) => {
     return { ...manifest, title: chosen[index]?.title ?? '', path: pathOfObjects(manifest) }
   })
 }
 
-/** Path of the collection that the object of the CR is in. */
+/** Path of the collection of the CR's object. */
 export function pathOfObjects({ kind, spec }: Manifest): string {
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
   return descriptor.collectionOf(spec as never).path
 }
 
-/** What an expectation may name, as the CRs of the world have it by now. */
+/** The values that an expectation may use, from the world's current CRs. */
 export async function surrounding(world: World): Promise<Omit<Surrounding, 'name'>> {
   const crs = new Map<string, Resource>()
   for (const { definition } of managed) {
@@ -53,7 +53,10 @@ export async function surrounding(world: World): Promise<Omit<Surrounding, 'name
   }
 }
 
-/** Compares what the API shows of each subject, and what it keeps and does not show, with what is written down for its spec. */
+/**
+ * Compares what the API shows of each subject, and what it stores without showing, with what is written down for its
+ * spec.
+ */
 export async function expectAsWritten(world: World, all: readonly LivedSubject[]): Promise<void> {
   const around = await surrounding(world)
   const held = await world.remote('ip_policy_rules')

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { inject } from 'vitest'
 
-/** A request to the apiserver, as its audit log tells it on arrival. */
+/** A request to the apiserver, as its audit log records it on arrival. */
 export interface AuditEntry {
   readonly verb: string
   readonly userAgent: string
@@ -26,17 +26,19 @@ interface Line {
   }
 }
 
-/** What the operator calls itself; tests call themselves otherwise. */
+/** The operator's user agent; tests use others. */
 const OPERATOR = 'culvert'
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-/** Resources whose writes are not the operator's answer to a resource: leadership, and Events, which tests look at by themselves. */
+/**
+ * Resources whose writes are not a reaction to a resource: leader election, and Events, which have tests of their own.
+ */
 const ASIDE: ReadonlySet<string> = new Set(['leases', 'events'])
 
 /**
- * The audit log of the suite's apiserver: requests as they arrived. An arrival is written before the request is processed, so
- * whatever a test has seen an effect of is in the log.
+ * The audit log of the suite's apiserver: requests as they arrived. An arrival is logged before the request is
+ * processed, so if a test has seen an effect, its request is in the log.
  *
  * @example
  * const mark = await audit.mark()
@@ -49,7 +51,7 @@ export class AuditLog {
     this.#path = path
   }
 
-  /** @throws Error when the suite runs on a given cluster: only one that the suite starts has an audit log. */
+  /** @throws Error when the suite runs on a given cluster: only a cluster that the suite starts has an audit log. */
   static ofSuite(): AuditLog {
     const path = inject('auditLogPath')
     if (path === undefined)
@@ -57,7 +59,7 @@ export class AuditLog {
     return new AuditLog(path)
   }
 
-  /** The place that the log has come to; give it to the others to see only what follows. */
+  /** The log's current position; pass it to the other methods to see only what follows. */
   async mark(): Promise<number> {
     return (await stat(this.#path)).size
   }
@@ -65,12 +67,12 @@ export class AuditLog {
   /** Requests that arrived since `mark`, oldest first. */
   async entries(mark: number): Promise<readonly AuditEntry[]> {
     const text = await this.#read(mark)
-    // The last line may still be being written.
+    // The last line may be incomplete.
     const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')
     return lines.flatMap((line) => (line === '' ? [] : entriesOf(JSON.parse(line) as Line)))
   }
 
-  /** Writes of an operator to anything in these namespaces, Leases and Events aside. */
+  /** Writes of an operator to anything in these namespaces, except Leases and Events. */
   async operatorWrites(namespaces: readonly string[], mark: number): Promise<readonly AuditEntry[]> {
     return (await this.entries(mark)).filter(({ verb, userAgent, resource, namespace = '' }) => {
       return userAgent === OPERATOR && !READS.has(verb) && !ASIDE.has(resource) && namespaces.includes(namespace)

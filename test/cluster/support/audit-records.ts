@@ -27,13 +27,13 @@ export async function readAuditRecords(file: string): Promise<readonly AuditReco
   return lines.map((line): AuditRecord => JSON.parse(line))
 }
 
-/** Path and method of the request that a record is about. */
+/** Path and method of a record's request. */
 export function requestOf({ method, collection, objectId, command }: AuditRecord): string {
   const id = method === 'POST' && command === undefined ? undefined : objectId
   return [`${method} /${collection}`, id, command].filter((part) => part !== undefined).join('/')
 }
 
-/** UID of the CR in the marker that a create carries; undefined where it carries none. */
+/** UID of the CR in the marker of a create; undefined if it has no marker. */
 export function markedUid({ body }: JournalEntry): string | undefined {
   const fields = typeof body === 'object' && body !== null && !Array.isArray(body) ? body : {}
   const text = fields.metadata ?? fields.name

@@ -5,7 +5,7 @@ import { CONFIG_MAP, type Manifest, SECRET, SEED, type SpecCase, specsOf } from 
 import { expectLiveTokens, hasToken } from './tokens.ts'
 import { typeOf, type World } from './world.ts'
 
-/** Every kind whose CRs stand for remote objects. */
+/** Every kind whose CRs have remote objects. */
 export const managed = kinds.filter((descriptor) => descriptor.role === 'managed')
 
 /** The specs with this title, one of each managed kind. */
@@ -13,7 +13,7 @@ export function casesTitled(title: 'minimal' | 'full'): readonly SpecCase[] {
   return managed.flatMap(({ definition }) => specsOf(definition.kind).filter((entry) => entry.title === title))
 }
 
-/** The spec with `text` in a field that its object shows to people: bots have a name and no description. */
+/** The spec with `text` in a visible field of its object: bots have a name and no description. */
 export function withText({ kind, spec }: Manifest, text: string): Record<string, unknown> {
   const bot = managed.some(({ definition, markedBy }) => definition.kind === kind && markedBy === 'name')
   return { ...spec, [bot ? 'displayName' : 'description']: text }
@@ -24,7 +24,7 @@ export function otherCases(): readonly SpecCase[] {
   return managed.flatMap(({ definition }) => specsOf(definition.kind).slice(2))
 }
 
-/** The CRs that the cases stand for, each under a name that starts with its kind. */
+/** The CRs of the cases, each with a name that starts with its kind. */
 export function subjectsOf(cases: readonly SpecCase[], suffix: string): readonly Manifest[] {
   return cases.map(({ kind, title, spec }) => {
     const name = subjectName(kind, title, suffix)
@@ -32,7 +32,7 @@ export function subjectsOf(cases: readonly SpecCase[], suffix: string): readonly
   })
 }
 
-/** Paths of the collections that the cases make objects in, their children's included. */
+/** Paths of the collections in which the cases create objects, including their children's. */
 export function collectionPaths(cases: readonly SpecCase[]): readonly string[] {
   const paths = cases.flatMap(({ kind, spec }) => {
     const descriptor = managed.find(({ definition }) => definition.kind === kind)
@@ -43,7 +43,10 @@ export function collectionPaths(cases: readonly SpecCase[]): readonly string[] {
   return [...new Set(paths)].map((path) => `/${path}`)
 }
 
-/** Applies what subjects of these suffixes refer to, Secrets and seeded objects included, and waits until it is Ready. */
+/**
+ * Applies the dependencies of subjects with these suffixes, including Secrets and seeded objects, and waits until they
+ * are Ready.
+ */
 export async function applyNeeds(world: World, cases: readonly SpecCase[], suffixes: readonly string[]): Promise<void> {
   world.emulator.admin.seed(SEED)
   await world.secret(SECRET.name, SECRET.values)
@@ -70,9 +73,9 @@ export function pathOf({ namespace }: World, { kind, name }: Manifest): string {
 }
 
 /**
- * Checks that everything is as it should be at rest: every CR Ready, its id the one object that the account holds for it, with its
- * metadata as the spec has it and, for a policy, each rule once; that no object was ever made but these, `deleted` more of each kind (or so many in all as
- * it says of a kind) and the `seeded` ones; and that another look changes nothing.
+ * Checks the state at rest: every CR is Ready, its id names the account's only object for it, with the metadata of the
+ * spec and, for a policy, each rule once; no other object was ever created, except `deleted` more of each kind (or the
+ * numbers it gives by kind) and the `seeded` ones; and another resync changes nothing.
  */
 export async function expectExactlyOneEach(
   world: World,
@@ -103,7 +106,7 @@ async function expectObjects(
   for (const descriptor of managed) {
     const crs = await world.list(descriptor.definition.kind)
     const listed = (await Promise.all(descriptor.collections.map(({ path }) => world.remote(path)))).flat()
-    // What was there before, such as the world's own key, is nobody's resource.
+    // Objects from before, such as the world's own key, belong to no resource.
     const objects = listed.filter(({ id }) => !seeded.has(id))
     const [found, known] = [objects.map(({ id }) => id), crs.map(({ status }) => status?.id)]
     // A rule may also be a policy's own: `expectRules` counts them all.
@@ -124,7 +127,7 @@ async function expectObjects(
     const { kind } = descriptor.definition
     const label = `objects ever made for ${kind}`
     const wanted = typeof deleted === 'number' ? crs.length + deleted : deleted(kind)
-    // One whose token was lost with the answer had to go, and another was made.
+    // One whose token was lost with the answer was deleted, and another created.
     if (hasToken(descriptor)) expect(made.length, label).toBeGreaterThanOrEqual(wanted)
     else expect(made.length, label).toBe(wanted)
     await expectLiveTokens(world, descriptor)
@@ -132,7 +135,7 @@ async function expectObjects(
   await expectRules(world)
 }
 
-/** The account holds the rules that policies declare and those of resources of their own, each once. */
+/** The account has the rules that policies declare and those with resources of their own, each once. */
 export async function expectRules(world: World): Promise<void> {
   const rules = await world.remote('ip_policy_rules')
   const held = rules.map((rule) => `${(rule.ip_policy as { id: string }).id} ${rule.cidr} ${rule.action}`)

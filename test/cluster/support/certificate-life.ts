@@ -11,17 +11,17 @@ import { OperatorInProcess } from './operator-in-process.ts'
 import { until } from './wait.ts'
 import { type Resource, World } from './world.ts'
 
-/** A request is on its way, or something waits to be tried again, while a timer falls due within so long. */
+/** While a timer is due within this time, a request is in flight or a retry is pending. */
 const QUIET_MS = 60_000
-/** A login waits more than it computes. */
+/** A login spends more time waiting than computing. */
 const LOGINS_AT_A_TIME = 4
 
 export const USER = 'SSHUserCertificate'
 export const HOST = 'SSHHostCertificate'
-/** The name of all resources of a life, and of what they write. */
+/** The name of all resources of a life, and of their outputs. */
 export const NAME = 'life'
 
-/** A sample: what was held at an instant, and what a server and a client said to it. */
+/** A sample: the certificates held at an instant, and how a server and a client judged them. */
 export interface Sample {
   readonly at: number
   readonly user: ReadCertificate
@@ -30,8 +30,8 @@ export interface Sample {
 }
 
 /**
- * A user's and a host's certificate over a time that the test puts forward. The operator, the emulator and the API server are the
- * real ones; operator and emulator have the same clock, which leaps.
+ * A user's and a host's certificate over a time that the test advances. The operator, the emulator and the API server
+ * are real; operator and emulator share a clock that leaps.
  */
 export class CertificateLife implements AsyncDisposable {
   readonly clock: LeapingClock
@@ -71,7 +71,7 @@ export class CertificateLife implements AsyncDisposable {
     })
   }
 
-  /** Begins with both certificates issued; each gets its fields of lengths. */
+  /** Begins with both certificates issued; each gets its duration fields. */
   static async begin(lengths: Record<typeof USER | typeof HOST, Record<string, unknown>>): Promise<CertificateLife> {
     await requireOpenSSH('ssh', 'ssh-keygen', 'sshd', 'faketime')
     const clock = new LeapingClock()
@@ -87,7 +87,7 @@ export class CertificateLife implements AsyncDisposable {
     return this.#operator
   }
 
-  /** Ends the operator, lets `meanwhile` happen, and starts another. */
+  /** Stops the operator, runs `meanwhile`, and starts another one. */
   async restartOperator(meanwhile: () => Promise<void> | void = () => undefined): Promise<void> {
     await this.#operator[Symbol.asyncDispose]()
     await meanwhile()
@@ -100,7 +100,7 @@ export class CertificateLife implements AsyncDisposable {
     return cr
   }
 
-  /** Waits until the operator has nothing to do for a while. */
+  /** Waits until the operator has been idle for a while. */
   async quiet(): Promise<void> {
     await until('nothing is due', () => !this.clock.isDueWithin(QUIET_MS), {
       timeoutMs: 60_000,
@@ -108,13 +108,13 @@ export class CertificateLife implements AsyncDisposable {
     })
   }
 
-  /** Goes to a wall time, unless it has passed, once all is quiet. */
+  /** Advances to a wall time, unless it has passed, once all is quiet. */
   async passTo(wall: number): Promise<void> {
     await this.quiet()
     this.clock.leapTo(wall)
   }
 
-  /** Logs in now with what is held now, and goes on without waiting for it. */
+  /** Starts a login with the current certificates, without waiting for its result. */
   async sample(): Promise<void> {
     const [user, host] = await Promise.all([this.secret.now(), this.configMap.now()])
     const at = this.clock.now()
@@ -125,7 +125,7 @@ export class CertificateLife implements AsyncDisposable {
     this.#samples.push(login.then((seen) => ({ at, user: this.read(user), host: this.read(host), login: seen })))
   }
 
-  /** Every sample that was taken, with how its login ended. */
+  /** Every sample taken, with the result of its login. */
   samples(): Promise<readonly Sample[]> {
     return Promise.all(this.#samples)
   }
@@ -142,7 +142,7 @@ export class CertificateLife implements AsyncDisposable {
     })
   }
 
-  /** What OpenSSH reads in a certificate. */
+  /** A certificate as OpenSSH reads it. */
   read(certificate: string): ReadCertificate {
     const found = this.#read.get(certificate) ?? readCertificate(this.#sshKeygen, certificate)
     this.#read.set(certificate, found)
@@ -179,7 +179,7 @@ export class CertificateLife implements AsyncDisposable {
     await Promise.all([this.secret.begin(), this.configMap.begin()])
   }
 
-  /** @returns the public half. */
+  /** @returns the public key. */
   async #newKey(name: string): Promise<string> {
     const file = join(this.#folder, name)
     await runProgram(this.#sshKeygen, ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file])

@@ -8,8 +8,8 @@ const cases = casesTitled('minimal')
 const EDITED = 'edited while nobody looked'
 
 /**
- * Everything that a watch may tell of, for every kind: one CR that is made, one that is edited and one that is deleted; and a Secret
- * with another key.
+ * Every change that a watch may report, for every kind: one CR each is created, edited and deleted; and a Secret gets
+ * another key.
  */
 export class Changes {
   readonly #world: World
@@ -23,7 +23,7 @@ export class Changes {
     this.#key = key
   }
 
-  /** Applies what is going to be edited or deleted, and waits until it is Ready. */
+  /** Applies the CRs to edit or delete, and waits until they are Ready. */
   static async prepare(world: World): Promise<Changes> {
     const [key] = world.emulator.admin.seed({ apiKeys: [{}] }).apiKeys
     if (key === undefined) throw new Error('the emulator made no key')
@@ -42,7 +42,7 @@ export class Changes {
     await this.#world.setKey(this.#key.token)
   }
 
-  /** Waits until every change was acted on, and checks that all is as it should be at rest. */
+  /** Waits until every change was acted on, and checks the state at rest. */
   async expectActedOn(): Promise<void> {
     const world = this.#world
     const each = (manifests: readonly Manifest[], wait: (kind: string, name: string) => Promise<unknown>) => {

@@ -8,12 +8,18 @@ import { conditionOf, World } from './world.ts'
 
 export type GateMaker = (world: World, subjects: readonly Manifest[], proxy: KubeProxy) => Gate
 
-/** So many requests are under way at the API at once. One that is stopped keeps its turn: with more, some would not come to the gate. */
+/**
+ * Requests that an operator has in flight at the API at once. A stopped request keeps its slot: with more, some would
+ * not reach the gate.
+ */
 const AT_ONCE = 8
-/** What is stopped at the API must not be given up before all have come to the gate: it would be found out about in the same life. */
+/**
+ * Requests stopped at the API must not time out before all have reached the gate: the same process would find out their
+ * outcome.
+ */
 const PATIENT = ['--request-timeout', '6s'] as const
 
-/** Parts of the cases, all of which can be stopped at the API at once. */
+/** Parts of the cases that can all be stopped at the API at once. */
 export function groupsOf(cases: readonly SpecCase[]) {
   return Array.from({ length: Math.ceil(cases.length / AT_ONCE) }, (_, index) => {
     const group = cases.slice(index * AT_ONCE, (index + 1) * AT_ONCE)
@@ -21,13 +27,13 @@ export function groupsOf(cases: readonly SpecCase[]) {
   })
 }
 
-/** As `killsAt`, for a group of `groupsOf` and the writes to the API. */
+/** Like `killsAt`, for a group of `groupsOf` and the writes to the API. */
 export function killsAtApi(group: readonly SpecCase[]): Promise<number> {
   return killsAt(group, (world, subjects) => new ApiGate('write, then answer', world, subjects), PATIENT)
 }
 
 /**
- * Kills the operator at every stop of the gate on the way of the cases to Ready, and checks that exactly one object of each came of it.
+ * Kills the operator at every stop of the gate until the cases are Ready, and checks that each has exactly one object.
  * @param flags further flags of the operator
  * @returns how often it was killed
  */
@@ -37,7 +43,7 @@ export async function killsAt(
   flags: readonly string[] = [],
 ): Promise<number> {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
-  // A request that is stopped holds its worker: with fewer than CRs, the others would not come to the gate.
+  // A stopped request holds its worker: with fewer workers than CRs, some would not reach the gate.
   const workers = String(2 * cases.length)
   await using world = await World.open({
     flags: ['--kubeconfig', proxy.kubeconfigPath, '--workers', workers, ...flags],
@@ -52,8 +58,8 @@ export async function killsAt(
 }
 
 /**
- * Starts the operator and kills it when each of the CRs is either stopped at the gate or Ready; again and again, until all are Ready
- * and the gate has nothing to stop. Leaves the operator running.
+ * Starts the operator and kills it once each of the CRs is either stopped at the gate or Ready; repeats this until all
+ * are Ready and the gate has nothing to stop. Leaves the operator running.
  * @returns how often it was killed
  */
 async function walk(world: World, subjects: readonly Manifest[], gate: Gate): Promise<number> {
@@ -68,7 +74,7 @@ async function walk(world: World, subjects: readonly Manifest[], gate: Gate): Pr
   throw new Error(`no end after ${MOST_KILLS} kills`)
 }
 
-/** Well above what any CR needs: a gate that lets nothing through must not go on for ever. */
+/** Well above what any CR needs: a gate that lets nothing through must not loop forever. */
 const MOST_KILLS = 40
 
 async function standstill(world: World, subjects: readonly Manifest[], gate: Gate): Promise<ReadonlySet<string>> {
@@ -79,7 +85,7 @@ async function standstill(world: World, subjects: readonly Manifest[], gate: Gat
   }
   const look = async () => {
     if ((await moving(await gate.reached())).length > 0) return undefined
-    // A write that has just made a CR Ready may be on its way through the gate still, with its answer to be stopped.
+    // A write that has just made a CR Ready may still be passing the gate, with its answer yet to be stopped.
     const reached = await gate.reached()
     return (await moving(reached)).length === 0 ? gate.reached() : undefined
   }

@@ -6,29 +6,29 @@ import { managed, pathOf } from './cases.ts'
 import { hasToken } from './tokens.ts'
 import type { World } from './world.ts'
 
-/** Stops writes of an operator, so that it can be killed at them. */
+/** Stops writes of an operator, so that it can be killed at that point. */
 export interface Gate {
-  /** Stops writes from now on that it has not let the operator be killed at before. */
+  /** From now on stops writes at which the operator has not been killed before. */
   close(): void
-  /** Names of the CRs, a write of which has been stopped since. */
+  /** Names of the CRs with a write stopped since then. */
   reached(): Promise<ReadonlySet<string>>
-  /** The operator is dead: remembers where, and lets everything pass. */
+  /** The operator is dead: records the stops, and lets everything pass. */
   open(): void
 }
 
-/** What of a write is lost with the process: the write itself and then its answer, in two lives of it, or the answer alone. */
+/** What of a write is lost with the process: the write and then its answer, in two processes, or only the answer. */
 export type Loss = 'write, then answer' | 'answer'
 
 type Point = 'before' | 'after'
 
-/** Where a write is stopped, in this order. */
+/** The points at which a write is stopped, in order. */
 function pointsOf(loss: Loss): readonly Point[] {
   return loss === 'answer' ? ['after'] : ['before', 'after']
 }
 
 /**
- * Kubernetes writes to the CRs, metadata and status alike. An attempt that follows another, or a condition that is said again, is no new
- * sort of write: the operator is killed once for each.
+ * Kubernetes writes to the CRs, to metadata and status. A further attempt or a repeated condition is not a new sort of
+ * write: the operator is killed once for each sort.
  */
 export class KubeGate implements Gate {
   readonly #proxy: KubeProxy
@@ -70,7 +70,7 @@ export class KubeGate implements Gate {
   }
 }
 
-/** Tells the writes to a CR apart: by the annotations it sets, whether it stores an id, and what it says of Ready. */
+/** Distinguishes writes to a CR: by the annotations set, whether an id is stored, and the Ready condition. */
 function sortOf({ path, body }: PassingRequest): string {
   const { metadata, status } = JSON.parse(body) as {
     readonly metadata?: { readonly annotations?: Record<string, unknown> }
@@ -81,14 +81,14 @@ function sortOf({ path, body }: PassingRequest): string {
 }
 
 /**
- * Writes to the API. An object or a rule that is not yet there is asked for again in each life; a change may be sent again although it
- * took effect: the operator is killed once for each that loses the request, and once for each that loses the answer.
+ * Writes to the API. A missing object or rule is requested again by each process; a change may be sent again although
+ * it took effect: the operator is killed once for each that loses the request, and once for each that loses the answer.
  */
 export class ApiGate implements Gate {
   readonly #world: World
   readonly #subjects: readonly Manifest[]
   readonly #loss: Loss
-  /** In how many lives the operator was killed at a POST to this path. */
+  /** In how many processes the operator was killed at a POST to this path. */
   readonly #posts = new Map<string, number>()
   readonly #patches: Readonly<Record<Point, Set<string>>> = { before: new Set(), after: new Set() }
   readonly #faults = new Map<string, Point>()
@@ -104,7 +104,7 @@ export class ApiGate implements Gate {
     this.#since = this.#world.mark()
     for (const path of COLLECTIONS) {
       const stopped = this.#posts.get(path) ?? 0
-      // What lost its token with the answer is asked for again in each life.
+      // An object whose token was lost with the answer is requested again by each process.
       if (WITH_TOKENS.has(path) && stopped >= pointsOf(this.#loss).length) continue
       const losesWrite = this.#loss !== 'answer' && stopped % 2 === 0
       this.#stop({ method: 'POST', path }, losesWrite ? 'before' : 'after')
@@ -136,7 +136,7 @@ export class ApiGate implements Gate {
     this.#faults.set(this.#world.emulator.admin.addFault({ match: { ...match, every: true }, act }).id, point)
   }
 
-  /** Requests that have come to their point. */
+  /** Requests that have reached their stop. */
   #stopped(): readonly JournalEntry[] {
     return this.#world.journal(this.#since).filter(({ fault, body, status }) => {
       const point = this.#faults.get(fault ?? '')
@@ -153,7 +153,7 @@ const WITH_TOKENS: ReadonlySet<string> = new Set(
   managed.filter(hasToken).flatMap(({ collections }) => collections.map(({ path }) => `/${path}`)),
 )
 
-/** The CRs that requests are about: by the object in the path, the policy in the body, or the marker in the body. */
+/** The CRs of requests: by the object in the path, the policy in the body, or the marker in the body. */
 async function namesIn(
   world: World,
   subjects: readonly Manifest[],
@@ -171,7 +171,7 @@ async function namesIn(
       name = '',
       ip_policy_id = '',
     } = body as { metadata?: string; name?: string; ip_policy_id?: string }
-    // Bot users have no metadata and are marked in their name.
+    // Bot users have no metadata and carry the marker in their name.
     const marked = /"name":"([^"]+)"/.exec(metadata ?? name)?.[1]
     return byId.get(path.split('/').at(-1) ?? '') ?? byId.get(ip_policy_id) ?? marked
   })

@@ -11,17 +11,17 @@ export interface HeldOptions {
   readonly plural: 'secrets' | 'configmaps'
   readonly kind: 'Secret' | 'ConfigMap'
   readonly name: string
-  /** The entry that is looked at. */
+  /** The entry to observe. */
   readonly key: string
 }
 
-/** A text, and the wall time from which a Secret or ConfigMap held it. */
+/** A text, and the wall time from which it was in a Secret or ConfigMap. */
 export interface Held {
   readonly text: string
   readonly since: number
 }
 
-/** What one entry of a Secret or ConfigMap holds from `begin` on: every text, for however short a time. */
+/** Every text that one entry of a Secret or ConfigMap has had since `begin`, however briefly. */
 export class HeldOverTime implements AsyncDisposable {
   readonly #options: HeldOptions
   readonly #history: Held[] = []
@@ -34,20 +34,20 @@ export class HeldOverTime implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Notes what is held now, and follows it from there. */
+  /** Records the current text, and follows the changes from there. */
   async begin(): Promise<void> {
     const object = await until('it is written', () => this.#get())
     this.#note(object)
     this.#following = this.#follow(object.metadata.resourceVersion)
   }
 
-  /** What is held at this moment. */
+  /** The current text. */
   async now(): Promise<string> {
     const object = await this.#get()
     return object === undefined ? '' : this.#textOf(object)
   }
 
-  /** Every text so far, in order. @throws Error when some may be missing. */
+  /** Every text so far, in order. @throws Error if some may be missing */
   async history(): Promise<readonly Held[]> {
     const version = (await this.#get())?.metadata.resourceVersion
     await until('the watch has come to what is held', () => this.#failure !== undefined || this.#version === version)

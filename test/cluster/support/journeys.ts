@@ -5,7 +5,7 @@ import { conditionOf, type Resource, type World } from './world.ts'
 
 type Fields = Record<string, unknown>
 
-/** A resource that is made, and what then makes a new object take the place of its own. */
+/** A resource to create, and what then causes the replacement of its object. */
 export interface Story {
   readonly name: string
   readonly kind: string
@@ -16,23 +16,26 @@ export interface Story {
 interface Change {
   readonly spec?: Fields
   readonly annotations?: Readonly<Record<string, string>>
-  /** Whether a resource at rest is as it has to be before. Default: always. */
+  /** Whether a resource at rest meets the precondition. Default: always. */
   isRipe?(cr: Resource): boolean
 }
 
-/** Where a resource of the story is to be stopped, on its way to its first object or to the next. */
+/** Where to stop a resource of the story, on its way to its first object or to the next. */
 export interface Aim {
   readonly story: Story
   readonly amid: 'create' | 'change'
   readonly stop: Stop
 }
 
-/** A busy machine leads a resource another way now and then: so often one is tried, each time under another name. */
+/** On a busy machine a resource sometimes goes another way: each is tried this often, each time with another name. */
 const TRIES = 4
-/** So many of each story go their way while it is written down; what one alone has passed came of the moment. */
+/** Resources of each story that are recorded; a write seen only once is discarded. */
 const WITNESSES = 3
 
-/** Tells the aims of the stories: the writes that undisturbed resources of theirs pass. At a read nothing is there that was not after the write before. */
+/**
+ * The aims of the stories: the writes of undisturbed resources. At a read the state is the same as after the write
+ * before it.
+ */
 export async function aimsOf({ world, stops }: Stage, stories: readonly Story[]): Promise<readonly Aim[]> {
   const all = stories.flatMap((story) => {
     return Array.from({ length: WITNESSES }, (_, index) => ({ story, name: `${story.name}-witness-${index}` }))
@@ -64,7 +67,7 @@ export async function aimsOf({ world, stops }: Stage, stories: readonly Story[])
   return aims
 }
 
-/** The writes among the stops that more than one has passed. */
+/** The writes among the stops that more than one resource has passed. */
 export function shared(passed: readonly Stop[]): readonly Stop[] {
   const counts = new Map<string, { readonly stop: Stop; count: number }>()
   for (const stop of passed) {
@@ -84,7 +87,7 @@ function isRipe({ change }: Story, cr: Resource): boolean {
   return change?.isRipe?.(cr) ?? true
 }
 
-/** Whether it is Ready and Synced as its spec is by now, with no former object beside it. */
+/** Whether it is Ready and Synced for its current spec, without a former object beside it. */
 export function isAtRest(cr: Resource): boolean {
   const isMet = ['Ready', 'Synced'].every((type) => {
     const condition = conditionOf(cr, type)
@@ -93,7 +96,7 @@ export function isAtRest(cr: Resource): boolean {
   return isMet && cr.status?.internal?.superseded === undefined
 }
 
-/** A resource on its way to where it is to be stopped. */
+/** A resource on its way to its stop. */
 export class Journey {
   readonly aim: Aim
   readonly #stage: Stage
@@ -119,12 +122,12 @@ export class Journey {
     return this.#state === 'there'
   }
 
-  /** Whether it stands at its stop, or has missed it as often as it may. */
+  /** Whether it is at its stop, or has missed it as often as it may. */
   get isOver(): boolean {
     return this.isThere || this.#state === 'missed'
   }
 
-  /** Makes the resource, under a new name. */
+  /** Creates the resource, with a new name. */
   async begin(): Promise<void> {
     const { story, amid, stop } = this.aim
     this.#name = `${this.#base}-${++this.#tries}`
@@ -133,7 +136,7 @@ export class Journey {
     await this.#stage.world.apply(story.kind, this.#name, story.spec)
   }
 
-  /** @param crs how the resources stood a moment ago, by their names. */
+  /** @param crs the resources' state a moment ago, by name. */
   async step(crs: ReadonlyMap<string, Resource>): Promise<void> {
     const { aim, name } = this
     const { stops, world } = this.#stage
@@ -152,7 +155,7 @@ export class Journey {
       return change(world, aim.story, name)
     }
     if (stops.isMet(name) || (aim.amid === 'change' && cr.status?.id === this.#former)) return
-    // It has passed by.
+    // It has missed its stop.
     stops.release(name)
     await world.delete(aim.story.kind, name)
     this.#state = 'missed'
@@ -166,10 +169,13 @@ export interface Room {
   readonly atApi: number
 }
 
-/** A request that is held keeps its place among the 20 that the operator has under way at the apiserver, or the 8 at an account. */
+/** A held request keeps its slot among the operator's 20 in flight at the apiserver, or 8 at an account. */
 const ROOM: Room = { atKube: 14, atApi: 6 }
 
-/** Parts of the aims, each small enough for the operator to go on while all of them are held. @param room how many a part may have. */
+/**
+ * Parts of the aims, each small enough for the operator to continue while all of them are held. @param room the size of
+ * a part.
+ */
 export function wavesOf<Stopped extends Pick<Aim, 'stop'>>(
   aims: readonly Stopped[],
   room: Room = ROOM,
@@ -181,7 +187,7 @@ export function wavesOf<Stopped extends Pick<Aim, 'stop'>>(
   ]
   for (const { of, room } of parts) {
     const count = Math.ceil(of.length / room)
-    // Neighbours of one story go apart: what is alike is then done at different times.
+    // Neighbours in one story are separated, so that similar ones run at different times.
     for (const [index, aim] of of.entries()) {
       const wave = waves[index % count] ?? []
       wave.push(aim)
@@ -196,9 +202,9 @@ export function isAtApi({ sort }: Stop): boolean {
 }
 
 /**
- * Takes a resource to each aim. @param how part of their names. @param stuck whether the operator is to have given up the request
- * that it is stopped at.
- * @returns those that stand where they should.
+ * Takes a resource to each aim. @param how part of their names. @param stuck whether the operator should have given up
+ * the request at which it is stopped.
+ * @returns those at their stops
  */
 export async function bring(
   stage: Stage,
@@ -225,7 +231,7 @@ export async function bring(
   return all.filter(({ isThere }) => isThere)
 }
 
-/** Which of the aims no journey has shown: not the way there counts, but what was asked, and amid what. */
+/** Aims that no journey has reached: the request counts and its stage, rather than the way there. */
 export function notShown(aims: readonly Aim[], journeys: readonly Journey[]): readonly string[] {
   const shown = new Set(journeys.map(({ aim }) => textOf(aim)))
   return [...new Set(aims.map(textOf))].filter((text) => !shown.has(text))

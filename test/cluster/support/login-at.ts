@@ -5,9 +5,9 @@ import { openSSH } from '../../builders/openssh.ts'
 import { clientFlags, configText, serverProgram } from './sshd.ts'
 
 export interface LoginOptions {
-  /** Wall time, in milliseconds, that both sides are shown. */
+  /** Wall time for both sides, in milliseconds. */
   readonly at: number
-  /** Where a folder of the login's own is made. */
+  /** Where the login creates its folder. */
   readonly folder: string
   readonly user: string
   /** File with the user's private key, and the text of its certificate. */
@@ -16,18 +16,18 @@ export interface LoginOptions {
   /** File with the host's private key, and the text of its certificate. */
   readonly hostKey: string
   readonly hostCertificate: string
-  /** The public key of the authority that both sides trust. */
+  /** The public key of the authority trusted by both sides. */
   readonly authority: string
 }
 
 export interface Login extends ProgramResult {
-  /** What the server said. */
+  /** The server's log. */
   readonly log: string
 }
 
 /**
- * Logs in with a real `ssh` at a real `sshd` of its own, both of which take it for another time: faketime answers when they ask
- * what time it is. Their clocks stand still, so that they judge by exactly that second.
+ * Logs in with a real `ssh` at a real `sshd` of its own, both under faketime. Their clocks stand still, so that they
+ * judge by exactly that second.
  */
 export async function loginAt(options: LoginOptions): Promise<Login> {
   const folder = await mkdtemp(join(options.folder, 'login-'))
@@ -49,13 +49,13 @@ export async function loginAt(options: LoginOptions): Promise<Login> {
     UserKnownHostsFile: await put('known_hosts', `@cert-authority localhost ${options.authority}\n`),
     CertificateFile: await put('id-cert.pub', options.certificate),
     IdentityFile: options.key,
-    // A server for this one connection, which it has from the client instead of a port.
+    // A server for this one connection, which it gets from the client instead of a port.
     ProxyCommand: `${await serverProgram()} -i -f ${config} -E ${log}`,
   })
   const shown = new Date(options.at).toISOString().slice(0, 19).replace('T', ' ')
   const ssh = [await openSSH('ssh'), ...flags, `${options.user}@localhost`, 'echo let in']
   const result = await runProgram(await openSSH('faketime'), ['-f', '--exclude-monotonic', shown, ...ssh], {
-    // It reads the time as a local one.
+    // faketime parses local times.
     env: { ...process.env, TZ: 'UTC' },
   })
   return { ...result, log: await readFile(log, 'utf8') }

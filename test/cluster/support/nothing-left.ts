@@ -5,17 +5,17 @@ import { secrets } from './tokens.ts'
 import { until } from './wait.ts'
 import type { World } from './world.ts'
 
-/** What stays when all else has gone. */
+/** What remains after everything else is deleted. */
 export interface Kept {
   /** CRs. */
   readonly needs?: readonly { readonly kind: string; readonly name: string }[]
-  /** Ids of objects that no CR stands for. */
+  /** Ids of objects without a CR. */
   readonly objects?: readonly unknown[]
-  /** Secrets that the test made, beside the Account's own. */
+  /** Secrets that the test created, besides the Account's own. */
   readonly secrets?: readonly string[]
 }
 
-/** Checks that nothing is left but what is kept, at the account and in the namespace, and that nobody is missing it. */
+/** Checks that only the kept objects remain in the account and the namespace, and that none of them is missing. */
 export async function expectNothingLeft(world: World, kept: Kept = {}): Promise<void> {
   const { needs = [], objects = [], secrets: ownSecrets = [] } = kept
   for (const { definition } of managed) {

@@ -33,21 +33,21 @@ export interface OperatorAccountOptions {
   readonly kube: KubeClient
   /** The operator's own namespace; it must exist. */
   readonly namespace: string
-  /** The namespaces that a Role is put into; undefined: everything, by a ClusterRole. */
+  /** The namespaces that get a Role; undefined: all, by a ClusterRole. */
   readonly watched: readonly string[] | undefined
   /** Default true. */
   readonly watchSecrets?: boolean
   /** Default false. */
   readonly dnsEndpoints?: boolean
-  /** Default: `OPERATOR_ACCOUNT`. The suite's last look at the audit log judges that name alone. */
+  /** Default: `OPERATOR_ACCOUNT`. The suite's final check of the audit log covers only that name. */
   readonly name?: string
-  /** Whether it may hold a RoleBinding in each watched namespace, as the chart has it. Default true. */
+  /** Whether it may hold a RoleBinding in each watched namespace, as with the chart. Default true. */
   readonly holdNamespaces?: boolean
-  /** Whether it may learn the UID that its installation is known by. Default true. */
+  /** Whether it may read the UID that identifies its installation. Default true. */
   readonly installation?: boolean
 }
 
-/** A ServiceAccount that may do what the chart's rules say, and nothing else; it is there when the apiserver knows that. */
+/** A ServiceAccount with exactly the chart's rules; ready once the apiserver knows them. */
 export class OperatorAccount implements AsyncDisposable {
   readonly #options: OperatorAccountOptions
   readonly #folder: string
@@ -93,7 +93,7 @@ export class OperatorAccount implements AsyncDisposable {
     return account
   }
 
-  /** One that may do what everybody may who is known to the cluster. */
+  /** One with only the rights of any authenticated user. */
   static async ofNobody(options: Omit<OperatorAccountOptions, 'watched'>): Promise<OperatorAccount> {
     const { kube, namespace, kubeconfig, name = 'nobody' } = options
     await kube.apply(serviceAccounts, { namespace, name }, {})
@@ -121,7 +121,7 @@ export class OperatorAccount implements AsyncDisposable {
     await rm(this.#folder, { recursive: true })
   }
 
-  /** The apiserver follows roles and bindings by watches: what was granted counts a moment later. */
+  /** The apiserver follows roles and bindings by watches: a grant takes effect a moment later. */
   async #known(): Promise<void> {
     const { kubeconfig, namespace, watched, installation = true } = this.#options
     const client = createKubeClient({
@@ -146,7 +146,7 @@ export class OperatorAccount implements AsyncDisposable {
   }
 }
 
-/** The rules of these files together, as the chart has them. */
+/** The combined rules of these files, as in the chart. */
 export async function generatedRules(...names: readonly string[]): Promise<readonly unknown[]> {
   const files = names.map(async (name) => {
     const text = await readFile(fileURLToPath(new URL(`${name}.yaml`, RULES)), 'utf8')
@@ -178,13 +178,16 @@ function holds({ watched, holdNamespaces = true }: OperatorAccountOptions): bool
 interface HoldGrant {
   /** Files of the rules. */
   readonly rules: readonly string[]
-  /** The operator's own. */
+  /** The operator's namespace. */
   readonly namespace: string
   readonly subject: Readonly<Record<string, string>>
   readonly places: readonly string[]
 }
 
-/** The rights again, by a binding in each place that their holder may give a finalizer: as the chart's hold.yaml has it. */
+/**
+ * Grants the rights again by a binding in each place to which their holder may add a finalizer, as in the chart's
+ * hold.yaml.
+ */
 async function grantHold(kube: KubeClient, { rules, namespace, subject, places }: HoldGrant): Promise<void> {
   const name = holdName(namespace, 'culvert')
   const own = rulesOf([holdPermission(name)])

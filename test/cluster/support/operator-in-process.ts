@@ -5,10 +5,13 @@ import { samplesOf } from './metric.ts'
 import { until } from './wait.ts'
 import type { World } from './world.ts'
 
-/** Longer than any test's time: the API server keeps the machine's time, whatever time the operator is told. */
+/** Longer than any test's time: the API server uses the machine's time, whatever the operator's clock says. */
 const NEVER_MS = 1000 * 365 * 86_400_000
 
-/** The whole operator within the test's own process, so that it can be given a clock. It watches the world's namespace alone. */
+/**
+ * The whole operator within the test's own process, so that it can be given a clock. It watches only the world's
+ * namespace.
+ */
 export class OperatorInProcess implements AsyncDisposable {
   readonly #stop = new AbortController()
   readonly #logger = createSilentLogger()
@@ -40,11 +43,11 @@ export class OperatorInProcess implements AsyncDisposable {
       this.#stop.signal,
       clock,
     )
-    // Whoever disposes of it is told.
+    // The error is reported on disposal.
     this.#running.catch(() => undefined)
   }
 
-  /** Starts it; resolves when it reconciles. */
+  /** Starts it; resolves once it reconciles. */
   static async start(world: World, clock: LeapingClock): Promise<OperatorInProcess> {
     const operator = new OperatorInProcess(world, clock)
     await until('the operator reconciles', () => operator.#said('reconciling') !== undefined, {
@@ -53,24 +56,24 @@ export class OperatorInProcess implements AsyncDisposable {
     return operator
   }
 
-  /** What it logged. */
+  /** Its log. */
   get log(): readonly unknown[] {
     return this.#logger.lines
   }
 
-  /** What it logged of errors that nobody foresaw. */
+  /** Unexpected errors in its log. */
   get bugs(): readonly unknown[] {
     return this.#logger.lines.filter(({ level }) => level === 'error')
   }
 
-  /** Its metrics, as one scrape finds them: the value of a metric of one resource; undefined when it is not exposed. */
+  /** Its metrics as of one scrape: returns the value of a metric of one resource; undefined if it is not exposed. */
   async scrape(): Promise<(name: string, kind: string, resource: string) => number | undefined> {
     const response = await fetch(`http://127.0.0.1:${this.#said('serving health and metrics')?.fields.port}/metrics`)
     const text = await response.text()
     return (name, kind, resource) => samplesOf(text, name, [`kind="${kind}"`, `name="${resource}"`])[0]
   }
 
-  /** Stops it in order. */
+  /** Stops it gracefully. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     await this.#running

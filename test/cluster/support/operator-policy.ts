@@ -7,12 +7,13 @@ import { until } from './wait.ts'
 /** Name of the policy and of its binding. */
 export const OPERATOR_POLICY = 'culvert-operators'
 
-/** Where the namespaces that suites give their operators' ServiceAccounts end. */
+/** Suffix of the namespaces that suites create for their operators' ServiceAccounts. */
 export const HOME_SUFFIX = '-op'
 
 /**
- * One policy for all operators of a suite, where the chart has one for each: it tells them by the namespaces of their ServiceAccounts. Who may list
- * namespaces has rights in the whole cluster; others watch the namespace that theirs is named after.
+ * One policy for all operators of a suite, where the chart has one for each: it distinguishes them by the namespaces of
+ * their ServiceAccounts. An operator that may list namespaces has rights in the whole cluster; others watch the
+ * namespace that theirs is named after.
  */
 const everyOperator: Installation = {
   isOperator: `request.userInfo.username.matches('^system:serviceaccount:[^:]+${HOME_SUFFIX}:[^:]+$')`,
@@ -26,7 +27,7 @@ const everyOperator: Installation = {
   dnsDomains: "['*.example.com', 'listed.example.org']",
 }
 
-/** Puts every operator of a cluster under the chart's admission policy; returns when it is in force. */
+/** Applies the chart's admission policy to every operator of a cluster; returns once it is in force. */
 export async function installOperatorPolicy(cluster: Pick<ControlPlane, 'kubectl'>): Promise<void> {
   const metadata = { name: OPERATOR_POLICY }
   const apiVersion = 'admissionregistration.k8s.io/v1'
@@ -50,7 +51,9 @@ export async function installOperatorPolicy(cluster: Pick<ControlPlane, 'kubectl
   await until('the admission policy is in force', () => isInForce(cluster))
 }
 
-/** The API server follows policies by watches. An administrator in the name of an operator is refused by the policy alone. */
+/**
+ * The API server follows policies by watches. An administrator impersonating an operator is refused only by the policy.
+ */
 async function isInForce(cluster: Pick<ControlPlane, 'kubectl'>): Promise<boolean> {
   const who = ['--as', `system:serviceaccount:nobody${HOME_SUFFIX}:culvert`, '--as-group', 'system:masters']
   const { code, stderr } = await cluster.kubectl([

@@ -7,14 +7,14 @@ import { sumOfMetric } from './metric.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
-/** Ends the operator when the channel to the test closes, however the test ended: one left behind would work on for ever. */
+/** Ends the operator when the channel to the test closes, however the test ended: an orphaned one would run forever. */
 export const END_WITH_PARENT =
   'process.on("disconnect", () => process.kill(process.pid, "SIGKILL")); process.channel?.unref()'
 
-/** Longer than a start takes on the busiest machine, a Lease of a dead leader included. */
+/** Longer than a start takes on the busiest machine, including the Lease of a dead leader. */
 const START_MS = 60_000
 
-/** Code that moves the wall clock of the process it runs in. */
+/** Code that shifts the wall clock of its process. */
 function clockAheadBy(ms: number): string {
   return `const Real = Date
     globalThis.Date = class Date extends Real {
@@ -29,19 +29,22 @@ export interface OperatorProcessOptions {
   readonly namespace: string
   /** Further flags; a later one replaces an earlier one of the same name. */
   readonly flags?: readonly string[]
-  /** Whether it takes a Lease, as it does by default for users. Default here: false. */
+  /** Whether it takes a Lease, which is the default for users. Default here: false. */
   readonly leaderElect?: boolean
-  /** By how many milliseconds its wall clock is ahead of the machine's; negative to live at the time of a recording. Default 0. */
+  /**
+   * How many milliseconds its wall clock is ahead of the machine's; negative to run at the time of a recording. Default
+   * 0.
+   */
   readonly clockOffsetMs?: number
   /** Whether plain http is allowed to every allowed host, as emulators need. Default: true. */
   readonly allowHTTP?: boolean
   /** What `start` waits for: that it reconciles (default), or only that it serves /healthz, as a standby does. */
   readonly until?: 'reconciling' | 'serving'
-  /** MiB that its heap may take. Default: what Node makes of the machine's memory, gigabytes. */
+  /** MiB that its heap may take. Default: Node's choice for the machine's memory, gigabytes. */
   readonly heapMiB?: number
 }
 
-/** A real `culvert operator` process, as a user starts it, with short times so that tests need not wait. */
+/** A real `culvert operator` process, as a user starts it, with short intervals so that tests need not wait. */
 export class OperatorProcess {
   readonly #child: ChildProcess
   readonly #exit: Promise<unknown>
@@ -60,7 +63,7 @@ export class OperatorProcess {
     createInterface({ input: child.stderr }).on('line', (line) => this.#read(line))
   }
 
-  /** Starts the process; resolves at the stage that `until` names. @throws with what it logged when it does not get there in time. */
+  /** Starts the process; resolves at the stage of `until`. @throws with its log if it does not get there in time */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
     const { kubeconfig, namespace, flags = [], leaderElect = false, clockOffsetMs = 0, until = 'reconciling' } = options
     const own = [
@@ -101,7 +104,7 @@ export class OperatorProcess {
     return operator
   }
 
-  /** One that does not start is ended: nobody else knows of it. */
+  /** Ends it if it does not start: no caller has a handle to it. */
   async #started(until: 'reconciling' | 'serving'): Promise<void> {
     const over = new AbortController()
     const late = sleep(START_MS, undefined, { signal: over.signal }).then(() => {
@@ -121,23 +124,23 @@ export class OperatorProcess {
     return this.#child.pid ?? 0
   }
 
-  /** Everything it logged, one JSON object a line. */
+  /** Its whole log, one JSON object a line. */
   get log(): string {
     return this.#lines.join('\n')
   }
 
-  /** Resolves once it reconciles; rejects when it ends before that. */
+  /** Resolves once it reconciles; rejects if it ends before that. */
   async reconciling(): Promise<void> {
     await this.#reconciling.promise
   }
 
-  /** Asks its health server: `/healthz`, `/readyz` or `/metrics`. */
+  /** Requests `/healthz`, `/readyz` or `/metrics` of its health server. */
   async ask(path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string }> {
     const response = await fetch(`${await this.healthURL()}${path}`, init)
     return { status: response.status, text: await response.text() }
   }
 
-  /** Where its health server is. */
+  /** The URL of its health server. */
   async healthURL(): Promise<string> {
     return `http://127.0.0.1:${await this.#serving.promise}`
   }
@@ -152,23 +155,23 @@ export class OperatorProcess {
     return sumOfMetric(await this.metrics(), name, labels)
   }
 
-  /** Ends it in order; resolves to its exit code. */
+  /** Stops it gracefully; resolves to its exit code. */
   async stop(): Promise<number | null> {
     await this.#end('SIGTERM')
     return this.#child.exitCode
   }
 
-  /** Ends it as a crash would, at once. */
+  /** Kills it at once, like a crash. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL')
   }
 
-  /** Stops (SIGSTOP) or thaws (SIGCONT) it. */
+  /** Pauses (SIGSTOP) or resumes (SIGCONT) it. */
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child.kill(signal)
   }
 
-  /** Resolves to the exit code when it ends by itself. */
+  /** Resolves to the exit code when it ends on its own. */
   async exited(): Promise<number | null> {
     await this.#exit
     return this.#child.exitCode

@@ -9,9 +9,9 @@ import { AUDIT_LOG } from './permissions-used.ts'
 const CRDS = fileURLToPath(new URL('../../../crds', import.meta.url))
 
 /**
- * A control plane of a test's own with the CRDs in it: for an operator that watches all namespaces, or a test that stops the
- * apiserver. Takes some five seconds to start. Its audit log lies beside the suite's, where that has one: what operators asked for
- * here counts in the suite's last look at their rights.
+ * A control plane for one test, with the CRDs: for an operator that watches all namespaces, or a test that stops the
+ * apiserver. Takes some five seconds to start. Its audit log is beside the suite's, if that has one, so the suite's
+ * final check of operators' rights includes it.
  */
 export async function startOwnCluster(): Promise<ControlPlane> {
   const suite = inject('auditLogPath')

@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline'
 import type { Rule } from '../../../src/managed/permissions.ts'
 import { OPERATOR_ACCOUNT } from './operator-account.ts'
 
-/** How the names of all audit logs end that are looked through together. */
+/** Suffix of the names of all audit logs that are checked together. */
 export const AUDIT_LOG = 'audit.log'
 
-/** A request of an operator, as far as its permission goes. */
+/** A request of an operator, as far as its permission is concerned. */
 export interface Use {
   /** Whether in the operator's own namespace. */
   readonly own: boolean
@@ -19,24 +19,24 @@ export interface Use {
   /** Namespace and name of the object, for people. */
   readonly object: string
   readonly allowed: boolean
-  /** What an admission policy refused it for. */
+  /** Reason of a refusal by an admission policy. */
   readonly denied?: string
 }
 
-/** What the operator is granted: in its own namespace, and in what it watches. */
+/** The operator's rights in its own namespace and in what it watches. */
 export interface Granted {
   readonly own: readonly Rule[]
   readonly watched: readonly Rule[]
 }
 
 export interface Judgement {
-  /** Requests that were refused for want of a permission, or by an admission policy, each kind of them once. */
+  /** Requests refused for lack of a permission, or by an admission policy, each sort once. */
   readonly refused: readonly string[]
   /** Permissions that no request ever used. */
   readonly unused: readonly string[]
 }
 
-/** Compares what operators asked for with what they are granted. */
+/** Compares the operators' requests with their rights. */
 export function judge(uses: Iterable<Use>, granted: Granted): Judgement {
   const refused = new Map<string, string>()
   const used = new Set<string>()
@@ -64,7 +64,7 @@ function textOf({ own, group, resource, verb }: Pick<Use, 'own' | 'group' | 'res
   return `${verb} ${group === '' ? resource : `${resource} of ${group}`}${own ? " in the operator's own namespace" : ''}`
 }
 
-/** The distinct uses that the audit logs in a folder tell of. */
+/** The distinct uses in a folder's audit logs. */
 export async function usesIn(folder: string): Promise<readonly Use[]> {
   const found = new Map<string, Use>()
   for (const name of await readdir(folder)) {
@@ -82,7 +82,7 @@ export async function usesIn(folder: string): Promise<readonly Use[]> {
 
 const USER = 'system:serviceaccount:'
 
-/** Where the API server notes what a binding with the action `Audit` refused. */
+/** The annotation for requests denied by a binding with the action `Audit`. */
 const DENIED = 'validation.policy.admission.k8s.io/validation_failure'
 
 interface Line {
@@ -97,7 +97,9 @@ interface Line {
   readonly annotations?: Readonly<Record<string, string | undefined>>
 }
 
-/** What the authorizer said is in what follows the arrival of a request. The last line of a log may have been cut off. */
+/**
+ * The authorizer's decision is in a later entry than the arrival of a request. The last line of a log may be truncated.
+ */
 function usesOf(text: string): readonly Use[] {
   if (!text.endsWith('}')) return []
   const { stage, verb, user, userAgent, objectRef, responseStatus, annotations = {} } = JSON.parse(text) as Line
@@ -115,6 +117,6 @@ function usesOf(text: string): readonly Use[] {
     allowed: decision === 'allow',
     ...(annotations[DENIED] === undefined ? {} : { denied: annotations[DENIED] }),
   }
-  // An apply that made its object was allowed to create it, too.
+  // An apply that created its object needed the right to create, too.
   return verb === 'patch' && responseStatus?.code === 201 ? [use, { ...use, verb: 'create' }] : [use]
 }

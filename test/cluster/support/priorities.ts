@@ -2,25 +2,31 @@ import { kinds } from '../../../src/kinds/index.ts'
 import type { PassingRequest } from '../../builders/kube-proxy.ts'
 import { core, typeOf, type World } from './world.ts'
 
-/** Whose requests are walked through: a CR's, or an Account's. Its name is unique in the world, and its Secret or ConfigMap has it too. */
+/**
+ * The CR or Account whose requests are tracked. Its name is unique in the world, and its Secret or ConfigMap has the
+ * same name.
+ */
 export interface Priority {
   readonly kind: string
   readonly name: string
 }
 
-/** A request as it is recognised again: by what is asked of what, not by ids and values. */
+/** A request in a recognizable form: what it asks for, without ids and values. */
 export interface Seen {
   readonly priority: string
   readonly sort: string
   readonly isWrite: boolean
 }
 
-/** Tells the requests of an operator apart by the priority that they belong to. Events, which are told aside, belong to none. */
+/**
+ * Assigns an operator's requests to the CR or Account that they are for. Events, which are sent separately, belong to
+ * none.
+ */
 export class LaneFinder {
   readonly #world: World
-  /** Names of priorities by the path at the apiserver. */
+  /** Their names by the path at the apiserver. */
   readonly #paths = new Map<string, string>()
-  /** Names of CRs by the id of their objects and of these' parts. */
+  /** Names of CRs by the ids of their objects and the parts of these. */
   readonly #ids = new Map<string, string>()
   #since = 0
 
@@ -35,7 +41,7 @@ export class LaneFinder {
 
   readonly #plurals = new Map<string, string>()
 
-  /** The key that is kept of an Account, in the operator's namespace, is of the Account's priority. */
+  /** The copy of an Account's key in the operator's namespace belongs to the Account. */
   addAccount(name: string, uid: string): void {
     this.#paths.set(`/api/v1/namespaces/${this.#world.operatorNamespace}/secrets/culvert-key-${uid}`, accountLane(name))
   }
@@ -43,7 +49,7 @@ export class LaneFinder {
   /** Name of the CR that the object belongs to, or belonged to. */
   ownerOf(id: string): string | undefined {
     for (const { seq, method, status, body, responseId } of this.#world.journal(this.#since)) {
-      // An answer that is still to come is looked at again.
+      // An answer that has not arrived yet is checked again.
       if (method !== 'POST') continue
       if (status === null) break
       this.#since = seq
@@ -65,7 +71,7 @@ export class LaneFinder {
     }
   }
 
-  /** @param other the priority of requests that are about no CR's object. */
+  /** @param other for requests that concern no CR's object. */
   atApi({ method, path, body }: PassingRequest, other: string): Seen {
     const content = contentOf(body)
     const parts = path.split('/').filter((part) => part !== '')
@@ -91,7 +97,7 @@ export class LaneFinder {
     return { priority: kind === 'Account' ? accountLane(name) : name, what: [kind, ...rest].join('/') }
   }
 
-  /** By the marker, which bots have in their name. What bears none, in an update, is its policy's. */
+  /** By the marker, which bots have in their name. An update without a marker is its policy's. */
   #ownerIn(body: unknown): string | undefined {
     const { metadata, name, ip_policy_id: policy } = (body ?? {}) as Readonly<Record<string, unknown>>
     const marked = /"name":"([^"]+)"/.exec(String(metadata ?? name ?? ''))?.[1]
@@ -104,7 +110,7 @@ export function accountLane(name: string): string {
   return `Account/${name}`
 }
 
-/** What CRs output into. */
+/** Types of CRs' outputs. */
 const OUTPUTS = [core('secrets', 'Secret'), core('configmaps', 'ConfigMap')]
 
 /** Ids have a prefix and 27 characters (`api-decisions.md § Values`). */
@@ -124,8 +130,8 @@ function contentOf(body: string): Content {
 }
 
 /**
- * What is written: names of annotations and status fields, those that are taken away marked. A time is written only when a second has
- * passed, and a condition when it has changed: neither tells one write from another.
+ * What is written: names of annotations and status fields, with removed ones marked. A time is written only when a
+ * second has passed, and a condition when it has changed, so neither distinguishes writes.
  */
 function wordsOf({ metadata, status, data }: Content): string {
   const { internal, ...fields } = status ?? {}
@@ -144,7 +150,7 @@ function named(fields: Fields = {}): readonly string[] {
   return names.map((name) => name.replace(/^.*\//, '')).toSorted()
 }
 
-/** `/a/b/<plural>`, the name and what follows it. */
+/** `/a/b/<plural>`, the name and the rest. */
 function split(path: string): [string, string | undefined, ...string[]] {
   const [, ...parts] = path.split('/')
   const [collection, [name, ...rest]] = [parts.slice(0, 6), parts.slice(6)]

@@ -6,13 +6,16 @@ import type { World } from './world.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
-/** How a `culvert operator --release` ended. */
+/** The result of a `culvert operator --release`. */
 export interface ReleaseRun {
   readonly code: number | null
   readonly lines: readonly string[]
 }
 
-/** A `culvert operator --release` on the world's namespace, or on all that its operator watches; with the operator's rights unless told. */
+/**
+ * A `culvert operator --release` on the world's namespace, or on all that its operator watches; with the operator's
+ * rights by default.
+ */
 export function startRelease(world: World, flags: readonly string[], as: 'operator' | 'administrator' = 'operator') {
   const args = [MAIN, 'operator', '--release', '--namespace', world.operatorNamespace]
   const times = ['--request-timeout', '1s', '--retry-period', '300ms']

@@ -1,10 +1,13 @@
 import type { ProgramResult } from '../../../controlplane/run-program.ts'
 import type { Rule } from '../../../src/managed/permissions.ts'
 
-/** kubectl as somebody. */
+/** kubectl as a given user. */
 type RunKubectl = (args: readonly string[]) => Promise<ProgramResult>
 
-/** What `kubectl auth can-i --list` says that somebody may do in a namespace: `verb resource (name)`. @throws Error with what kubectl said */
+/**
+ * A user's rights in a namespace by `kubectl auth can-i --list`: `verb resource (name)`. @throws Error with kubectl's
+ * message
+ */
 async function rightsOf(kubectl: RunKubectl, namespace: string): Promise<ReadonlySet<string>> {
   const { code, stdout, stderr } = await kubectl(['auth', 'can-i', '--list', '--no-headers', '-n', namespace])
   if (code !== 0) throw new Error(`kubectl auth can-i --list failed: ${stderr}`)
@@ -16,7 +19,7 @@ async function rightsOf(kubectl: RunKubectl, namespace: string): Promise<Readonl
   return new Set(rights)
 }
 
-/** What somebody may do beyond what somebody else may, in order. */
+/** Rights that one user has and another does not, sorted. */
 export async function rightsBeyond(
   mine: RunKubectl,
   theirs: RunKubectl,
@@ -26,7 +29,7 @@ export async function rightsBeyond(
   return [...(await rightsOf(mine, namespace))].filter((each) => !everybodys.has(each)).sort(byText)
 }
 
-/** What rules grant, in the words and the order of `rightsBeyond`. */
+/** The rights in rules, in the words and the order of `rightsBeyond`. */
 export function rightsIn(rules: readonly Rule[]): readonly string[] {
   const texts = rules.flatMap(({ apiGroups, resources, resourceNames = [], verbs }) =>
     apiGroups.flatMap((group) =>

@@ -8,12 +8,12 @@ import { startOnFreePort } from '../../../controlplane/ports.ts'
 import { openSSH } from '../../builders/openssh.ts'
 import { until } from './wait.ts'
 
-/** What a server proves itself with, and whom it lets in. */
+/** A server's own credentials, and those of the users it accepts. */
 export interface HostOptions {
   /** The private host key and its certificate. */
   readonly hostKey: string
   readonly hostCertificate: string
-  /** File with the public keys of authorities whose user certificates are accepted: the only way in. */
+  /** File with the public keys of authorities whose user certificates are accepted: the only way to log in. */
   readonly trustedUserCAKeys: string
 }
 
@@ -22,10 +22,10 @@ export interface SSHDOptions extends HostOptions {
   readonly folder: string
 }
 
-/** Where a server run by root keeps those out that have not signed in yet; an installation without init lacks it. */
+/** The privilege separation directory that a server run by root needs; an installation without init lacks it. */
 const PRIVSEP = '/run/sshd'
 
-/** A real sshd on loopback that lets in whoever holds a certificate of the trusted authorities, as the user who runs it. */
+/** A real sshd on loopback that accepts certificates of the trusted authorities, as the user who runs it. */
 export class SSHD implements AsyncDisposable {
   readonly port: number
   readonly #child: ChildProcess
@@ -51,7 +51,7 @@ export class SSHD implements AsyncDisposable {
     })
   }
 
-  /** What it said, for messages of failing tests. */
+  /** Its log, for messages of failing tests. */
   get log(): string {
     return this.#log
   }
@@ -75,7 +75,7 @@ export class SSHD implements AsyncDisposable {
   }
 }
 
-/** The path of sshd, once what it needs on the machine is there. */
+/** The path of sshd, after its prerequisites on the machine are created. */
 export async function serverProgram(): Promise<string> {
   if (process.getuid?.() === 0) await mkdir(PRIVSEP, { recursive: true, mode: 0o755 })
   return openSSH('sshd')
@@ -100,7 +100,7 @@ export function configText({ hostKey, hostCertificate, trustedUserCAKeys }: Host
     .join('\n')}\n`
 }
 
-/** Flags of `ssh` for a client that takes nothing from the machine it runs on, and asks nobody. */
+/** Flags of `ssh` for a client that ignores the machine's configuration, and does not prompt. */
 export function clientFlags(settings: Readonly<Record<string, string>>): readonly string[] {
   const all = {
     BatchMode: 'yes',

@@ -5,9 +5,9 @@ import { type Find, Stops } from './stops.ts'
 import { World } from './world.ts'
 
 export interface StageOptions {
-  /** How many resources there will be: a request that is stopped holds its worker, and the others are to come to their stops too. */
+  /** The number of resources: a stopped request holds its worker, and the others must reach their stops too. */
   readonly resources: number
-  /** Further Accounts, each with the key of `default` to begin with. */
+  /** Further Accounts, initially with the key of `default`. */
   readonly accounts?: readonly string[]
   /** Further flags of the operator. */
   readonly flags?: readonly string[]
@@ -15,7 +15,7 @@ export interface StageOptions {
   readonly leaderElect?: boolean
 }
 
-/** A world whose operator speaks through proxies to the apiserver and, for each Account, to the emulator. */
+/** A world whose operator uses proxies to the apiserver and, for each Account, to the emulator. */
 export class Stage implements AsyncDisposable {
   readonly world: World
   readonly stops: Stops
@@ -29,7 +29,7 @@ export class Stage implements AsyncDisposable {
     this.#flags = flags
   }
 
-  /** The operator is not started yet. */
+  /** Does not start the operator yet. */
   static async open({
     resources: count,
     accounts = [],
@@ -43,7 +43,7 @@ export class Stage implements AsyncDisposable {
     const world = resources.use(await World.open({ operator: false, flags: own, leaderElect }))
     const finder = new LaneFinder(world)
     const proxies: (readonly [KubeProxy, Find])[] = [[kube, (request) => finder.atKube(request)]]
-    // Where an Account speaks to is fixed: the world's own is made anew.
+    // An Account's address is immutable: the world's own is created anew.
     await world.delete('Account', 'default')
     for (const name of ['default', ...accounts]) {
       const api = resources.use(await KubeProxy.inFrontOf(world.emulator.url))
@@ -56,7 +56,7 @@ export class Stage implements AsyncDisposable {
     return new Stage(world, new Stops(proxies), resources.move(), hosts)
   }
 
-  /** Starts the operator, again or for the first time; what its predecessor asked is forgotten. */
+  /** Starts the operator, initially or again; discards its predecessor's requests. */
   async startOperator(): Promise<void> {
     this.stops.begin()
     await this.world.startOperator(this.#flags)

@@ -2,22 +2,23 @@ import type { Interception, KubeProxy, PassingRequest, ProxyAct } from '../../bu
 import type { Seen } from './priorities.ts'
 
 /**
- * A place on the way of a priority. Requests are told apart by what they ask, by the write that came before them, and by how often that
- * was asked since. The answer of a request that has arrived leaves the world as it is before the next: nothing but memory has changed.
+ * A point in the requests of a CR or Account. Requests are identified by what they ask, by the preceding write, and by
+ * how often that was asked since. After the answer of a request has arrived, the world stays the same until the next
+ * one: only memory has changed.
  */
 export interface Stop {
   readonly request: string
-  /** What is asked, wherever on the way. */
+  /** What is asked, regardless of the stage. */
   readonly sort: string
   /**
-   * Before the request is passed on; once it was answered and the answer is still under way; or once the answer has come, at whatever the
-   * priority asks next.
+   * Before the request is forwarded; once it was answered and the answer is in flight; or once the answer has arrived,
+   * at the next request.
    */
   readonly when: 'before' | 'after' | 'answered'
   readonly isWrite: boolean
 }
 
-/** How the priority is told that passes through a proxy; undefined passes by. */
+/** Identifies whose request passes through a proxy; undefined lets it pass. */
 export type Find = (request: PassingRequest) => Seen | undefined
 
 interface Track {
@@ -34,8 +35,8 @@ interface Armed {
 }
 
 /**
- * Writes down what passes through proxies, priority by priority, and stops priorities where a test wants them: from the stop on, whatever else
- * the priority asks is held too.
+ * Records requests through proxies, by the CR or Account they are for, and stops them where a test wants: from the stop
+ * on, all its further requests are held too.
  */
 export class Stops {
   readonly #proxies: readonly KubeProxy[]
@@ -43,7 +44,7 @@ export class Stops {
   readonly #tracks = new Map<string, Track>()
   readonly #armed = new Map<string, Armed>()
 
-  /** @param proxies each with what tells the priorities of its requests. */
+  /** @param proxies each with the function that identifies its requests. */
   constructor(proxies: readonly (readonly [KubeProxy, Find])[]) {
     this.#proxies = proxies.map(([proxy]) => proxy)
     for (const [proxy, find] of proxies) {
@@ -60,12 +61,14 @@ export class Stops {
     this.#tracks.clear()
   }
 
-  /** Forgets what passed, but for the place that each priority has come to. */
+  /** Discards the recorded requests, except each position. */
   mark(): void {
     for (const { passed } of this.#tracks.values()) passed.clear()
   }
 
-  /** Where the priority has been since `begin` or `mark`: before and after each write, and before a read, which leaves nothing behind. */
+  /**
+   * The points passed since `begin` or `mark`: before and after each write, and before a read, which changes nothing.
+   */
   passed(priority: string): readonly Stop[] {
     return [...(this.#tracks.get(priority)?.passed ?? [])].flatMap(([request, { sort, isWrite }]) => {
       const before = { request, sort, when: 'before', isWrite } as const
@@ -73,7 +76,7 @@ export class Stops {
     })
   }
 
-  /** Stops the priority there, from now on. */
+  /** Stops it there, from now on. */
   arm(priority: string, stop: Stop): void {
     this.release(priority)
     const armed: { -readonly [Name in keyof Armed]: Armed[Name] } = { stop, rules: [], met: undefined }
@@ -81,7 +84,10 @@ export class Stops {
     this.#armed.set(priority, armed)
   }
 
-  /** Whether the priority stands at its stop, or at what it asked after an answer; with `stuck`, whether it has given that up by now and asks for something else. */
+  /**
+   * Whether it is at its stop, or at its next request after an answer; with `stuck`, whether it has given that up and
+   * asks for something else.
+   */
   reached(priority: string, stuck = false): boolean {
     const armed = this.#armed.get(priority)
     if (armed?.met === undefined) return false
@@ -90,14 +96,14 @@ export class Stops {
     return held.includes(armed.met) && (!stuck || held.length > 1)
   }
 
-  /** Whether the request has come that the priority is to be stopped at, even if its answer has not. */
+  /** Whether the request of the stop has come, even if its answer has not. */
   isMet(priority: string): boolean {
     return this.#armed.get(priority)?.met !== undefined
   }
 
   /**
-   * Whether the priority has given up the request that it was to be stopped at before the answer had come that was to be held. The server may
-   * have carried it out all the same: then nothing is left to ask for, and no other request shows that this one was given up.
+   * Whether the request of the stop was given up before the answer to hold had arrived. The server may still have
+   * carried it out: then no further request follows, and none shows that this one was given up.
    */
   isLost(priority: string): boolean {
     const armed = this.#armed.get(priority)
@@ -108,13 +114,13 @@ export class Stops {
     return held.length > 0 || this.#proxies.some((proxy) => proxy.isAbandoned(met))
   }
 
-  /** Lets the priority go on. */
+  /** Lets it continue. */
   release(priority: string): void {
     for (const rule of this.#armed.get(priority)?.rules ?? []) rule.remove()
     this.#armed.delete(priority)
   }
 
-  /** Lets all go on. */
+  /** Lets all continue. */
   releaseAll(): void {
     for (const priority of [...this.#armed.keys()]) this.release(priority)
   }

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 type Point = 'before' | 'after'
 const POINTS: readonly Point[] = ['before', 'after']
 
-/** Writes to the CRs and to the Secrets that their tokens go into; the operator is killed before and after each sort of them. */
+/** Writes to the CRs and to the Secrets of their tokens; the operator is killed before and after each sort of them. */
 export class SecretGate implements Gate {
   readonly #world: World
   readonly #proxy: KubeProxy
@@ -29,7 +29,7 @@ export class SecretGate implements Gate {
     )
   }
 
-  /** What it was killed at. */
+  /** The writes at which it was killed. */
   get kills(): ReadonlySet<string> {
     return this.#killedAt
   }
@@ -59,7 +59,7 @@ export class SecretGate implements Gate {
     return this.#names.get(path.replace(/\/status$/, ''))
   }
 
-  /** By what is written where: the Secret's reservation, its token, the attempt, the id. */
+  /** Distinguishes writes: the Secret's reservation, its token, the attempt, the id. */
   #sortOf(request: PassingRequest): string {
     const { metadata = {}, data, status } = bodyOf(request.body)
     const annotations = Object.keys(metadata.annotations ?? {})
@@ -83,7 +83,10 @@ function bodyOf(body: string): Written {
   return JSON.parse(body) as Written
 }
 
-/** POSTs to the collections of tokens: the operator is killed once before each takes effect, and once when its answer is under way. */
+/**
+ * POSTs to the collections of tokens: the operator is killed once before each takes effect, and once while its answer
+ * is in flight.
+ */
 export class PostGate implements Gate {
   readonly #world: World
   readonly #paths: readonly string[]

@@ -6,17 +6,17 @@ import type { Priority } from './priorities.ts'
 import { openedBy, secretNamed } from './tokens.ts'
 import type { World } from './world.ts'
 
-/** Marks the calls of tests among those of operators. */
+/** Distinguishes the calls of tests from those of operators. */
 const PROBE = 'probe='
 
-/** A resource with a token, and how long each token has to work on after it was replaced. */
+/** A resource with a token, and how long each token must work after its replacement. */
 export interface Watched extends Priority {
   readonly overlapMs: number
 }
 
-/** Somebody who works with the tokens of resources: reads each from its Secret, and uses it at once, again and again. */
+/** A client that uses the tokens of resources: it keeps reading each from its Secret and using it at once. */
 export class TokenWatch implements AsyncDisposable {
-  /** Uses that were refused although the Secret held the token, or had held it less than the overlap ago. */
+  /** Uses that were refused although the token was in the Secret, or had been less than the overlap ago. */
   readonly failures: string[] = []
   readonly #world: World
   readonly #watched: readonly Watched[]
@@ -40,7 +40,7 @@ export class TokenWatch implements AsyncDisposable {
     await this.#done
   }
 
-  /** Uses the token of each resource once, as `when`: a word for the failures. */
+  /** Uses the token of each resource once. @param when a word for the failures */
   async useAll(when: string): Promise<void> {
     for (const watched of this.#watched) await this.#use(watched, when)
   }
@@ -60,7 +60,7 @@ export class TokenWatch implements AsyncDisposable {
     const opened = token === undefined ? undefined : await opens(this.#world, watched.kind, token)
     this.#uses++
     if (opened !== undefined) return
-    // One that was replaced meanwhile has to work for the overlap; a Secret without a token is never right.
+    // A token replaced meanwhile must work for the overlap; a Secret without a token is always wrong.
     const isOver = performance.now() - began >= watched.overlapMs
     if (token !== undefined && isOver && (await this.#read(watched)) !== token) return
     this.failures.push(`${when}: ${watched.name} ${token === undefined ? 'has no token' : 'is refused'}`)
@@ -72,7 +72,7 @@ export class TokenWatch implements AsyncDisposable {
   }
 }
 
-/** Id of the object that the token opens; undefined when it is refused. Others may call the API meanwhile. */
+/** Id of the token's object; undefined if it is refused. Others may call the API meanwhile. */
 export async function opens(world: World, kind: string, token: string): Promise<string | undefined> {
   if (kind !== 'APIKey') return openedBy(world, kind, token)
   const query = `?limit=1&${PROBE}${randomBytes(8).toString('hex')}`
@@ -82,23 +82,23 @@ export async function opens(world: World, kind: string, token: string): Promise<
   return status === 200 ? (entry?.keyId ?? undefined) : undefined
 }
 
-/** Calls that were not made by the test itself with a token that it looked at. */
+/** Calls except the test's own checks of tokens. */
 export function withoutProbes(journal: readonly JournalEntry[]): readonly JournalEntry[] {
   return journal.filter(({ query }) => !query.includes(PROBE))
 }
 
-/** When an object came about, at the earliest, and when it went, at the latest, by the journal's counter. */
+/** When an object was created, at the earliest, and deleted, at the latest, by the journal's counter. */
 export interface Life {
   readonly id: string
   readonly from: number
   readonly to: number
-  /** Wall time when it was asked for. */
+  /** Wall time of its create request. */
   readonly fromMs: number
-  /** Wall time when its deletion was asked for. */
+  /** Wall time of its delete request. */
   readonly toMs: number | undefined
 }
 
-/** Every object that was made for the CR, by the marker that its create bore. */
+/** Every object created for the CR, by the marker in its create. */
 export function livesOf(journal: readonly JournalEntry[], path: string, name: string): readonly Life[] {
   const ends = new Map(
     journal
@@ -118,7 +118,7 @@ export function livesOf(journal: readonly JournalEntry[], path: string, name: st
   })
 }
 
-/** How many of them there were at once, at most. */
+/** The highest number of them at once. */
 export function mostAtOnce(lives: readonly Life[]): number {
   return Math.max(0, ...lives.map(({ from }) => lives.filter((other) => other.from <= from && from < other.to).length))
 }

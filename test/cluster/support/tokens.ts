@@ -16,12 +16,12 @@ export async function secretNamed(world: World, name: string): Promise<Secret | 
   return world.kube.get<Secret>(secrets, { namespace: world.namespace, name })
 }
 
-/** Whether CRs of the kind have a token that the API tells once. */
+/** Whether CRs of the kind have a token that the API shows only once. */
 export function hasToken({ output }: ManagedDescriptor): boolean {
   return output?.type === 'one-time'
 }
 
-/** The token in the Secret that the CR's spec asks for. */
+/** The token in the Secret of the CR's spec. */
 export async function tokenOf(world: World, { metadata, spec }: Resource): Promise<string> {
   const place = tokenPlaceIn(spec, metadata.name)
   const secret = await secretNamed(world, place.name)
@@ -29,7 +29,7 @@ export async function tokenOf(world: World, { metadata, spec }: Resource): Promi
   return Buffer.from(secret?.data?.[place.key] ?? '', 'base64').toString('utf8')
 }
 
-/** Id of the object that the token opens, as the far side judges it; undefined when it opens nothing. */
+/** Id of the token's object according to the API; undefined if the token is invalid. */
 export async function openedBy(world: World, kind: string, token: string): Promise<string | undefined> {
   if (kind === 'APIKey') return ownKeyId(world, token)
   const response = await fetch(`${world.emulator.adminUrl}/credentials/verify`, {
@@ -40,13 +40,13 @@ export async function openedBy(world: World, kind: string, token: string): Promi
   return response.status === 200 ? ((await response.json()) as { id: string }).id : undefined
 }
 
-/** Calls the API with the token; the journal says which key that was. */
+/** Calls the API with the token; the journal has the id of its key. */
 async function ownKeyId(world: World, token: string): Promise<string | undefined> {
   const { status } = await new EmulatorClient(world.emulator.url, token).get('/ip_policies')
   return status === 200 ? (world.journal().at(-1)?.keyId ?? undefined) : undefined
 }
 
-/** Checks that the Secret of each CR of the kind holds the token of the object that its status names. */
+/** Checks that the Secret of each CR of the kind holds the token of the object in its status. */
 export async function expectLiveTokens(world: World, descriptor: ManagedDescriptor): Promise<void> {
   const { kind } = descriptor.definition
   if (!hasToken(descriptor)) return

@@ -4,7 +4,7 @@ import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { core, typeOf, type World } from './world.ts'
 
-/** Reads all that an operator leaves where others may look. */
+/** Reads everything that an operator leaves where others may read it. */
 export async function traces(
   world: World,
   operatorNamespaces: readonly string[],

@@ -1,6 +1,6 @@
 import type { World } from './world.ts'
 
-/** Counts how often each resource has come to another token since the first look. */
+/** Counts how often the token of each resource has changed since the first check. */
 export class Turns {
   readonly #world: World
   readonly #kinds: readonly string[]
@@ -11,12 +11,12 @@ export class Turns {
     this.#kinds = kinds
   }
 
-  /** How often the resource of this name has. */
+  /** The count of the resource with this name. */
   of(name: string): number {
     return this.#known.get(name)?.count ?? 0
   }
 
-  /** The first look is where the counting begins. */
+  /** The first check starts the count. */
   async look(): Promise<void> {
     for (const kind of this.#kinds) {
       for (const { metadata, status } of await this.#world.list(kind)) {

@@ -1,4 +1,7 @@
-/** Polls `look` until it returns something other than undefined or false. @throws with what `describe` says when it does not in time. */
+/**
+ * Polls `look` until it returns something other than undefined or false. @throws with the text of `describe` if it does
+ * not in time
+ */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
@@ -15,7 +18,7 @@ export async function until<T>(
         `waited in vain until ${what}${state === undefined ? '' : `:\n${JSON.stringify(state, null, 2)}`}`,
       )
     }
-    // What takes long is looked at less often: the looks themselves cost what others wait for.
+    // A long wait is polled less often: polling costs time that others wait for.
     const pause = Math.min(200, 25 + (performance.now() - began) / 20)
     await new Promise((resolve) => setTimeout(resolve, pause))
   }

@@ -19,7 +19,7 @@ import { until } from './wait.ts'
 
 const API_VERSION = 'culvert.dev/v1alpha1'
 
-/** A CR as tests look at it. */
+/** A CR as tests read it. */
 export interface Resource extends KubeObject {
   readonly spec: Record<string, unknown>
   readonly status?: {
@@ -43,13 +43,13 @@ export interface WorldOptions {
   readonly emulator?: EmulatorOptions
   /** Further operator flags. */
   readonly flags?: readonly string[]
-  /** Whether the operator may speak plain http to every allowed host. Default true; false: to the emulator alone. */
+  /** Whether the operator may use plain http for every allowed host. Default true; false: only for the emulator. */
   readonly allowHTTP?: boolean
   /** Whether the operator takes a Lease. Default false. */
   readonly leaderElect?: boolean
   /** Default: the suite's cluster. */
   readonly kubeconfig?: string
-  /** `spec.resyncInterval` of the Account. Default 10m: tests ask for passes or set it shorter. */
+  /** `spec.resyncInterval` of the Account. Default 10m: tests request resyncs or set it shorter. */
   readonly resyncInterval?: string
   /** Further fields of the Account's spec. */
   readonly account?: Record<string, unknown>
@@ -57,28 +57,31 @@ export interface WorldOptions {
   readonly operator?: boolean
   /** Name of the namespace. Default: a new one. */
   readonly namespace?: string
-  /** Whether the Account and its key are made. Default true; false for a world whose objects come from elsewhere. */
+  /** Whether to create the Account and its key. Default true; false for a world whose objects come from elsewhere. */
   readonly setUp?: boolean
-  /** By how many milliseconds the operator's wall clock is ahead of the machine's. Default 0. */
+  /** How many milliseconds the operator's wall clock is ahead of the machine's. Default 0. */
   readonly clockOffsetMs?: () => number
-  /** What the operator watches: the world's namespace (default), or all, as ClusterAccounts need: then in a cluster of its own. */
+  /**
+   * What the operator watches: the world's namespace (default), or all, as ClusterAccounts need, which requires a
+   * separate cluster.
+   */
   readonly watch?: 'namespace' | 'cluster'
   /**
-   * How far the operator's rights reach. Default: as far as it watches. The deletion of a namespace takes the Roles in it first: only an
-   * operator with rights in the whole cluster can then let its resources go.
+   * The scope of the operator's rights. Default: what it watches. Deleting a namespace deletes the Roles in it first:
+   * then only an operator with rights in the whole cluster can remove its resources' finalizers.
    */
   readonly rights?: 'namespace' | 'cluster'
   /** MiB that the operator's heap may take. Default: gigabytes. */
   readonly heapMiB?: number
-  /** Whether the operator has rights to DNSEndpoints. Default: where `flags` have it make them. */
+  /** Whether the operator has rights for DNSEndpoints. Default: if `flags` enable them. */
   readonly dnsRights?: boolean
-  /** A world in another cluster, whose account this one works on, with namespaces of the same names. */
+  /** A world in another cluster with which this one shares the account, with namespaces of the same names. */
   readonly beside?: World
 }
 
 /**
- * A namespace of its own with an Account named `default`, an emulator that it points at, and a real operator process that
- * watches this namespace alone: tests of any number of files run side by side in one cluster.
+ * A namespace with an Account named `default`, its emulator, and a real operator process that watches only this
+ * namespace: tests of any number of files run side by side in one cluster.
  *
  * @example
  * await using world = await World.open()
@@ -92,7 +95,7 @@ export class World implements AsyncDisposable {
   readonly kubeconfig: string
   readonly kube: ClosableKubeClient
   readonly emulator: Emulator
-  /** Speaks to the emulator as somebody else with the account's own key. */
+  /** Calls the emulator as another client with the account's own key. */
   readonly api: EmulatorClient
   readonly #options: WorldOptions
   readonly #operators: OperatorProcess[] = []
@@ -132,14 +135,14 @@ export class World implements AsyncDisposable {
     await this.apply('Account', 'default', { baseURL: this.emulator.url, apiKeySecretRef, resyncInterval, ...account })
   }
 
-  /** The one that was started last. */
+  /** The most recently started one. */
   get operator(): OperatorProcess {
     const operator = this.#operators.at(-1)
     if (operator === undefined) throw new Error('the operator was not started')
     return operator
   }
 
-  /** Starts an operator (again, or another); `flags` come after those of the world. */
+  /** Starts an operator (again, or another); `flags` follow those of the world. */
   async startOperator(
     flags: readonly string[] = [],
     until: OperatorProcessOptions['until'] = 'reconciling',
@@ -167,14 +170,17 @@ export class World implements AsyncDisposable {
     return operator
   }
 
-  /** Starts one more; resolves when it waits for the Lease with all caches warm, or has it. */
+  /** Starts another replica; resolves once it waits for the Lease with all caches warm, or has it. */
   async startStandby(flags: readonly string[] = []): Promise<OperatorProcess> {
     const operator = await this.startOperator(flags, 'serving')
     await until('the standby is warm', async () => (await operator.ask('/readyz')).status === 200)
     return operator
   }
 
-  /** Flags that give a process the operator's own rights in the place of those of the administrator, whichever way `flags` send it. */
+  /**
+   * Flags that give a process the operator's rights instead of the administrator's, through the connection that `flags`
+   * choose.
+   */
   asOperator(flags: readonly string[] = []): readonly string[] {
     const at = flags.lastIndexOf('--kubeconfig')
     const kubeconfig = at < 0 ? this.kubeconfig : (flags[at + 1] ?? '')
@@ -201,7 +207,7 @@ export class World implements AsyncDisposable {
     )
   }
 
-  /** Puts an API key into the Secret that the Account reads. */
+  /** Puts an API key into the Secret of the Account. */
   async setKey(key: string): Promise<void> {
     await this.secret('credentials', { apiKey: key })
   }
@@ -222,7 +228,7 @@ export class World implements AsyncDisposable {
     await this.kube.apply(core('configmaps', 'ConfigMap'), key, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
   }
 
-  /** Applies a CR as `kubectl apply --server-side` does. `metadata` may hold labels and annotations. */
+  /** Applies a CR like `kubectl apply --server-side`. `metadata` may contain labels and annotations. */
   async apply(
     kind: string,
     name: string,
@@ -253,7 +259,7 @@ export class World implements AsyncDisposable {
     await this.kube.mergePatch(typeOf(kind), { namespace: this.namespace, name }, { metadata: { annotations } })
   }
 
-  /** Takes the status of CRs away, as a restore from a backup does, while the operator is down; starts it again. */
+  /** Removes the status of CRs while the operator is down, as a restore from a backup does; then starts it again. */
   async loseStatus(names: readonly { readonly kind: string; readonly name: string }[]): Promise<void> {
     await this.operator.kill()
     for (const { kind, name } of names) {
@@ -302,7 +308,7 @@ export class World implements AsyncDisposable {
     return until(`${kind}/${name} ${what}`, look, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
   }
 
-  /** Waits until the CR does not exist any more. */
+  /** Waits until the CR no longer exists. */
   async gone(kind: string, name: string, timeoutMs?: number): Promise<void> {
     const look = async (): Promise<true | undefined> => ((await this.get(kind, name)) === undefined ? true : undefined)
     const describe = async () => ({ cr: await this.get(kind, name), log: this.#log() })
@@ -313,12 +319,12 @@ export class World implements AsyncDisposable {
     return this.#operators.at(-1)?.log.split('\n').slice(-30)
   }
 
-  /** Requests the emulator has seen with a number above `since`. */
+  /** Requests recorded by the emulator with a number above `since`. */
   journal(since = 0): readonly JournalEntry[] {
     return this.emulator.admin.journal(since)
   }
 
-  /** Number of the newest request; give it to `journal` to see only later ones. */
+  /** Number of the latest request; pass it to `journal` to see only later ones. */
   mark(): number {
     return this.journal().at(-1)?.seq ?? 0
   }
@@ -340,7 +346,7 @@ export class World implements AsyncDisposable {
     return objects
   }
 
-  /** Makes the account look at everything now: a drift pass, without waiting for its time. */
+  /** Resyncs the account now, without waiting for its interval. */
   async pass(): Promise<void> {
     const value = randomBytes(6).toString('hex')
     await this.annotate('Account', 'default', { 'culvert.dev/reconcile-requested-at': value })
@@ -380,7 +386,7 @@ export class World implements AsyncDisposable {
     if (this.#options.beside === undefined) await this.emulator.close()
   }
 
-  /** Without the operator nothing takes finalizers off: the test's namespace would stay for ever. */
+  /** Removes finalizers: without an operator, the test's namespace would stay forever. */
   async #release(): Promise<void> {
     for (const { definition } of kinds) {
       if (definition.scope !== 'Namespaced') continue
@@ -401,14 +407,14 @@ export function conditionOf(cr: Resource | undefined, type: string): ResourceCon
   return cr?.status?.conditions?.find((condition) => condition.type === type)
 }
 
-/** How a kind of Culvert is addressed. */
+/** The resource type of a kind of Culvert. */
 export function typeOf(kind: string): ResourceType {
   const descriptor = kinds.find(({ definition }) => definition.kind === kind)
   if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
   return resourceTypeOf(descriptor)
 }
 
-/** How a kind of Kubernetes' core group is addressed. */
+/** The resource type of a kind in Kubernetes' core group. */
 export function core(plural: string, kind: string, namespaced = true): ResourceType {
   return { group: '', version: 'v1', plural, kind, namespaced }
 }

@@ -7,9 +7,12 @@ import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts
 import { numbered } from '../simulation/writes.ts'
 import { some, spread } from '../support/size.ts'
 
-/** The Account stays so for this time: long enough for a look at it, and for a process that died to come back. Milliseconds. */
+/**
+ * How long the Account stays edited: long enough for the operator to read it, and for a process that died to come back.
+ * Milliseconds.
+ */
 const WRONG_MS = 12_000
-/** Of all cases, which are more than four thousand. */
+/** Number of cases to run, of more than four thousand. */
 const MOST = 700
 const POINTS = ['as it is sent', 'as it is sent, and the operator dies'] as const
 
@@ -22,7 +25,7 @@ test('the Account is edited at every write of every turn in a life, and set righ
     for (const [at, write] of numbered(reference.writes).entries()) {
       const edits = accountEdits.filter((edit) => mayBe(edit, episode))
       for (const [turn, point] of POINTS.entries()) {
-        // Each turn in a life has every edit at one of its writes, and each kind has all at each.
+        // Each episode of a life gets every edit at one of its writes; each kind gets all of them at each.
         const chosen = edits.filter((_, number) => (number + index + at + turn) % POINTS.length === 0)
         for (const edit of chosen) {
           const what = { write: `${episode.title}: ${write}`, point, fault: edit.title }
@@ -52,7 +55,7 @@ function played(edit: AccountEdit, at: number, isKilled: boolean): Pick<Planned,
   }
 }
 
-/** The edit begins as the write of that number is sent. */
+/** The edit happens when the write of that number is sent. */
 function editing(
   world: SimulatedWorld,
   edit: AccountEdit,
@@ -77,8 +80,9 @@ function editing(
 }
 
 /**
- * What leads elsewhere needs objects by which the account is known. An edit that leaves the old session's calls at work beside those of
- * the new one can have a create's update sent twice, which changes nothing and is no case of this suite.
+ * Edits that lead elsewhere need objects that identify the account. An edit that leaves calls of the old session in
+ * flight beside those of the new one can send a create's update twice, which changes nothing and is not covered by this
+ * suite.
  */
 function mayBe({ isElsewhere, keepsWorking }: AccountEdit, { before, needs }: Episode): boolean {
   if (keepsWorking && before === undefined) return false

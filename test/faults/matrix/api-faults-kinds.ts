@@ -1,14 +1,14 @@
 import type { Fault, WireAnswer } from '../simulation/faults.ts'
 import { times } from '../simulation/operator.ts'
 
-/** A fault with the words that the matrix lists it by. */
+/** A fault and its name in the matrix. */
 export interface NamedFault {
   readonly point: 'before' | 'after' | 'both'
   readonly name: string
   readonly fault: Fault
 }
 
-/** In the words of the matrix. */
+/** Adds the fault's name in the matrix. */
 export const named = (point: NamedFault['point'], name: string, fault: Fault): NamedFault => ({ point, name, fault })
 
 /** As the API words its errors (`api-decisions.md § Errors`). */
@@ -29,7 +29,7 @@ const gateway: WireAnswer = {
   body: '<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>',
 }
 
-/** Seconds that a `Retry-After` asks for: a moment, and longer than the account's interval between two looks. */
+/** Seconds that `Retry-After` asks for: a short time, and longer than the account's `resyncInterval`. */
 export const LONG_HOLD = 100
 
 export const tooMany: readonly NamedFault[] = [
@@ -43,14 +43,14 @@ const unrouted = (what: string, type: string, body: string): NamedFault => {
   return named('before', `404 ${what}`, { type: 'answer', when: 'before', answer })
 }
 
-/** Of something on the way that knows nothing of the API: it says nothing of an object. */
+/** Answers of an intermediary that knows nothing of the API: they say nothing about an object. */
 const unroutes: readonly NamedFault[] = [
   unrouted('with HTML', 'text/html', '<html><body><h1>404 Not Found</h1></body></html>'),
   unrouted('without a body', 'text/plain', ''),
   unrouted('in JSON of a gateway', 'application/json', '{"message":"no Route matched with those values"}'),
 ]
 
-/** Faults after which nobody knows what the server did. */
+/** Faults that leave the outcome at the server unknown. */
 export const lost: readonly NamedFault[] = [
   named('before', '500', { type: 'answer', when: 'before', answer: broken }),
   named('after', '500', { type: 'answer', when: 'after', answer: broken }),
@@ -70,20 +70,20 @@ export const doubled: readonly NamedFault[] = [
   named('both', 'sent twice, the last answer comes', { type: 'twice', gives: 'last' }),
 ]
 
-/** Where one answer comes twice, the next request gets the second. */
+/** If one answer is sent twice, the next request gets the second copy. */
 const crossed = named('after', 'answered as the request before it was', { type: 'crossed' })
 
-/** What befalls a later page of a list. */
+/** A fault of a later page of a list. */
 export const lostCursor: NamedFault = named('before', 'the cursor is lost', {
   type: 'answer',
   when: 'before',
   answer: refusal(400, 'ERR_1006', 'before_id: nothing in the collection has this id'),
 })
 
-/** What befalls a write. */
+/** Faults of a write. */
 export const writeFaults: readonly NamedFault[] = [...tooMany, ...lost, ...doubled, crossed]
 
-/** What befalls a read, for which before and after are the same. */
+/** Faults of a read, for which before and after are the same. */
 export const readFaults: readonly NamedFault[] = lost.filter(({ point, fault }) => {
   return fault.type === 'cut' || (point === 'before' && fault.type !== 'late')
 })

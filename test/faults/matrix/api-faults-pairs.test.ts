@@ -79,7 +79,7 @@ test('a POST that something sends twice, for a resource that is deleted at once'
           fault: `${fault}, and the resource is deleted at once`,
           blows,
           meanwhile,
-          // No list has shown the copy before the resource goes.
+          // No list has shown the copy before the resource is deleted.
           more: { orphans: 1 },
         }),
       )

@@ -7,7 +7,7 @@ import { LONG_HOLD } from './api-faults-kinds.ts'
 import type { Blow } from './api-faults-trouble.ts'
 import { blows } from './api-faults-trouble.ts'
 
-/** A request of an episode to the API, by what it reads like and the how-manieth of its like it is. */
+/** A request of an episode to the API: how it reads, and its position among those that read the same. */
 export interface Spot {
   readonly text: string
   readonly nth: number
@@ -28,17 +28,17 @@ export function isRead({ text }: Spot): boolean {
 
 const titles = new Set(episodes.map(({ title }) => title))
 
-/** Whether the episode is a turn in a whole life; else it only makes something in yet another way. */
+/** Whether the episode belongs to a full life cycle; the others only create something in a different way. */
 export function isOfLife({ title }: Episode): boolean {
   return titles.has(title.replace(/ [/] [^/]*$/, ' / delete'))
 }
 
-/** The episodes of whole lives. */
+/** The episodes of full life cycles. */
 export const lives: readonly Episode[] = episodes.filter(isOfLife)
 
 export interface Plan {
   readonly episode: Episode
-  /** Undefined: the account is to look in no particular way. */
+  /** Undefined: any final state of the account is accepted. */
   readonly reference?: Reference
   readonly spot: Spot
   readonly point: string
@@ -48,7 +48,7 @@ export interface Plan {
   readonly meanwhile?: (world: SimulatedWorld) => Promise<void>
 }
 
-/** The case of a plan. What the operator notices only when it looks, it may notice a long hold later. */
+/** Builds the case of a plan. Changes that the operator notices only by polling may be noticed one long hold later. */
 export function caseOf({ episode, reference, spot, point, fault, blows: planned, more, meanwhile }: Plan): Planned {
   const wait = async (world: SimulatedWorld): Promise<void> => {
     await meanwhile?.(world)
@@ -64,7 +64,7 @@ export function caseOf({ episode, reference, spot, point, fault, blows: planned,
   }
 }
 
-/** So many of them, other ones for each `turn`: over all turns each comes as often. */
+/** `count` of them, different ones for each `turn`: over all turns each is used equally often. */
 export function rotated<T>(all: readonly T[], count: number, turn: number): readonly T[] {
   return Array.from(
     { length: Math.min(count, all.length) },

@@ -12,7 +12,7 @@ import { inWords, isList, reading } from './api-faults-trouble.ts'
 const laboratory = await Laboratory.open()
 const references = new References(laboratory)
 
-/** So often the client asks for an object or a page before it gives up, and begins a list whose cursor is lost. */
+/** How often the client requests an object or a page before it gives up, and restarts a list whose cursor is lost. */
 const TRIES = 3
 
 test('faults of the API at every read of it, once and until the client gives up', async () => {
@@ -66,7 +66,7 @@ test('lists that are stale while the fate of a POST is found out', async () => {
       for (const scans of [1, 2]) {
         const fault = `reset, then ${scans === 1 ? 'a stale list' : 'two stale lists'}`
         const blows = [lost, { hits: scan, times: scans, fault: stale(60) }]
-        // Two lists that agree are all that is waited for: the second object goes when a list shows both.
+        // Creating needs only two lists that agree: the second object is deleted once a list shows both.
         const more = { remade: scans - 1 }
         cases.push(caseOf({ episode, reference, spot, point: 'after', fault, blows, more }))
       }

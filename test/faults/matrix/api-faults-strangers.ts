@@ -4,12 +4,15 @@ import type { SimulatedWorld } from '../simulation/world.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Bodies of objects that nobody marked, by collection; `of` gives the id of the stranger that was made before in a collection. */
+/**
+ * Bodies of objects without a marker, by collection; `of` gives the id of the unmarked object created earlier in a
+ * collection.
+ */
 type Stranger = (number: number, of: (path: string) => string) => Body
 
 const described = (number: number): Body => ({ description: `a stranger's, ${number}` })
 
-/** One for each collection, after what it refers to. */
+/** One for each collection, ordered after the collections it refers to. */
 const strangers: Readonly<Record<string, Stranger>> = {
   api_keys: described,
   credentials: described,
@@ -45,7 +48,7 @@ const strangers: Readonly<Record<string, Stranger>> = {
   event_subscriptions: (_number, of) => ({ sources: [], destination_ids: [of('event_destinations')] }),
 }
 
-/** Puts two objects that are nobody's into every collection of the world's kinds, and has lists come in pages of one. */
+/** Puts two unmarked objects into every collection of the world's kinds, and makes lists return pages of one. */
 export async function amongStrangers(world: SimulatedWorld): Promise<void> {
   const wanted = new Set(
     world.kinds.managed.flatMap(({ collections, children }) => {
@@ -58,7 +61,7 @@ export async function amongStrangers(world: SimulatedWorld): Promise<void> {
     if (id === undefined) throw new Error(`no stranger was made in ${path} before`)
     return id
   }
-  // What a wanted one refers to has to be there as well.
+  // The objects that a wanted one refers to must exist as well.
   const needed = Object.entries(strangers).filter(([path]) => wanted.has(path) || REFERRED.has(path))
   for (const [path, body] of needed) {
     for (const number of [1, 2]) {

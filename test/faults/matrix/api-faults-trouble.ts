@@ -1,18 +1,18 @@
 import type { Fault, Sighting, Trouble } from '../simulation/faults.ts'
 import { textOf } from '../simulation/oracle.ts'
 
-/** What befalls one request, and maybe those after it. */
+/** A fault that hits one request, and optionally those after it. */
 export interface Blow {
   /** Which requests are counted. */
   readonly hits: (sighting: Sighting) => boolean
-  /** Which of them it befalls, from 1, counted since the blow before it. Default the first. */
+  /** Which of them it hits, from 1, counted since the previous blow. Default 1. */
   readonly nth?: number
-  /** How many of them in a row it befalls at most. Default one. */
+  /** The maximum number of them in a row that it hits. Default 1. */
   readonly times?: number
   readonly fault: Fault
 }
 
-/** Blows one after the other: each waits for its request once the one before it has fallen. */
+/** Blows in sequence: each waits for its request once the previous one has hit. */
 export function blows(...planned: readonly Blow[]): Trouble {
   let at = 0
   let passed = 0
@@ -22,7 +22,7 @@ export function blows(...planned: readonly Blow[]): Trouble {
         const { hits, nth = 1, times = 1, fault } = planned[at] ?? NONE
         const hasBegun = passed >= nth
         if (!hits(sighting)) {
-          // A row that something else interrupts is over only when the next blow meets its own request.
+          // A run that something else interrupts is over only when the next blow matches its own request.
           if (!hasBegun || planned[at + 1]?.hits(sighting) !== true) return undefined
         } else if (passed < nth + times - 1) {
           passed += 1
@@ -42,7 +42,10 @@ export function blows(...planned: readonly Blow[]): Trouble {
 
 const NONE: Blow = { hits: () => false, fault: { type: 'cut' } }
 
-/** Requests of an operator to the API that read like this: `GET /edges/tls`, and `GET /edges/tls, page 2` for a later page. */
+/**
+ * Requests of an operator to the API with this description: `GET /edges/tls`, and `GET /edges/tls, page 2` for a later
+ * page.
+ */
 export function reading(text: string): (sighting: Sighting) => boolean {
   return (sighting) => sighting.server === 'api' && inWords(sighting) === text
 }
@@ -51,7 +54,7 @@ export function anyToApi({ server }: Sighting): boolean {
   return server === 'api'
 }
 
-/** Anything that a process does to a server, watches, Leases and Events aside. */
+/** Any request of a process to a server, except watches, Leases and Events. */
 export function anything({ path, query }: Sighting): boolean {
   return !query.has('watch') && !/\/(leases|events)(\/|$)/.test(path)
 }
@@ -65,7 +68,7 @@ export function isLaterPage({ query }: Sighting): boolean {
   return query.has('before_id')
 }
 
-/** Whether these are the words of a first page. */
+/** Whether the description is that of a first page. */
 export function isList(text: string): boolean {
   return text.startsWith('GET ') && !text.includes('{id}') && !text.endsWith(', later page')
 }

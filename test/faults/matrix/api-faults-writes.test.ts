@@ -7,7 +7,7 @@ import { writeFaults } from './api-faults-kinds.ts'
 import { caseOf, isOfLife, isRead, rotated, spotsOf } from './api-faults-plan.ts'
 import { reading } from './api-faults-trouble.ts'
 
-/** What is made in yet another way is sent as anything else is: so many faults for each, in turn. */
+/** Alternative ways of creating are sent like any other: a few faults for each, in rotation. */
 const FEW = 2
 
 test('every fault of the API at every write to it', async () => {

@@ -10,7 +10,7 @@ import { some } from '../support/size.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** Clocks are wrong for so long. */
+/** How long clocks are wrong. */
 const WRONG_MS = 60_000
 
 interface Step {
@@ -48,14 +48,14 @@ interface Scene {
   readonly oracle: Oracle
 }
 
-/** The clock steps when the write of that place, from 0, is sent, and is right again a minute later. */
+/** The clock jumps when the write at that index, from 0, is sent, and is corrected a minute later. */
 function wrongFrom({ world, oracle }: Scene, at: number, { whose, ms }: Step): Trouble {
   let passed = 0
   return {
     request: (sighting) => {
       if (!isWrite(sighting)) return undefined
       if (passed === at) {
-        // It was decided by the clock from before.
+        // It was decided by the previous clock.
         oracle.excuse(sighting)
         world.stepWall(whose, ms)
         world.time.setTimer(WRONG_MS, () => setRight(world, { whose, ms }))
@@ -68,8 +68,8 @@ function wrongFrom({ world, oracle }: Scene, at: number, { whose, ms }: Step): T
 }
 
 /**
- * A server that was ahead is not set back: what the service has begun by its own clock, such as a certificate, it ends by that. The
- * operators follow.
+ * A server that was ahead is not set back: what the service began by its own clock, such as a certificate, it finishes
+ * by that clock. The operators' clocks follow.
  */
 function setRight(world: SimulatedWorld, { whose, ms }: Pick<Step, 'whose' | 'ms'>): void {
   if (whose === 'servers' && ms > 0) world.stepWall('operators', ms)

@@ -11,7 +11,7 @@ import { everyKindAtRest, tableOf, type WritesAtRest } from './contrary/every-ki
 import { keptOtherwise } from './contrary/kept-otherwise.ts'
 import { refusedForGood } from './contrary/refused.ts'
 
-/** Printed, so that a mix that fails is drawn again by `CULVERT_FAULTS_CONTRARY`. */
+/** Printed, so that `CULVERT_FAULTS_CONTRARY` can repeat a mix that failed. */
 const seed = CONTRARY_SEED ?? systemRandom.hex(4)
 console.log(`contrary choices drawn by CULVERT_FAULTS_CONTRARY=${seed}`)
 
@@ -101,7 +101,7 @@ test('a refusal in any shape is told, and the create is not sent more often for 
     const isJSON = !['text', 'none'].includes(alternative.value)
     const { posts, said, message } = await refusedForGood(laboratory, alternative)
     expect(posts, alternative.value).toBe(usual.posts)
-    // What is no JSON may come from something on the way: whether the object is there is found out first.
+    // An answer that is not JSON may come from an intermediary: the operator first finds out whether the object exists.
     expect(isJSON ? said : said.slice(-1), alternative.value).toEqual(['Conflict'])
     if (isJSON) expect(message, alternative.value).toContain(told)
   }

@@ -10,10 +10,10 @@ import { Fresh } from './seeds/fresh.ts'
 import { kindsAmong, type Role, roles } from './seeds/roles.ts'
 
 const POINTS = ['before', 'after'] as const
-/** Creates have fewer writes than this. */
+/** Upper bound of the number of writes of a create. */
 const MOST_WRITES = 20
 
-/** A create that is cut short at a write, by the death of its process, and another spec by the time the next one comes. */
+/** A create that is interrupted at a write by the death of its process; the next process finds another spec. */
 interface Cut {
   readonly role: Role
   readonly from: number
@@ -27,7 +27,7 @@ test('killed at any write of a create, and given another spec before the next pr
   const laboratory = await Laboratory.open()
   const fresh = new Fresh(laboratory)
   const list = new CaseList('edited while no operator runs', 'simulation', { least: leastOf(1000) })
-  /** How many writes the creates turned out to have at most. */
+  /** The highest number of writes of the creates so far. */
   const writes = new Map<object | undefined, number>()
   for (const cut of some(roles.flatMap(cutsOf), 60)) {
     const spec = cut.role.versions[cut.from]
@@ -65,7 +65,7 @@ function cutsOf(role: Role): readonly Cut[] {
   return Array.from({ length: MOST_WRITES }, (_, at) => cutsAt(at)).flat()
 }
 
-/** @returns what was wrong; undefined where the create has no such write. */
+/** @returns the violations; undefined if the create has no such write. */
 async function play(laboratory: Laboratory, fresh: Fresh, cut: Cut): Promise<readonly string[] | undefined> {
   const { role, from, to, at, when } = cut
   const { kind, name, versions, needs } = role

@@ -7,7 +7,7 @@ import { lagging } from './lagging-reads.ts'
 
 const SPEC = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 const COLLECTION = '/backends/tunnel_group'
-/** Longer than reads may lag behind a create, and for lists to agree. */
+/** Longer than reads may lag behind a create, and long enough for lists to agree. */
 const SETTLED_MS = 70_000
 const MINUTE_MS = 60_000
 /** Longer than a call takes, and shorter than the pause between two lists. */

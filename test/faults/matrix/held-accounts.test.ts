@@ -8,13 +8,13 @@ import { leastOf } from '../support/size.ts'
 
 const ACCOUNT = { namespace: NAMESPACE, name: 'default' }
 const HELD_S = 600
-/** A change is seen, and what it asks for is done, within this time. */
+/** A change is observed and acted on within this time. */
 const SOON_MS = 20_000
 
-/** What holds an account for long, and the edit by which people let it go on. */
+/** A state that blocks an account for a long time, and the edit that unblocks it. */
 interface Hold {
   readonly what: string
-  /** From the beginning, or while it is at work. */
+  /** From the beginning, or once it is Ready. */
   readonly point: 'new' | 'at work'
   readonly begin: (world: SimulatedWorld) => void
   readonly edit: (world: SimulatedWorld) => void
@@ -63,7 +63,7 @@ async function play(laboratory: Laboratory, { point, begin, edit }: Hold): Promi
     }
     begin(world)
     if (point === 'new') make(world)
-    // Long enough for the next look at the account.
+    // Long enough for the next resync of the account.
     await world.advance(90_000)
     if (point === 'new' && world.account?.status?.conditions === undefined) problems.push('the Account says nothing')
     edit(world)
@@ -83,7 +83,7 @@ function make(world: SimulatedWorld): void {
   world.apply('ReservedAddress', 'front', {})
 }
 
-/** From now on the API refuses the key that is in use, and asks to be left alone; another key of the account is taken. */
+/** From now on the API refuses the key in use and asks the client to wait; it accepts another key of the account. */
 function refuse(world: SimulatedWorld): void {
   putKey(world, LIMITED)
   world.trouble = {

@@ -8,10 +8,10 @@ import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { befalls, numbered } from '../simulation/writes.ts'
 import { some } from '../support/size.ts'
 
-/** The longest that a request may take to the server once it has left. */
+/** The longest that a sent request may take to reach the server. */
 const LATE_MS = times.requestTimeoutMs - 500
 
-/** Opened once: each test has the same references. */
+/** Opened once: all tests share the references. */
 const opened = Laboratory.open().then((laboratory) => ({ laboratory, references: new References(laboratory) }))
 
 const isPost = ({ server, method }: Sighting): boolean => server === 'api' && method === 'POST'
@@ -35,7 +35,7 @@ test('deleted at every write of every turn in a life', async () => {
     ],
     ...(write.startsWith('api POST') ? [deletedAndLate(at)] : []),
   ])
-  // The resource is gone in the end: there is no picture to compare with.
+  // The resource is deleted in the end, so there is no reference state to compare with.
   const alone = cases.map(({ reference: _reference, ...planned }) => planned)
   await playAll('deletions in the middle', laboratory, some(alone, 40), 500)
 })
@@ -67,7 +67,7 @@ test('an API that does not know an object for once', async () => {
 type Made = (world: SimulatedWorld, episode: Episode) => Trouble
 type Named = readonly [fault: string, made: Made]
 
-/** Troubles of each write, as the episode sends it when nothing fails. */
+/** The faults for each write that the episode sends when nothing fails. */
 async function eachWrite(
   references: References,
   few: number,
@@ -86,7 +86,7 @@ async function eachWrite(
   return cases
 }
 
-/** The write leaves the machine, and the process does not live to see it arrive. */
+/** The write is sent, and the process dies before it arrives. */
 function dyingAt(at: number): Trouble {
   const late = befalls([{ at, fault: { type: 'late', ms: LATE_MS } }])
   return {
@@ -99,7 +99,7 @@ function dyingAt(at: number): Trouble {
   }
 }
 
-/** @param then what befalls the write. Default: nothing. */
+/** @param then the fault that hits the write. Default: none. */
 function deletedAt(world: SimulatedWorld, { kind, name }: Episode, at: number, then?: Fault): Trouble {
   const written = befalls([{ at, fault: { type: 'cut' } }])
   return {
@@ -127,7 +127,7 @@ const html = (status: number): Extract<Fault, { type: 'answer' }> => ({
   answer: { status, headers: { 'content-type': 'text/html' }, body: '<html>something on the way</html>' },
 })
 
-/** What may become of a POST so that its sender cannot know. */
+/** Outcomes of a POST that its sender cannot know. */
 const UNKNOWN: readonly (readonly [string, (at: number) => Trouble])[] = [
   ['no answer, and it arrives late', (at) => befalls([{ at, fault: { type: 'late', ms: LATE_MS } }])],
   ['no answer', (at) => befalls([{ at, fault: { type: 'silence', when: 'after' } }])],
@@ -151,7 +151,7 @@ const notFound: Fault = {
 const isLookAt = (text: string): boolean => /^api GET .*\/\{id\}$/.test(text)
 const isList = (text: string): boolean => text.startsWith('api GET ') && !isLookAt(text)
 
-/** Ways not to know an object, and the requests that show them. */
+/** Ways to lose knowledge of an object, and the requests that show it. */
 const FORGETTING: readonly (readonly [string, (request: string) => boolean, (at: number) => Trouble])[] = [
   [
     'there is no such object',
@@ -171,10 +171,13 @@ const FORGETTING: readonly (readonly [string, (request: string) => boolean, (at:
   ['no such list', isList, (at) => befalls([{ at, fault: notFound }], (sighting) => isList(textOf(sighting)))],
 ]
 
-/** Shorter than the pause between two looks at the account. */
+/** Shorter than the pause between two lists of the account. */
 const STALE_MS = times.scanPauseMs - 200
 
-/** The answer gets lost, and for a moment from the first list on that could tell what became of it, lists are as they were before. */
+/**
+ * The answer is lost, and for a moment, from the first list that could reveal the outcome, lists show the previous
+ * state.
+ */
 function staleAfter(at: number): Trouble {
   const lost = befalls([{ at, fault: { type: 'silence', when: 'after' } }])
   let path: string | undefined
@@ -186,7 +189,7 @@ function staleAfter(at: number): Trouble {
       const now = sighting.process.monotonic()
       if (fault !== undefined && isPost(sighting)) {
         ;({ path } = sighting)
-        // The POST gives up after one time-out; what it did is certain after another.
+        // The POST gives up after one timeout; its outcome is certain after another.
         tellsFrom = now + 2 * times.requestTimeoutMs
       }
       if (fault !== undefined) return fault

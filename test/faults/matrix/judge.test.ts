@@ -10,7 +10,7 @@ import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.
 
 const NAME = 'subject'
 
-/** A world at rest with one resource of the spec; no operator is left that could mend anything. */
+/** A world at rest with one resource of the spec; no operator is left to repair anything. */
 async function atRest(
   laboratory: Laboratory,
   { kind, spec, needs }: SpecCase,
@@ -31,7 +31,7 @@ async function atRest(
   return { world, oracle, path: `${place.path}/${place.id}` }
 }
 
-/** Whether the judge tells of it when somebody sends that change. */
+/** Whether the judge reports it when another client sends that change. */
 async function isToldOf(laboratory: Laboratory, subject: SpecCase, drift: Drift): Promise<boolean> {
   const { world, oracle, path } = await atRest(laboratory, subject)
   await world.api.ask('PATCH', `/${path}`, drift(await world.api.ask('GET', `/${path}`)))

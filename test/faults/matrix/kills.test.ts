@@ -9,7 +9,7 @@ import { some, spread } from '../support/size.ts'
 
 const POINTS = ['before', 'after', 'answered'] as const
 
-/** Of all pairs of kills, which are more than ten thousand. */
+/** Number of pairs of kills to run, of more than ten thousand. */
 const MOST_FIRST = 700
 const MOST_SECOND = 4200
 
@@ -59,7 +59,7 @@ interface First {
   readonly when: (typeof POINTS)[number]
 }
 
-/** One more kill at each write that comes after the first. */
+/** One more kill at each write that follows the first. */
 async function secondKills(laboratory: Laboratory, first: First): Promise<readonly Planned[]> {
   const { episode, reference, at, write, when } = first
   const { requests } = await play(laboratory, episode, { trouble: () => befalls([{ at, fault: kill(when) }]) })

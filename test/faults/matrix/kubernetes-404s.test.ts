@@ -10,7 +10,7 @@ import { Hurt } from './kubernetes/hurt.ts'
 import { type KubeFault, notFounds } from './kubernetes/kube-faults.ts'
 import { notFound } from './kubernetes/refusals.ts'
 
-/** The turns of lives, without the creation of everything that a spec can say. */
+/** The episodes of life cycles, without those that create every possible spec. */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
 
 test('a 404 to any request to Kubernetes, which may come from something on the way, strands no resource', async () => {

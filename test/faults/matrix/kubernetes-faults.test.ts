@@ -10,7 +10,9 @@ import { Hurt } from './kubernetes/hurt.ts'
 import { gravest, type KubeFault, ofReads, others } from './kubernetes/kube-faults.ts'
 import { rbacDenied } from './kubernetes/refusals.ts'
 
-/** So many cases; beside the gravest faults, each write meets as many of the others as there is room for, each another choice. */
+/**
+ * Number of cases. Each write meets the gravest faults and, as far as there is room, a varying choice of the others.
+ */
 const CASES = 1600
 
 test('an account whose key may not be read says so, and is at work when it may', async () => {
@@ -35,7 +37,7 @@ test('an account whose key may not be read says so, and is at work when it may',
 interface Asked {
   readonly episode: Episode
   readonly reference: Reference
-  /** In its words, with its number. */
+  /** Its description with its number. */
   readonly request: string
 }
 
@@ -60,10 +62,10 @@ test('every request to Kubernetes of every turn in a life fails in the ways of a
   await playAll('Kubernetes faults', laboratory, chosen.map(plannedOf), 1500)
 })
 
-/** Whether it is about what stands beside a resource. */
+/** Whether the request is for an object beside a resource. */
 const isBeside = (request: string): boolean => / \/(secrets|configmaps|dnsendpoints)(\/|$| )/.test(request)
 
-/** Requests to Kubernetes; where another spec is all that is special, only those about what stands beside the resource. */
+/** Requests to Kubernetes; where only the spec differs, only those for objects beside the resource. */
 function requestsOf({ title, before }: Episode, { requests }: Reference): readonly string[] {
   const toKubernetes = numbered(requests).filter((request) => request.startsWith('kubernetes '))
   const [subject] = title.split(' / ')

@@ -7,13 +7,13 @@ import { numbered } from '../simulation/writes.ts'
 import { some } from '../support/size.ts'
 import * as refusals from './kubernetes/refusals.ts'
 
-/** Longer than a leader goes on without its Lease, and than most pauses. Virtual milliseconds. */
+/** Longer than a leader continues without its Lease, and than most pauses. Virtual milliseconds. */
 const REFUSED_MS = 60_000
 
 interface Way {
   readonly name: string
   readonly refusal: refusals.Refusal
-  /** Whether the watches that are open break off as well, as behind a proxy that begins anew. */
+  /** Whether open watches break off as well, as behind a proxy that restarts. */
   readonly breaks: boolean
   readonly replicas: number
 }
@@ -27,7 +27,7 @@ const ways: readonly Way[] = [
   { name: '503, watches broken, two replicas', refusal: refusals.unavailable, breaks: true, replicas: 2 },
 ]
 
-/** The turns of lives, without the creation of everything that a spec can say. */
+/** The episodes of life cycles, without those that create every possible spec. */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
 
 test('an API server that refuses everything for a minute, at any write, delays what there is to do and changes nothing else', async () => {
@@ -38,7 +38,7 @@ test('an API server that refuses everything for a minute, at any write, delays w
     for (const replicas of new Set(ways.map((way) => way.replicas))) {
       const reference = await references.of(episode, replicas)
       for (const [at, write] of numbered(reference.writes).entries()) {
-        // Each write meets two of them, another choice for each: over the writes of a kind, all of them come.
+        // Each write meets two of them, a different choice for each: the writes of a kind cover all of them.
         const met = [0, 3].map((step) => ways[(place + at + step) % ways.length] as Way)
         for (const way of met.filter((each) => each.replicas === replicas))
           cases.push(plannedOf(episode, { at, write, way }, reference))
@@ -64,7 +64,7 @@ function plannedOf(episode: Episode, { at, write, way }: Moment, reference: Plan
   }
 }
 
-/** From the write of that place on, the API server refuses everything: watches and Leases too. */
+/** From the write at that index, the API server refuses everything, including watches and Leases. */
 class Refusing implements Trouble {
   readonly #world: SimulatedWorld
   readonly #at: number

@@ -6,7 +6,7 @@ import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { befalls, numbered } from '../simulation/writes.ts'
 import { some } from '../support/size.ts'
 
-/** The answer of something before Kubernetes that has lost its route. */
+/** The answer of an intermediary before Kubernetes that has lost its route. */
 const lostRoute = (type: string, body: string): Fault => ({
   type: 'answer',
   when: 'before',
@@ -18,7 +18,7 @@ const STRANGERS: readonly (readonly [what: string, fault: Fault])[] = [
   ['404 without a body', lostRoute('text/plain', '')],
 ]
 
-/** So long everything is answered so. Virtual milliseconds. */
+/** How long all requests get this answer. Virtual milliseconds. */
 const LASTING_MS = 20_000
 
 const isRead = ({ server, method, query }: Sighting): boolean => {
@@ -48,7 +48,7 @@ test('something before Kubernetes answers a read with 404: nothing counts as gon
   await playAll('404 of something before Kubernetes', laboratory, some(cases, 60), 150)
 })
 
-/** From that read on all reads are answered so, for a while. */
+/** From that read on, all reads get this answer for a while. */
 function lasting({ time }: SimulatedWorld, at: number, fault: Fault): Trouble {
   const first = befalls([{ at, fault }], isRead)
   let until: number | undefined

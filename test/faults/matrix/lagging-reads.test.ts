@@ -58,7 +58,7 @@ test('resources that are edited or deleted, or whose operator dies, at every wri
   await playAll('reads that lag, and more', laboratory, some(cases, 60), 900)
 })
 
-/** What happens when a write leaves, and what befalls the write for that. */
+/** An action when a write is sent, and the fault that hits the write as a result. */
 type Doing = (world: SimulatedWorld, oracle: Oracle) => Fault | undefined
 
 function doingAt(at: number, doing: () => Fault | undefined): Trouble {

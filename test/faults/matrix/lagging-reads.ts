@@ -2,13 +2,13 @@ import type { Fault, Sighting, Trouble, WireAnswer } from '../simulation/faults.
 import { textOf } from '../simulation/oracle.ts'
 import { refusal } from './api-faults-kinds.ts'
 
-/** So many seconds single reads may lag behind a write. */
+/** Seconds that single reads may lag behind a write. */
 export const LAGS: readonly number[] = [1, 5, 30]
 
-/** And so many seconds lists may. */
+/** Seconds that lists may lag. */
 const LIST_LAG = 2
 
-/** A 404 in words of the API, and in others: the contract shows none. */
+/** A 404 in the API's wording, and in others: the contract shows none. */
 const NOT_FOUND: readonly (readonly [what: string, answer: WireAnswer])[] = [
   ['in the words of the API', refusal(404, 'ERR_3004', 'there is no such object')],
   ['in other JSON', worded('application/json', '{"error": "not found"}')],
@@ -21,28 +21,31 @@ function worded(type: string, body: string): WireAnswer {
 }
 
 export interface Lag {
-  /** In the words of the matrix. */
+  /** Its name in the matrix. */
   readonly name: string
-  /** Requests for single objects find nothing that is younger than so many seconds. */
+  /** Requests for single objects do not find anything younger than this many seconds. */
   readonly seconds: number
-  /** What they are answered then. */
+  /** The answer to these requests. */
   readonly answer: WireAnswer
-  /** Lists are as they were so many seconds ago. Default: as they are. */
+  /** Lists show the state of this many seconds ago. Default 0. */
   readonly listSeconds?: number
 }
 
-/** Lags of single reads take turns: their lengths, and the wording of the 404. */
+/** Lags of single reads in rotation: their lengths, and the wording of the 404. */
 export function lagOf(turn: number, seconds: number = LAGS[turn % LAGS.length] as number): Lag {
   const [wording, answer] = NOT_FOUND[turn % NOT_FOUND.length] as (typeof NOT_FOUND)[number]
   return { name: `${seconds} s behind, 404 ${wording}`, seconds, answer }
 }
 
-/** The same with lists that lag as well. A process that starts among these may send once more what the one before it has just sent. */
+/**
+ * The same lag, with lists that lag as well. A process that starts in the meantime may repeat the write that the
+ * previous one has just sent.
+ */
 export function withLists(lag: Lag): Lag {
   return { ...lag, name: `${lag.name}, and lists ${LIST_LAG} s behind`, listSeconds: LIST_LAG }
 }
 
-/** The API's reads lag behind its writes; `also` comes first. */
+/** The API's reads lag behind its writes; `also` takes precedence. */
 export function lagging({ seconds, answer, listSeconds = 0 }: Lag, also?: Trouble): Trouble {
   const behind: Fault = { type: 'behind', seconds, answer }
   const stale: Fault | undefined = listSeconds === 0 ? undefined : { type: 'stale', seconds: listSeconds }

@@ -22,12 +22,12 @@ test.each([1, 4])(
       makeMany(world)
       await world.advance(25_000)
       expect(oracle.writes.filter(isStatusOf('backend-59'))).toEqual([])
-      // Half a minute in the queue, and as long again where the reconcile began just before.
+      // Half a minute in the queue, and as long again if the reconcile began just before.
       await world.advance(36_000)
       const waiting = backends(world).filter((cr) => statusOf(cr).id === undefined)
       expect(waiting.length).toBeGreaterThan(COUNT - 10)
       expect(waiting.map(told)).toEqual(waiting.map(() => ['False', 'Progressing', true]))
-      // Nobody has looked at the spec yet.
+      // Nothing has been reconciled yet.
       expect(waiting.filter((cr) => (statusOf(cr).observedGeneration ?? -1) !== -1)).toEqual([])
       await world.advance(60_000)
       const stillWaiting = backends(world).filter((cr) => statusOf(cr).id === undefined)
@@ -93,7 +93,7 @@ test('accounts that wait for others, and resources that wait for such an account
   const laboratory = await Laboratory.open()
   const world = laboratory.world({ kinds: new Set(['Backend']) })
   try {
-    // A look at an account then takes ten seconds, and four are looked at together.
+    // Reading an account then takes ten seconds, and four are read concurrently.
     world.trouble = { request: ({ server }) => (server === 'api' ? { type: 'silence', when: 'before' } : undefined) }
     const names = Array.from({ length: 30 }, (_, index) => `account-${index}`)
     for (const name of names) {
@@ -133,7 +133,7 @@ test('whatever befalls what is said of waits, everything is made as any', async 
   await list.end()
 })
 
-/** With a request each half minute, the turn of the first resources comes when it is said that they wait. */
+/** With one request every half minute, the first resources are reconciled just when their wait is reported. */
 async function play(laboratory: Laboratory, fault: Fault): Promise<readonly string[]> {
   const rateLimit = { requestsPerMinute: 2, burst: 1 }
   const world = laboratory.world({ kinds: new Set(['Backend']), accountSpec: { rateLimit } })
@@ -143,7 +143,7 @@ async function play(laboratory: Laboratory, fault: Fault): Promise<readonly stri
     let befallen = 0
     world.trouble = {
       request: (sighting) => {
-        // The answer to a create comes while the wait is being told of.
+        // The answer to a create arrives while the wait is being reported.
         if (sighting.method === 'POST' && sighting.server === 'api') return { type: 'slow', when: 'after', ms: 2_000 }
         const isTold = isStatus(sighting) && !('id' in JSON.parse(sighting.body).status)
         if (!isTold || (fault.type === 'kill' && befallen > 0)) return undefined
@@ -157,7 +157,7 @@ async function play(laboratory: Laboratory, fault: Fault): Promise<readonly stri
     world.editAccount({ rateLimit: null })
     const problems = [...(await oracle.untilRest()), ...oracle.violations]
     if (befallen === 0) problems.push('nothing befell anything')
-    // The end of a reconcile waits for what is being said.
+    // The end of a reconcile waits until the report is written.
     if (fault.type === 'slow' && conflicts() > 0) problems.push('two writes of one resource met')
     return problems
   } finally {
@@ -165,7 +165,7 @@ async function play(laboratory: Laboratory, fault: Fault): Promise<readonly stri
   }
 }
 
-/** Counts what Kubernetes refuses since the resource has changed. */
+/** Counts the conflicts that Kubernetes reports from now on. */
 function countConflicts({ network }: SimulatedWorld): () => number {
   const { onDone } = network
   let count = 0
@@ -194,7 +194,7 @@ function told(cr: CustomResource | undefined): readonly unknown[] | undefined {
   return ready && [ready.status, ready.reason, ready.message.includes('spec.rateLimit')]
 }
 
-/** Writes of the status of that Backend. */
+/** Status writes of that Backend. */
 function isStatusOf(name: string): (sighting: Sighting) => boolean {
   return (sighting) => isStatus(sighting) && sighting.path.endsWith(`/backends/${name}/status`)
 }

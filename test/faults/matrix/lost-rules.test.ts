@@ -29,7 +29,7 @@ test('a rule whose create was not answered is gone before the policy is in sync 
   }
 })
 
-/** The addresses that rules at the API let in. */
+/** The addresses that rules at the API allow. */
 function rangesAt({ api }: SimulatedWorld): readonly unknown[] {
   const { accounts } = api.emulator.admin.snapshot()
   return Object.values(accounts).flatMap(({ objects }) => (objects.ip_policy_rules ?? []).map(({ cidr }) => cidr))

@@ -4,7 +4,7 @@ import { overlaps } from '../simulation/restore/overlaps.ts'
 import { oneOf, tryAll } from '../simulation/restore/trial.ts'
 import { some } from '../support/size.ts'
 
-/** One of so many pairs of moments, which are thousands: prime to how they are ordered. */
+/** Runs one of this many of the thousands of pairs of moments; coprime to their order. */
 const ONE_OF = 3
 
 test('annotations of before a replacement come back while the former object stays: both stay, and no third is made', async () => {

@@ -8,18 +8,18 @@ import type { Case } from '../support/case-list.ts'
 import { some } from '../support/size.ts'
 import { type Cut, CutOff, OUTLIVES_THE_LEASE_MS, type Pause, Pauses } from './pauses/pauses.ts'
 
-/** One leads, and one stands by. */
+/** One leader and one standby. */
 const REPLICAS = 2
 const MOMENTS: readonly When[] = ['before', 'after']
-/** Shorter than what a leader may be silent for; and longer than that, but shorter than what others wait. */
+/** Shorter than a leader may be silent; and longer than that, but shorter than the others wait. */
 const SHORT_MS: readonly number[] = [5_000, 12_000]
-/** Within a pause that outlives the Lease, after another one has taken over. */
+/** During a pause that outlives the Lease, after another replica has taken over. */
 const AMID_MS = 24_000
 const CUT_MS = 40_000
-/** The one that woke has begun anew, and has waited for the Lease. */
+/** By then the replica that woke has restarted and waited for the Lease. */
 const LONGER_MS = 60_000
 
-/** The turns of lives, without the creation of everything that a spec can say. */
+/** The episodes of life cycles, without those that create every possible spec. */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
 
 test('a leader that is stopped at any write, and wakes while another one leads, writes nothing more', async () => {
@@ -61,7 +61,7 @@ test('a resource that is deleted while the leader sleeps leaves nothing but what
       episode,
       'SIGSTOP, deleted meanwhile',
       (at, when) => [outliving(at, when)],
-      // What is done after that was nobody's any more: it is left to people.
+      // Deletions after that had no owner: the remote object is left to people.
       { meanwhile, orphans: 1 },
     )
   }
@@ -80,7 +80,7 @@ function outliving(at: number, when: When): Pause {
   return { at, when, ms: OUTLIVES_THE_LEASE_MS }
 }
 
-/** Cases as they are gathered, and played. */
+/** Collects cases and plays them. */
 class Stage {
   readonly #laboratory: Laboratory
   readonly #references: References
@@ -95,7 +95,7 @@ class Stage {
     return new Stage(await Laboratory.open())
   }
 
-  /** A case before and one after each write. */
+  /** Adds a case before and one after each write. */
   async atEveryWrite(
     episode: Episode,
     fault: string,
@@ -109,7 +109,7 @@ class Stage {
     }
   }
 
-  /** The leader is stopped, and then the next one at what it writes first. */
+  /** Pauses the leader, and then the next leader at its first write. */
   async atEveryPair(episode: Episode): Promise<void> {
     const reference = await this.#references.of(episode, REPLICAS)
     for (const [at, write] of numbered(reference.writes).slice(0, -1).entries()) {
@@ -130,7 +130,7 @@ class Stage {
     })
   }
 
-  /** From the first write on, and from before there was one. */
+  /** From the first write on, and from before any write. */
   async cutOff(episode: Episode, from: Cut['from']): Promise<void> {
     const reference = await this.#references.of(episode, REPLICAS)
     for (const [when, at] of MOMENTS.flatMap(
@@ -147,7 +147,7 @@ class Stage {
     }
   }
 
-  /** Plays all, or `few` in a short run; `least` are to be there in the whole. */
+  /** Plays all, or `few` in a short run; the full run must have at least `least`. */
   async play(suite: string, few: number, least: number): Promise<void> {
     await playAll(suite, this.#laboratory, some(this.#cases, few), least)
   }

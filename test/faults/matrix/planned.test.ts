@@ -13,7 +13,7 @@ function titled(title: string): Episode {
   return found
 }
 
-// By chance the account is looked at before or after an object may count as gone: there is a write more or less.
+// The account may be read before or after an object counts as gone, so there may be one write more or less.
 test.each([
   ['Edge tls / deleted by somebody', 0],
   ['Edge tls / deleted by somebody', 2],

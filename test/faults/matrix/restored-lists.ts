@@ -6,17 +6,17 @@ import { managed } from '../simulation/spec-families.ts'
 import { lostCursor, named, refusal } from './api-faults-kinds.ts'
 import { blows, isLaterPage } from './api-faults-trouble.ts'
 
-/** So often a list fails: as often as the client begins one whose cursor is lost. */
+/** How often a list fails: as often as the client restarts one whose cursor is lost. */
 const TIMES = 3
 
-/** Of an object it says that there is none; of a list, nothing. */
+/** For an object, this says that it does not exist; for a list, nothing. */
 const unknownList = named('before', '404', {
   type: 'answer',
   when: 'before',
   answer: refusal(404, 'ERR_3004', 'there is nothing at this path'),
 })
 
-/** Everything restored without status, while the lists fail in which the objects are to be found. */
+/** Everything restored without status, while the lists fail in which the objects would be found. */
 export const restoredAmidLists: readonly Trial[] = subjects.flatMap((subject) => {
   const { kind, title } = subject
   const collections = managed.find(({ definition }) => definition.kind === kind)?.collections ?? []

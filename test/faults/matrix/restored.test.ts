@@ -11,7 +11,7 @@ import { CaseList } from '../support/case-list.ts'
 import { leastOf, some } from '../support/size.ts'
 import { restoredAmidLists } from './restored-lists.ts'
 
-/** By what happens; of the lives' moments, of which there are thousands, a part. */
+/** Grouped by event; of the thousands of moments in life cycles, a part. */
 const groups: readonly (readonly Trial[])[] = [
   copies,
   backups,
@@ -24,7 +24,7 @@ const groups: readonly (readonly Trial[])[] = [
   keys,
 ]
 
-/** Of each group, in a short run. */
+/** Number of each group in a short run. */
 const FEW = 8
 
 test('restored, rolled back, copied, with another account’s key, or beside another cluster: each resource has its own object, and no other', async () => {

@@ -6,7 +6,7 @@ import { shrink, type Trial } from './seeds/shrink.ts'
 import { tell } from './seeds/stage.ts'
 import { storyOf, wordsOf } from './seeds/story.ts'
 
-/** Far from those of the matrix. */
+/** Far from the matrix's seeds. */
 const SEEDS = Array.from({ length: 48 }, (_, index) => 1_200_000 + index)
 
 test('a seed leads to the same requests at the same times, whatever was played before', async () => {

@@ -8,16 +8,16 @@ import { leastOf } from '../support/size.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const KINDS = new Set(['IPPolicy', 'IPPolicyRule', 'IPRestriction', 'Backend'])
-/** Where the operator calls from, and where others do. */
+/** Addresses of the operator, and of others. */
 const OURS = { cidr: '127.0.0.0/8', action: 'Allow' }
 const OTHERS = { cidr: `${ELSEWHERE}/32`, action: 'Allow' }
 const ACKNOWLEDGED = { acknowledgeAPIRestriction: true }
-/** Two looks at the account. */
+/** Two resyncs of the account. */
 const LOOKS_MS = 130_000
 
 const rule = (fields: Fields): Fields => ({ ipPolicyRef: { name: 'office' }, ...fields })
 
-/** A change of what decides who may call the API, and whether it lets fewer in. */
+/** A change of what decides who may call the API, and whether it allows fewer addresses. */
 interface Change {
   readonly title: string
   /** Whether the rules are resources of their own. */
@@ -85,7 +85,7 @@ test('who edits the rules of an enforced restriction of the API does not shut th
   await list.end()
 })
 
-/** @returns what was wrong with what came of the change. */
+/** @returns the problems after the change. */
 async function played(
   laboratory: Laboratory,
   { fromRules, act }: Change,
@@ -113,7 +113,10 @@ async function played(
   }
 }
 
-/** It happens all the same: everybody is told why and what helps, and with the address admitted again the reverted spec is applied. */
+/**
+ * The operator is locked out anyway: every resource says why and what helps, and once its address is admitted again,
+ * the reverted spec is applied.
+ */
 async function shutOut(laboratory: Laboratory, { fromRules, act }: Change): Promise<readonly string[]> {
   const world = laboratory.world({ kinds: KINDS })
   try {
@@ -130,7 +133,7 @@ async function shutOut(laboratory: Laboratory, { fromRules, act }: Change): Prom
       return !told.includes('IPRestriction/api') || told.includes('put a valid API key')
     })
     problems.push(...lacking.map((cr) => `${cr?.kind}/${cr?.metadata.name} does not say why`))
-    // The spec is what it was; what was deleted is gone once the operator gets through.
+    // The spec is restored; deleted objects are gone once the operator gets through.
     if (!fromRules) world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS], ...ACKNOWLEDGED })
     else for (const { metadata, kind } of world.all()) if (kind === 'IPRestriction') revert(world, metadata.name)
     await world.advance(LOOKS_MS)
@@ -174,7 +177,7 @@ function revert(world: SimulatedWorld, name: string): void {
   world.apply('IPRestriction', name, { type: 'API', enforcement: 'Warn', ipPolicyRefs: [{ name: 'office' }] })
 }
 
-/** Takes the restriction out of force from an address that is admitted. */
+/** Disables the restriction from an address that is admitted. */
 async function open({ api }: SimulatedWorld, id: string | undefined): Promise<void> {
   await api.ask('PATCH', `/ip_restrictions/${id}`, { enforced: false })
 }

@@ -15,7 +15,7 @@ const ends: readonly End[] = [
 ]
 const stalls: readonly Stalled[] = ['one', 'all']
 const ways: readonly Way[] = stalls.flatMap((stalled) => ends.map((end) => ({ stalled, end })))
-/** So many of them each story is told in; over the stories of a kind, all of them come. */
+/** The number of ways in which each story is played; the stories of a kind cover all of them. */
 const WAYS = 3
 
 interface Way {

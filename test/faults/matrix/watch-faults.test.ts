@@ -7,7 +7,7 @@ import { type WatchFault, watchFaults } from './watches/watch-faults.ts'
 import { playStory, referenceOfStory } from './watches/watch-play.ts'
 import { ownStories, referenceStories, type WatchStory } from './watches/watch-story.ts'
 
-/** So many faults each story meets, another choice for each: in the stories of a kind, all of them come. */
+/** Each story meets this many faults, a different choice for each; the stories of a kind cover all of them. */
 const plans: readonly { readonly stories: readonly WatchStory[]; readonly faults: number; readonly few: number }[] = [
   { stories: ownStories, faults: 4, few: 5 },
   { stories: referenceStories, faults: 5, few: 2 },
@@ -24,7 +24,7 @@ test('whatever befalls a watch, a change arrives, and so do another one and the 
       const reference = await referenceOfStory(laboratory, story)
       for (let count = 0; count < (IS_WHOLE ? faults : 3); count++, turn++) {
         const fault = watchFaults[turn % watchFaults.length] as WatchFault
-        // The first frames tell what people did, the next ones what the operator made of it.
+        // The first frames report the change by hand, the next ones the operator's reaction.
         const at = 1 + (Math.floor(turn / watchFaults.length) % Math.min(2, reference.frames))
         const { problems } = await playStory(laboratory, story, { fault, at, reference })
         list.add({ write: story.title, point: `frame ${at}`, fault: fault.name }, problems)

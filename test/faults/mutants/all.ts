@@ -4,5 +4,5 @@ import type { Mutant } from './mutant.ts'
 import { reading } from './reading.ts'
 import { sharing } from './sharing.ts'
 
-/** Every mutant of the protocol, chosen by hand. */
+/** Every mutant of the protocol chosen by hand. */
 export const protocolMutants: readonly Mutant[] = [...creating, ...keeping, ...reading, ...sharing]

@@ -12,7 +12,7 @@ const anObject = kills('^(Backend group|SSHCredential key) / create')
 const aToken = kills('^(APIKey apikey|TunnelCredential tunnelcredential) / (create|rotate)')
 const lateCreate = interrupted('^(Backend group|SSHCredential key|APIKey apikey) / create')
 
-/** What could go wrong when an object is made. */
+/** Defects in creating an object. */
 export const creating: readonly Mutant[] = [
   mutant(
     'skip the finalizer before the first POST',

@@ -1,6 +1,4 @@
-/**
- * Mutants that no simulation can see, by title, and why. Whoever adds one has looked for a way to see it.
- */
+/** Mutants that no simulation can detect, by title, and why. Before you add one, look for a way to detect it. */
 export const explained: Readonly<Record<string, string>> = {
   'make each try under a nonce of its own':
     'another try is made only when the one before is surely over; what came later still bears the UID of the resource, and goes as a copy',

@@ -17,7 +17,7 @@ const replacement = kills('^(SSHCredential key|CertificateAuthority ca) / replac
 const rotation = kills('^(APIKey apikey|TunnelCredential tunnelcredential) / rotate')
 const rules = kills('^IPPolicy (policy|full) / (create|change of rules)')
 
-/** What could go wrong while an object is there: when it is changed, replaced, found again and deleted. */
+/** Defects while an object exists: in updates, replacement, recovery and deletion. */
 export const keeping: readonly Mutant[] = [
   mutant(
     'delete the former object before the new one is in place',

@@ -1,16 +1,16 @@
-/** A text that stands once in its file, and what takes its place. */
+/** A text that occurs exactly once in its file, and its replacement. */
 export type Edit = readonly [find: string, replacement: string]
 
 /** The operator with one rule of its protocol broken. */
 export interface Mutant {
-  /** What it does wrong, in the words of the field; unique. */
+  /** The defect in the field's terms; unique. */
   readonly title: string
-  /** The file from the root of the repository. */
+  /** Path from the root of the repository. */
   readonly file: string
   readonly edits: readonly Edit[]
-  /** Where it is most likely to be seen, which is tried first. Default: everywhere. */
+  /** Where it is most likely to be detected, which is tried first. Default: everywhere. */
   readonly first?: Aim
-  /** Every suite that ends at rest has to see it, and not one of them. */
+  /** Every suite that ends at rest must detect it, rather than just one of them. */
   readonly isForAll?: true
 }
 
@@ -18,15 +18,15 @@ export interface Mutant {
 export interface Aim {
   /** File in `test/faults/matrix` without `.test.ts`. */
   readonly suite: string
-  /** Expression for the episodes and cases that are tried. */
+  /** Pattern for the episodes and cases to try. */
   readonly cases: string
-  /** Whether all of these are tried, as where the whole matrix is run. Default: those of a short run. */
+  /** Whether to try all of these, as in a run of the whole matrix. Default: those of a short run. */
   readonly isWhole?: boolean
 }
 
 /**
  * The source with the mutant's edits.
- * @throws Error for an edit whose text does not stand there exactly once: the source has changed, and the mutant has to follow it.
+ * @throws Error for an edit whose text does not occur exactly once: the source has changed, and the mutant must follow
  */
 export function mutated(source: string, { title, file, edits }: Mutant): string {
   let text = source
@@ -41,7 +41,7 @@ export function mutated(source: string, { title, file, edits }: Mutant): string 
   return text
 }
 
-/** A mutant of one edit. */
+/** A mutant with one edit. */
 export function mutant(title: string, file: string, edit: Edit, first?: Aim): Mutant {
   return { title, file, edits: [edit], ...(first === undefined ? {} : { first }) }
 }

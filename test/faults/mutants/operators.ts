@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { parseAst } from 'rolldown/parseAst'
 import type { Aim, Mutant } from './mutant.ts'
 
-/** The core of what operators do to an account. */
+/** The code that changes accounts. */
 const MANAGED = [
   'delete/delete',
   'identity/copies',
@@ -30,13 +30,13 @@ const MANAGED = [
 const API = ['account-cache', 'client', 'collection-cache', 'failure', 'transport'].map((name) => `src/api/${name}.ts`)
 const MUTATED_FILES: readonly string[] = [...MANAGED, ...API]
 
-/** So many mutants of each operator. */
+/** Mutants of each operator. */
 const OF_EACH = 3
 
-/** An object that a resource found there has no create. */
+/** An object that the resource adopted has no create. */
 const ADOPTION: Aim = { suite: 'adoption', cases: ' / adopted' }
 
-/** Where those are seen that are out of sight of the suites which are tried first, by title. */
+/** Where to detect the mutants that the suites tried first cannot see, by title. */
 const AIMS: Readonly<Record<string, Aim>> = {
   'ConditionalExpression in src/managed/outputs/token-care.ts: status.adopted && status.output === undefined → false':
     ADOPTION,
@@ -49,7 +49,7 @@ interface Node {
   readonly [field: string]: unknown
 }
 
-/** One place, and what an operator puts there. */
+/** One place, and an operator's replacement for it. */
 interface Change {
   readonly operator: string
   readonly start: number
@@ -71,7 +71,7 @@ const LOGICAL: Readonly<Record<string, string>> = { '&&': '||', '||': '&&', '??'
 const ARITHMETIC: Readonly<Record<string, string>> = { '+': '-', '-': '+', '*': '/', '/': '*' }
 const METHODS: Readonly<Record<string, string>> = { some: 'every', every: 'some', min: 'max', max: 'min' }
 
-/** Operators of Stryker, by its names, so far as they change what code does and not what it says. */
+/** Stryker's operators, by its names, if they change what code does rather than what it says. */
 const OPERATORS: Readonly<Record<string, Operator>> = {
   ConditionalExpression: (node) => {
     if (node.type !== 'IfStatement' && node.type !== 'ConditionalExpression') return []
@@ -112,8 +112,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 }
 
 /**
- * Mutants that nobody chose: of each operator the places whose text has the lowest digests. Another choice comes only with another
- * text of these places.
+ * Mutants chosen mechanically: for each operator, the places whose text has the lowest digests. The choice changes only
+ * with the text of these places.
  * @throws Error for an aim of a mutant that is not among them
  */
 export function operatorMutants(read: (file: string) => string): readonly Mutant[] {
@@ -150,7 +150,7 @@ function changesIn(file: string, source: string) {
   return found
 }
 
-/** Types and what is imported do nothing. */
+/** Types and imports are skipped: they do nothing. */
 function walk(value: unknown, visit: (node: Node) => void): void {
   if (Array.isArray(value)) for (const each of value) walk(each, visit)
   if (typeof value !== 'object' || value === null || !('type' in value)) return
@@ -181,7 +181,7 @@ function textOf(node: unknown, source: string): string {
   return source.slice(start, end)
 }
 
-/** What stands there; of little, with the line that it stands in. */
+/** The text at that place; if short, with its line. */
 function shown(source: string, start: number, end: number): string {
   const text = oneLine(source.slice(start, end))
   if (text.length > 4) return text

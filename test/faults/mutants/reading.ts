@@ -13,7 +13,7 @@ const lists: Aim = { suite: 'restored', cases: 'lists, 3 times' }
 const paused: Aim = { suite: 'paused-leader', cases: '' }
 const watches: Aim = { suite: 'watch-faults', cases: '' }
 
-/** What could go wrong with what an operator believes, and with who may write. */
+/** Defects in what an operator trusts, and in who may write. */
 export const reading: readonly Mutant[] = [
   mutant(
     'retry a POST',

@@ -5,7 +5,7 @@ const rivals: Aim = { suite: 'adoption', cases: 'adopted twice' }
 const overlap: Aim = { suite: 'old-manifests', cases: 'during the overlap' }
 const commands: Aim = { suite: 'sessions', cases: 'Restart of all.*SIGKILL', isWhole: true }
 
-/** What could go wrong where resources name one object, where old manifests come back, and with commands. */
+/** Defects where resources name one object, where old manifests come back, and in commands. */
 export const sharing: readonly Mutant[] = [
   mutant(
     'take the attempt of what was replaced for an open one',

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url'
 import { type Aim, type Mutant, mutated } from './mutant.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-/** What the simulation is made of. */
+/** The files that the simulation needs. */
 const COPIED = ['src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'] as const
-/** A mutant may go round in circles for ever. */
+/** A mutant may loop forever. */
 const LIMIT_MS = 300_000
 
-/** What came of one run of suites. */
+/** The outcome of one run of suites. */
 export type Verdict =
   | { readonly type: 'survived' }
   | { readonly type: 'killed'; readonly suite: string; readonly why: string }
@@ -35,7 +35,7 @@ export class Workshop {
     await rm(this.#folder, { recursive: true })
   }
 
-  /** Does something while the mutant is in the sources. */
+  /** Runs `act` while the mutant is in the sources. */
   async with<T>(mutant: Mutant, act: () => Promise<T>): Promise<T> {
     const path = join(this.#folder, mutant.file)
     const source = await readFile(path, 'utf8')
@@ -49,7 +49,7 @@ export class Workshop {
 
   /**
    * Runs short parts of suites, up to the first failure.
-   * @param aim what is tried of them. Default: half of a short part, from all over
+   * @param aim the part to try. Default: half of a short part, evenly spread
    */
   async run(suites: readonly string[], aim?: Omit<Aim, 'suite'>): Promise<Verdict> {
     const report = join(this.#folder, 'report.json')
@@ -67,7 +67,7 @@ export class Workshop {
     return verdictOf(await readFile(report, 'utf8').catch(() => undefined), suites)
   }
 
-  /** @returns whether it has ended in time. */
+  /** @returns whether it ended in time. */
   #spawn(args: readonly string[], env: Readonly<Record<string, string>>): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const options = { cwd: this.#folder, env: { ...process.env, ...env }, stdio: 'ignore', detached: true } as const
@@ -75,7 +75,7 @@ export class Workshop {
       let isLate = false
       const timer = setTimeout(() => {
         isLate = true
-        // Its workers go with it.
+        // Kills its workers as well.
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
       }, LIMIT_MS)
       child.on('error', reject)

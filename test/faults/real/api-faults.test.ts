@@ -8,16 +8,22 @@ import { LifeRound } from './support/life-round.ts'
 import { livesTitled, living } from './support/lives.ts'
 import { Made } from './support/made.ts'
 
-/** Operators, each with an account and a namespace of its own, that work beside each other. */
+/** Concurrent operators, each with an account and a namespace of its own. */
 const OPERATORS = 3
 const FLAGS = ['--workers', '60', '--request-timeout', REQUEST_TIMEOUT]
-/** Of many objects that vanish at once the operator believes none (`docs/decisions/0006-identity-brake.md`): one half after the other. */
+/**
+ * The operator distrusts the disappearance of many objects at once (`docs/decisions/0006-identity-brake.md`): delete
+ * one half after the other.
+ */
 const HALVED: ReadonlySet<string> = new Set(['external delete', 'delete'])
-/** Of each trouble so many writes at least: one of each kind when it is made, edited, put right, made again and deleted. */
+/**
+ * The minimum number of writes that meet each fault: one of each kind when it is created, edited, corrected, created
+ * again and deleted.
+ */
 const LEAST_EACH = 25
-/** After these acts all is looked at; what others left shows then. */
+/** After these acts everything is checked; leftovers of the others show then. */
 const CHECKED: ReadonlySet<string> = new Set(['create', 'drift', 'external delete', 'delete'])
-/** A refusal of the whole account is to be over soon: no limit is learned from it that would hold up the next. */
+/** A refusal of the whole account must end soon: the operator must not learn a limit from it that delays the next. */
 const RATE = { rateLimit: { requestsPerMinute: 60_000 } }
 
 const list = new CaseList('API faults', 'real', { least: 200 })
@@ -46,7 +52,7 @@ describe.concurrent('one object is left of each resource of every kind, whatever
   test('a list that looks for it', {
     timeout: 900_000,
   }, async () => {
-    // A list is a second behind at most, and two that must agree are further apart: what is promised rests on that.
+    // A list lags at most a second, and two that must agree are further apart: the promises rely on that.
     await using world = await World.open({ account: RATE, flags: [...FLAGS, '--scan-pause', '1500ms'] })
     const made = new Made(world)
     await setUp(world)
@@ -67,13 +73,13 @@ describe.concurrent('one object is left of each resource of every kind, whatever
   })
 })
 
-/** One resource of each kind goes through its whole life, and each sort of write on the way meets the trouble once. */
+/** One resource of each kind goes through its life cycle, and each sort of write meets the fault once. */
 async function liveWith(trouble: Trouble, world: World, made: Made, suffix: string): Promise<void> {
   const round = new LifeRound(world, made, lives, suffix)
   await round.begin()
   let met = 0
   for (const [number, act] of round.acts.entries()) {
-    // Each refusal holds the whole account and teaches a lower limit: some at a time, and then another process begins anew.
+    // Each refusal blocks the whole account and lowers the learned limit: do a few at a time, then start a new process.
     const isRefusal = trouble.fault.startsWith('429')
     if (isRefusal) await restart(world)
     const cases: Case[] = []
@@ -92,7 +98,7 @@ async function liveWith(trouble: Trouble, world: World, made: Made, suffix: stri
   expect(met, `${trouble.fault} ${trouble.point}`).toBeGreaterThanOrEqual(LEAST_EACH)
 }
 
-/** Lists the cases by whether the check passes. */
+/** Lists the cases according to whether the check passes. */
 async function judge(cases: readonly Case[], check: () => Promise<void>): Promise<void> {
   try {
     await check()

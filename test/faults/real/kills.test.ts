@@ -10,12 +10,15 @@ import { Made } from './support/made.ts'
 import { Restarted } from './support/restarted.ts'
 import { type Aim, bring, caseOf, leave, record, settled, Walk } from './support/walks.ts'
 
-/** A Lease that is over soon, with room for renewals on a busy machine. */
+/** A short Lease, with room for renewals on a busy machine. */
 const LEASE = ['--lease-duration', '9s', '--renew-deadline', '6s', '--retry-period', '300ms']
 const FLAGS = [...LEASE, '--request-timeout', '2s']
-/** So many resources go at once towards their stops. A request that is held is given up in time, and leaves its turn to others. */
+/**
+ * How many resources head for their stops at once. A request that is held is abandoned in time, and makes room for
+ * others.
+ */
 const ROOM: Room = { atKube: 26, atApi: 10 }
-/** Operators, each with an account and a namespace of its own, that are killed beside each other. */
+/** Operators, each with an account and a namespace of its own, that are killed independently. */
 const OPERATORS = 3
 
 const list = new CaseList('kills', 'real', { least: 300 })
@@ -47,7 +50,7 @@ describe.concurrent('an operator killed before each write, after it and once it 
   )
 })
 
-/** Every act has its writes: whoever updates sends one and says so, whoever creates notes the attempt before. */
+/** Every act has its writes: an update is one write and a status, a create records its attempt first. */
 function expectRecorded(part: readonly Life[], aims: readonly Aim[]): void {
   for (const life of part) {
     for (const act of life.acts) {
@@ -57,7 +60,7 @@ function expectRecorded(part: readonly Life[], aims: readonly Aim[]): void {
   }
 }
 
-/** Kills the operator once, when a resource stands at each of the aims, and lets the next one work until all is at rest. */
+/** Kills the operator once each aim has a resource stopped at it, and runs the next one until all is at rest. */
 async function killAt(
   stage: Stage,
   operator: Restarted,
@@ -85,7 +88,7 @@ async function killAt(
   }
 }
 
-/** Each is judged by what has come of it; where one has not come to its end, nothing can be said of the whole account. */
+/** Judges each by its own result; if one has not finished, the account as a whole cannot be judged. */
 async function judge(world: World, made: Made, walks: readonly Walk[], left: readonly Walk[]): Promise<void> {
   const subjects = walks.filter((walk) => !left.includes(walk)).flatMap(({ comesTo }) => comesTo ?? [])
   if (left.length === 0) await expectAtRest(world, subjects, made)

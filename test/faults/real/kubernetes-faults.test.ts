@@ -10,16 +10,16 @@ import { type Trial, Trials } from './support-kube/trials.ts'
 import { sharedWrites, textOf, Writes } from './support-kube/writes.ts'
 
 const cases = casesTitled('minimal')
-/** So many of each kind live undisturbed, while their writes are written down. */
+/** Resources of each kind that live undisturbed while their writes are recorded. */
 const WITNESSES = ['a', 'b', 'c']
-/** So many of each kind live at the same time, each with troubles of its own. */
+/** Resources of each kind that live at the same time, each with its own faults. */
 const WAVES = [1, 2, 3, 4].map((wave) => [1, 2, 3, 4].map((index) => `w${wave}-${index}`))
 
-/** One world in which lives of every kind begin and end. */
+/** One world in which resources of every kind begin and end their lives. */
 class Lives {
   readonly world: World
   readonly writes: Writes
-  /** How many of each kind have come to their end. */
+  /** How many of each kind have finished. */
   #ended = 0
 
   constructor(world: World, writes: Writes) {
@@ -27,7 +27,7 @@ class Lives {
     this.writes = writes
   }
 
-  /** Brings the subjects through a stage. @returns by name, why it has gone wrong. */
+  /** Takes the subjects through a stage. @returns the problems by name. */
   async through(
     stage: LifeStage,
     subjects: readonly Manifest[],
@@ -75,7 +75,7 @@ test('a write to Kubernetes that fails in any way delays a resource, and does no
 
 type TrialsOf = (kind: string, stage: LifeStage) => Trials
 
-/** What there is to try, from lives that nothing disturbs. */
+/** The faults to try, derived from undisturbed lives. */
 async function trialsFrom(lives: Lives): Promise<TrialsOf> {
   const witnesses = WITNESSES.flatMap((suffix) => livesOf(cases, suffix))
   for (const stage of lifeStages) {
@@ -98,7 +98,7 @@ interface Wave {
   readonly perKind: number
 }
 
-/** Brings the subjects through a stage, each with a trial of its own, and notes what came of that. */
+/** Takes the subjects through a stage, each with its own fault, and records the results. */
 async function hurt(lives: Lives, stage: LifeStage, all: readonly Manifest[], wave: Wave): Promise<void> {
   const subjects = all.filter(({ kind }) => comesTo(stage, kind))
   const tried = new Map<Manifest, Trial>()
@@ -113,7 +113,7 @@ async function hurt(lives: Lives, stage: LifeStage, all: readonly Manifest[], wa
     (error: unknown) => String(error),
   )
   for (const [subject, trial] of tried) {
-    // Of one that has gone wrong the rest says no more than that.
+    // For a subject that failed, the rest adds nothing.
     if (wrong.size > 0 && !wrong.has(subject.name)) continue
     const why = wrong.get(subject.name) ?? whole
     const isMet = lives.writes.hits(subject.name).length === trial.fault.times
@@ -121,7 +121,7 @@ async function hurt(lives: Lives, stage: LifeStage, all: readonly Manifest[], wa
     else if (isMet) wave.list.passed(caseOf(subject, trial))
     else wave.trials(subject.kind, stage).again(trial)
   }
-  // What has come apart here would come apart in every later case, and hide which one it was.
+  // A defect here would repeat in every later case and hide which one caused it.
   if (whole !== undefined || wrong.size > 0) await wave.list.end()
 }
 

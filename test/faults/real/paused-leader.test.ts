@@ -16,16 +16,16 @@ import { sharedWrites, textOf, type Write } from './support-kube/writes.ts'
 
 const cases = casesTitled('minimal')
 const [CREATE, DELETE] = ['create', 'delete'].map((name) => lifeStages.find((stage) => stage.name === name))
-/** So many of each kind live undisturbed, while their writes are written down. */
+/** Resources of each kind that live undisturbed while their writes are recorded. */
 const WITNESSES = ['a', 'b']
-/** As many rounds as it takes; on a busy machine a resource may not come to its stop in time. */
+/** As many rounds as needed; on a busy machine a resource may not reach its stop in time. */
 const ROUNDS = ['r1', 'r2', 'r3', 'r4', 'r5', 'r6']
 const WANTED = 60
-/** Fewer than an operator has under way at once at the apiserver, and at an account. */
+/** Fewer requests than an operator has in flight at once to the apiserver, and to an account. */
 const TOGETHER = { kube: 12, api: 6 }
 const withTokens = new Set(managed.filter(hasToken).map(({ definition }) => definition.kind))
 
-/** A write at which the leader is to be stopped, and whether that has been carried out by then. */
+/** A write at which to pause the leader, and whether it has been carried out by then. */
 interface Stop {
   readonly kind: string
   readonly write: Write
@@ -61,7 +61,7 @@ test('a leader that is paused at any write of a create or a deletion, and wakes 
   await list.end()
 })
 
-/** The writes of each kind's way to its first object, and of its way out. */
+/** The writes of each kind up to its first object, and those of its deletion. */
 async function stopsOf({ world, writes }: Replicas): Promise<readonly (readonly Stop[])[]> {
   const witnesses = WITNESSES.flatMap((suffix) => livesOf(cases, suffix))
   for (const stage of [CREATE, DELETE]) {
@@ -78,7 +78,7 @@ async function stopsOf({ world, writes }: Replicas): Promise<readonly (readonly 
   })
 }
 
-/** A stop of each kind in turn, each kind beginning elsewhere on its way. */
+/** The stops of all kinds in turn; each kind begins at a different one. */
 function mixed(stops: readonly (readonly Stop[])[]): Stop[] {
   const most = Math.max(...stops.map(({ length }) => length))
   return Array.from({ length: most }, (_, turn) => turn)
@@ -88,7 +88,7 @@ function mixed(stops: readonly (readonly Stop[])[]): Stop[] {
     .filter((stop) => stop !== undefined)
 }
 
-/** Takes as many as may be held at once, one of a kind. */
+/** Takes as many as can be held at once, at most one of each kind. */
 function takeRound(stops: Stop[]): readonly Stop[] {
   const taken: Stop[] = []
   const take = (room: number, isHere: (stop: Stop) => boolean): void => {
@@ -104,7 +104,7 @@ function takeRound(stops: Stop[]): readonly Stop[] {
   return taken
 }
 
-/** The resource that comes to each stop. */
+/** The resource for each stop. */
 function walksOf(stops: readonly Stop[], round: string): readonly Walk[] {
   return stops.flatMap((stop) => {
     const own = cases.filter(({ kind }) => kind === stop.kind)
@@ -112,7 +112,10 @@ function walksOf(stops: readonly Stop[], round: string): readonly Walk[] {
   })
 }
 
-/** Pauses the leader while requests of its are held, lets the other one take over, and wakes it. @returns the walks that were at their stops. */
+/**
+ * Pauses the leader while its requests are held, lets the other replica take over, and wakes it. @returns the walks
+ * that were at their stops.
+ */
 async function pauseAmid(
   { world, writes, api }: Replicas,
   walks: readonly Walk[],
@@ -136,7 +139,8 @@ async function pauseAmid(
   await next.operator.reconciling()
   for (const stage of [CREATE, DELETE].map(stageOf)) await settle(world, stage, of(stage))
 
-  // Both servers are as late as they can be: they carry out what the paused process has asked; the answers await its thaw.
+  // Both servers are as late as possible: they carry out the requests of the paused process, whose answers wait until
+  // it resumes.
   const late = world.mark()
   writes.release()
   const statusOf = (walk: Walk): number | undefined => {
@@ -156,7 +160,7 @@ async function pauseAmid(
   expect(work.requests).toEqual([])
   expect(world.writes(mark)).toEqual([])
 
-  // What it made is found by the next pass of its successor.
+  // The next resync of its successor finds what it created.
   await world.pass()
   const paths = copies.map(({ path, responseId }) => `${path}/${responseId}`)
   await until('the copies are gone', async () => {
@@ -168,7 +172,7 @@ async function pauseAmid(
   return stopped
 }
 
-/** For no resource more objects were made than there is a reason for: a copy that came late, or a token that was lost. */
+/** No resource has more objects created than there is a reason for: a late copy or a lost token. */
 async function expectNotTwice(world: World, walks: readonly Walk[]): Promise<void> {
   const crs = await resourcesOf(world, walks)
   for (const { kind, name, spec, stop } of walks) {
@@ -210,7 +214,7 @@ function isCreated({ method, status }: JournalEntry): boolean {
   return method === 'POST' && status === 201
 }
 
-/** Renewing a Lease is no work, nor is a look. */
+/** Lease renewals and reads do not count as work. */
 function isWork(request: PassingRequest): boolean {
   return request.method !== 'GET' && !isWatch(request) && !request.path.includes('/leases')
 }

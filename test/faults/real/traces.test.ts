@@ -8,7 +8,7 @@ import { SimulatedSide } from './support-traces/simulated-side.ts'
 import { differences, lengthOf } from './support-traces/transcript.ts'
 import { transcribe } from './support-traces/turns.ts'
 
-/** So many in a short run; the whole matrix plays all. */
+/** Number in a short run; the whole matrix plays all. */
 const FEW = 50
 
 test('the operator asks the models of both servers what it asks the real ones, call by call, and is answered the same', {
@@ -18,7 +18,7 @@ test('the operator asks the models of both servers what it asks the real ones, c
   const simulated = new SimulatedSide(await Laboratory.open(), EPISODE_SEED)
   await using real = await RealSide.open(EPISODE_SEED)
   const chosen = some(episodes, FEW)
-  // What an operator asks once, when it begins, is asked at a moment of its own.
+  // Requests that an operator sends once, at startup, have their own timing.
   await compare(simulated, real, chosen[0] as Episode, 0)
   for (const [index, episode] of chosen.entries()) {
     const { problems, calls } = await compare(simulated, real, episode, index + 1)
@@ -28,7 +28,7 @@ test('the operator asks the models of both servers what it asks the real ones, c
   await list.end()
 })
 
-/** Plays a turn on both sides. */
+/** Plays an episode on both sides. */
 async function compare(simulated: SimulatedSide, real: RealSide, episode: Episode, number: number) {
   const expected = await transcribe(simulated, episode, number)
   const calls = lengthOf(expected)

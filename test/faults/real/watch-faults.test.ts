@@ -10,7 +10,7 @@ import { WatchRounds } from './support-kube/watch-rounds.ts'
 const COLLECTIONS = managed.length + 2
 
 const groups = [
-  // The operator must not be helped by giving up a watch for its silence.
+  // The operator must not be helped by abandoning a silent watch.
   { title: 'that it hears of', silence: '1h', faults: watchFaults },
   { title: 'that only its own patience tells it', silence: '5s', faults: [silentStall] },
 ]

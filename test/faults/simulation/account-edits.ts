@@ -5,18 +5,18 @@ import type { SimulatedWorld } from './world.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const SECOND = 'second'
-/** A certificate is looked at only where there are sockets. */
+/** A certificate is parsed only when there are sockets. */
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n'
 
-/** What people may do to the Account while resources live in it. */
+/** Edits of the Account while it has resources. */
 export interface AccountEdit {
   readonly title: string
-  /** Whether it leads to another account: one that holds nothing yet takes it for its own. */
+  /** Whether it leads to another account: an account without objects so far accepts the other as its own. */
   readonly isElsewhere: boolean
-  /** Whether the account stays open all the while: calls of before and after the edit then overlap. */
+  /** Whether the account stays open throughout: calls from before and after the edit then overlap. */
   readonly keepsWorking: boolean
   readonly begin: (world: SimulatedWorld) => void
-  /** Makes it as it was, or right. */
+  /** Restores or corrects it. */
   readonly end: (world: SimulatedWorld) => void
 }
 
@@ -40,13 +40,13 @@ export const accountEdits: readonly AccountEdit[] = [
   edit('another interval', false, set({ resyncInterval: '1s' }), set({ resyncInterval: '60s' })),
 ]
 
-/** What the edits need to be there. */
+/** Creates what the edits need. */
 export function prepareEdits(world: SimulatedWorld): void {
   world.api.emulator.admin.seed({ accounts: [{ name: OTHER_ACCOUNT, apiKey: OTHER_KEY }] })
   world.putSecret(SECOND, { apiKey: KEY }, world.keyNamespace)
 }
 
-/** What operators have made in the other account. */
+/** Objects that operators have created in the other account. */
 export function madeElsewhere({ api }: SimulatedWorld): readonly string[] {
   const other = Object.values(api.emulator.admin.snapshot().accounts).filter(({ name }) => name === OTHER_ACCOUNT)
   if (other.length !== 1) return [`there are ${other.length} other accounts`]
@@ -57,7 +57,7 @@ function edit(title: string, isElsewhere: boolean, begin: AccountEdit['begin'], 
   return { title, isElsewhere, keepsWorking: OPEN.has(title), begin, end }
 }
 
-/** As a restore does, which asks no rule of the CRD what may change. */
+/** Like a restore, which bypasses the CRD's rules about changes. */
 function set(spec: Fields): AccountEdit['begin'] {
   return ({ kube, accountType, accountKey }) => void kube.mergePatch(accountType, accountKey, { spec })
 }

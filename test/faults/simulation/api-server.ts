@@ -11,24 +11,24 @@ import type { WireAnswer } from './faults.ts'
 import type { SimulatedServer, WireRequest } from './network.ts'
 import { API_HOST } from './operator.ts'
 
-/** What the emulator of a simulation takes its time and its chance from. */
+/** The emulator's sources of time and randomness in a simulation. */
 export interface Surroundings {
   readonly clock: Clock
   readonly random: Random
 }
 
 /**
- * The emulator, whole, as the far side of simulations one after the other: to open it takes longer than most of them. Each begins
- * with an empty account.
+ * The complete emulator as the server of consecutive simulations: opening it takes longer than most of them. Each
+ * begins with an empty account.
  */
 export class ApiServer implements SimulatedServer {
   readonly emulator: OpenEmulator
   readonly #current: { surroundings: Surroundings }
-  /** What the emulator asks for its choices, changed in place. */
+  /** The emulator's choices, changed in place. */
   readonly #choices: { -readonly [Name in keyof Choices]: Choices[Name] }
-  /** When objects were made, in monotonic time, by the last part of their paths. */
+  /** Creation times of objects in monotonic time, by the last part of their paths. */
   readonly #madeAt = new Map<string, number>()
-  /** Objects on a page of a list; undefined: as many as the emulator gives. */
+  /** Objects on a page of a list; undefined: the emulator's default. */
   pageSize: number | undefined
 
   private constructor(emulator: OpenEmulator, current: { surroundings: Surroundings }, choices: Choices) {
@@ -56,7 +56,7 @@ export class ApiServer implements SimulatedServer {
     return new ApiServer(emulator, current, choices)
   }
 
-  /** Begins anew, with other surroundings. @param choices what is done where the contract leaves it open */
+  /** Starts over in other surroundings. @param choices what to do where the contract leaves it open */
   reset(surroundings: Surroundings, choices: Choices = DECIDED): void {
     this.#current.surroundings = surroundings
     Object.assign(this.#choices, choices)
@@ -69,7 +69,7 @@ export class ApiServer implements SimulatedServer {
     return this.#answered(request, (handed) => this.emulator.answer(handed))
   }
 
-  /** The same, spelled in the one way that judges read, whatever was chosen. */
+  /** The same in the one spelling that judges read, whatever the choices. */
   answerPlainly(request: WireRequest): Promise<WireAnswer> {
     return this.#answered(request, (handed) => this.emulator.answerPlainly(handed))
   }
@@ -83,14 +83,15 @@ export class ApiServer implements SimulatedServer {
       body: body === '' ? undefined : body,
     })
     if (method === 'POST' && answer.status === 201) this.#noteMade(answer.body)
-    // Handed over without a connection, a request counts as plain HTTP: its answer is taken to where it came from.
+    // Without a connection a request counts as plain HTTP: links in its answer are rewritten to the address it was sent
+    // to.
     return { ...answer, body: answer.body.replaceAll(`http://${API_HOST}`, `https://${API_HOST}`) }
   }
 
-  /** Answers a list as it was then, and anything else as ever. */
+  /** Answers a list with its state at that time, and anything else as usual. */
   async answerStale(request: WireRequest, seconds: number): Promise<WireAnswer> {
     const { admin } = this.emulator
-    // Time stands still while a server works, so nothing else meets it.
+    // Time does not pass while a server works, so no other request meets it.
     const { id } = admin.addFault({
       match: { method: request.method, every: true },
       act: { type: 'stale-list', seconds },
@@ -114,7 +115,7 @@ export class ApiServer implements SimulatedServer {
     if (id !== undefined) this.#madeAt.set(id, this.#current.surroundings.clock.monotonic())
   }
 
-  /** Asks as the administrator does, whose request nothing befalls. @throws Error for a refusal. */
+  /** Sends a request as the administrator; no fault hits it. @throws Error for a refusal */
   async ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const { status, body: text } = await this.answerPlainly({
       method,
@@ -132,7 +133,7 @@ export class ApiServer implements SimulatedServer {
   }
 }
 
-/** Another account at the same service, and the key that opens it. Below the path `/elsewhere` every key opens it. */
+/** Another account of the same service, and its key. Below the path `/elsewhere` every key opens it. */
 export const OTHER_ACCOUNT = 'elsewhere'
 export const OTHER_KEY = 'administrator-of-another-account'
 
@@ -143,10 +144,10 @@ function elsewhere(request: WireRequest): WireRequest {
   return { ...request, path: request.path.slice(prefix.length), headers }
 }
 
-/** Where the administrator asks from; operators call from 127.0.0.1. */
+/** The administrator's address; operators call from 127.0.0.1. */
 export const ELSEWHERE = '203.0.113.7'
 
-/** Token of the key that the account begins with. */
+/** Token of the account's first key. */
 export const KEY = 'administrator-of-the-account'
 
 export function headersOf(key: string): Readonly<Record<string, string>> {

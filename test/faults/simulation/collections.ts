@@ -1,7 +1,7 @@
 import type { Collection } from '../../../src/api/types.ts'
 import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 
-/** The collections that these kinds make objects in, their children's included. */
+/** The collections in which these kinds create objects, including their children's. */
 export function collectionsOf({ managed }: KindsRegistry): readonly Collection[] {
   return managed.flatMap(({ collections: own, children }) => {
     return children === undefined ? own : [...own, children.collection]

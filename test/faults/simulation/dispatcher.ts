@@ -3,7 +3,7 @@ import type { ServerName, WireAnswer } from './faults.ts'
 import type { Caller, Network } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 
-/** Connections of one process to a server of the simulation, in the place of sockets. */
+/** Connections of one process to a server of the simulation, in place of sockets. */
 export class SimulatedDispatcher extends Dispatcher {
   readonly #process: SimulatedProcess
   readonly #network: Network
@@ -36,7 +36,7 @@ export class SimulatedDispatcher extends Dispatcher {
     return true
   }
 
-  /** What is under way may end. */
+  /** Requests in flight may finish. */
   override async close(): Promise<void> {
     this.#isClosed = true
   }
@@ -84,7 +84,7 @@ class Exchange implements Caller, Dispatcher.DispatchController {
   }
 
   pause(): void {
-    // Lines wait in the stream: a simulation sends little.
+    // Lines are buffered in the stream: a simulation sends little.
   }
 
   resume(): void {

@@ -10,46 +10,46 @@ import type { WrittenDown } from './written-down.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What an episode's turn asks of a world: of a simulated one, or of one of real servers, which answers later. */
+/** What an episode needs of a world, either simulated or with real servers, which answer later. */
 export interface EpisodeWorld {
-  /** As `kubectl apply`. */
+  /** Like `kubectl apply`. */
   apply(kind: string, name: string, spec: Fields): unknown
   annotate(kind: string, name: string, annotations: Readonly<Record<string, string | null>>): unknown
   delete(kind: string, name: string): unknown
   get(kind: string, name: string): CustomResource | undefined | Promise<CustomResource | undefined>
-  /** Where the API keeps the object of a resource. */
+  /** Where the API stores the object of a resource. */
   placeOf(cr: CustomResource): { readonly path: string; readonly id: string } | undefined
-  /** Speaks to the API as the administrator. */
+  /** Calls the API as the administrator. */
   readonly api: { ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> }
 }
 
-/** Who is told what is about to happen to a resource. */
+/** Is notified before something happens to a resource. */
 export interface EpisodeWitness {
   specChanges(kind: string, name: string, spec: Fields): void
   meddled(kind: string, name: string): void
 }
 
-/** One turn in the life of a resource: what leads there, and what happens then. */
+/** One event in the life of a resource: the state before, and the change. */
 export interface Episode {
   /** `Backend group / update`. */
   readonly title: string
   readonly kind: string
   readonly name: string
-  /** What its specs refer to, each after what it refers to itself. */
+  /** The dependencies of its specs, in order of creation. */
   readonly needs: readonly Manifest[]
-  /** The spec that the resource has before; undefined: there is none. */
+  /** The resource's spec before; undefined: there is no resource. */
   readonly before: Fields | undefined
   act(world: EpisodeWorld, witness: EpisodeWitness): Promise<void>
-  /** Whether the operator learns of it only when it looks at the account. */
+  /** Whether the operator notices it only when it polls the account. */
   readonly isUnseen: boolean
-  /** What the API then shows of the object; undefined: nobody wrote it down. */
+  /** The object that the API then shows; undefined: none was written down. */
   readonly written?: ((around: Surrounding) => WrittenDown) | undefined
 }
 
 const DRIFT = 'drift'
 const DELETED = 'deleted by somebody'
 
-/** Every turn in the lives of every kind, and the creation of everything that a spec can say. */
+/** Every event in the lives of every kind, and the creation of every possible spec. */
 export const episodes: readonly Episode[] = [
   ...editStories.flatMap(episodesOf),
   ...kinds
@@ -58,7 +58,7 @@ export const episodes: readonly Episode[] = [
     .map(creationOf),
 ]
 
-/** Objects that specs of episodes name by their ids. */
+/** Objects that specs of episodes name by id. */
 export const EPISODE_SEED: SeedSpec = {
   objects: {
     ...SEED.objects,
@@ -66,7 +66,7 @@ export const EPISODE_SEED: SeedSpec = {
   },
 }
 
-/** The kinds that an episode is about. */
+/** The kinds of an episode. */
 export function kindsOf({ kind, needs }: Episode): ReadonlySet<string> {
   return new Set([kind, ...needs.map((need) => need.kind)])
 }
@@ -92,7 +92,7 @@ function episodesOf(story: EditStory): readonly Episode[] {
   const told = kinds.some(
     (each) => each.definition.kind === kind && each.role === 'managed' && each.output?.type === 'one-time',
   )
-  /** From what the first edits have made of the spec to what a few more do; nothing without the edit that it is about. */
+  /** From the spec after the first edits to that after a few more; nothing without the edit concerned. */
   const further = (turn: string, from: number, count: number): readonly Episode[] => {
     const made = edits.slice(0, from + count)
     return from < 0 ? [] : [episode(turn, edited(base, edits.slice(0, from)), apply(edited(base, made)), made)]
@@ -129,7 +129,7 @@ function applied(kind: string, name: string, spec: Fields): Episode['act'] {
   }
 }
 
-/** What is written down of the object after edits. */
+/** The object written down after edits. */
 function afterEdits(edits: readonly Edit[]): NonNullable<Episode['written']> {
   return ({ id }) => ({
     object: Object.assign({}, ...edits.map(({ object }) => object?.(id))) as Fields,
@@ -144,7 +144,7 @@ export function edited(base: Fields, edits: readonly Edit[]): Fields {
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined))
 }
 
-/** Changes the object of the resource by hand, in a field that its spec has. */
+/** Changes the resource's object by hand, in a field that its spec sets. */
 export function drift(kind: string, name: string): Episode['act'] {
   return async (world, witness) => {
     const place = await placeOf(world, kind, name)
@@ -155,7 +155,7 @@ export function drift(kind: string, name: string): Episode['act'] {
   }
 }
 
-/** Deletes the object of the resource by hand. */
+/** Deletes the resource's object by hand. */
 export function deleteByHand(kind: string, name: string): Episode['act'] {
   return async (world, witness) => {
     const place = await placeOf(world, kind, name)
@@ -175,7 +175,7 @@ async function placeOf(world: EpisodeWorld, kind: string, name: string) {
   return place
 }
 
-/** The needs that a story names, and what those name. */
+/** The needs that a story names, and their own needs. */
 export function needsOf({ base, edits }: EditStory): readonly Manifest[] {
   const wanted = new Set<string>()
   const namesIn = (value: unknown): void => {

@@ -9,12 +9,12 @@ import { type Laboratory, NAMESPACE, type SimulatedWorld } from './world.ts'
 /** Name of the resource whose spec changes. */
 const NAME = 'subject'
 
-/** A world with what a family refers to, in which one resource is given specs of the family. */
+/** A world with the dependencies of a family, in which one resource is given specs of the family. */
 export class FamilyWorld {
   readonly world: SimulatedWorld
   readonly oracle: Oracle
   readonly #family: Family
-  /** Specs that it was given since it was last at rest, that one's included: edges keep what all of these have. */
+  /** Specs given since it was last at rest, the spec of that rest included: edges keep what all of these have. */
   #since: readonly Spec[] = []
 
   private constructor(world: SimulatedWorld, oracle: Oracle, family: Family) {
@@ -44,14 +44,14 @@ export class FamilyWorld {
     this.world.apply(kind, NAME, spec)
   }
 
-  /** Lets everything come to rest; what is not at rest in time. */
+  /** Waits until everything is at rest; returns what is not in time. */
   async untilRest(): Promise<readonly string[]> {
     const unrest = await this.oracle.untilRest()
     if (unrest.length === 0) this.#since = this.#since.slice(-1)
     return unrest
   }
 
-  /** Until operators have sent so many more writes, or for so many milliseconds. */
+  /** Waits until operators have sent that many more writes, or for that many milliseconds. */
   async untilWrites(count: number, ms: number): Promise<void> {
     const { length } = this.oracle.writes
     await this.world.until(() => this.oracle.writes.length >= length + count, ms)
@@ -64,7 +64,7 @@ export class FamilyWorld {
     return await this.oracle.judge()
   }
 
-  /** Deletes every resource, and lets go of no object. */
+  /** Deletes every resource, and retains no object. */
   deleteAll(): void {
     const { kind } = this.#family.descriptor.definition
     const { deletionPolicy: _, ...spec } = this.#since.at(-1) ?? {}
@@ -72,7 +72,7 @@ export class FamilyWorld {
     for (const { kind, metadata } of this.world.all()) this.world.delete(kind, metadata.name)
   }
 
-  /** What has come of the spec that the resource has. */
+  /** The result of the resource's spec. */
   shown(spec: Spec): Promise<unknown> {
     return meaningAt(this.world, { kind: this.#family.descriptor.definition.kind, name: NAME, spec })
   }

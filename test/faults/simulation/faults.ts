@@ -9,30 +9,32 @@ export interface Sighting {
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Partial<Record<string, string>>>
-  /** As it is sent; empty without one. */
+  /** As sent; empty without one. */
   readonly body: string
 }
 
 export type ServerName = 'kubernetes' | 'api'
 
-/** `before` the server has done what was asked, or `after`. */
+/** `before` the server has carried out the request, or `after`. */
 export type When = 'before' | 'after'
 
 /**
- * What befalls a request.
- * - `kill`: the process dies before the request is sent, after the server has done it, or when the answer has arrived
- * - `stop`: the process stands still from then on, for so many milliseconds
+ * A fault of a request.
+ * - `kill`: the process dies before the request is sent, after the server has carried it out, or when the answer has
+ *   arrived
+ * - `stop`: the process is paused from then on, for that many milliseconds
  * - `reset`: the connection is reset
  * - `silence`: no answer ever comes
- * - `slow`: the request takes so many milliseconds longer to the server, or the answer back
- * - `late`: the connection is reset at once, and the server does what was asked so many milliseconds later
- * - `answer`: something on the way answers this
- * - `twice`: something on the way sends it twice, and gives the first answer, or the last
- * - `stale`: a list is answered as it was so many seconds ago
- * - `behind`: a GET, PATCH or DELETE of an object that is younger than so many seconds gets this answer: it came to a copy of the data that
- *   lags behind
+ * - `slow`: the request, or the answer, takes that many milliseconds longer
+ * - `late`: the connection is reset at once, and the server carries out the request that many milliseconds later
+ * - `answer`: an intermediary answers this
+ * - `twice`: an intermediary sends it twice, and returns the first answer, or the last
+ * - `stale`: a list shows the state of that many seconds ago
+ * - `behind`: a GET, PATCH or DELETE of an object younger than that many seconds gets this answer: it came to a copy of
+ *   the data that lags behind
  * - `cut`: the answer ends in the middle
- * - `crossed`: the answer is that of the process's last request to the server that was not refused, as where one comes twice on a connection
+ * - `crossed`: the answer is that to the process's last request to the server that was not refused, as when one arrives
+ *   twice on a connection
  */
 export type Fault =
   | { readonly type: 'kill'; readonly when: When | 'answered' }
@@ -53,16 +55,16 @@ export interface WireAnswer {
 }
 
 /**
- * What happens to a frame of a watch.
- * - `hide`: it is not told
- * - `twice`: it is told twice
- * - `stall`: the watch says nothing any more, and nobody ends it
+ * A fault of a frame of a watch.
+ * - `hide`: it is not delivered
+ * - `twice`: it is delivered twice
+ * - `stall`: the watch falls silent, and nothing closes it
  * - `reset`: the connection is reset
- * - `torn`: half of it is told, and the connection is reset
+ * - `torn`: half of it is delivered, and the connection is reset
  * - `gone`: the watch ends with `410`
- * - `instead`: these lines are told in its place
+ * - `instead`: these lines are delivered in its place
  * - `error`: the watch ends with this Status as its last frame
- * - `end`: the watch says nothing any more, and the server ends it so many milliseconds later
+ * - `end`: the watch falls silent, and the server closes it that many milliseconds later
  */
 export type FrameFault =
   | 'hide'
@@ -75,13 +77,13 @@ export type FrameFault =
   | { readonly type: 'error'; readonly status: Readonly<Record<string, unknown>> }
   | { readonly type: 'end'; readonly ms: number }
 
-/** Decides for each request, and each frame of a watch, what befalls it; undefined: nothing. */
+/** Chooses the fault of each request and of each watch frame; undefined: none. */
 export interface Trouble {
   request(sighting: Sighting): Fault | undefined
   frame?(watch: Sighting, frame: string): FrameFault | undefined
   /**
-   * In words, what was to befall requests that never came, since a case in which nothing befell anything proves nothing; and what the
-   * trouble saw go wrong itself.
+   * Describes the requests that should have met a fault but never came, because a case without a fault proves nothing,
+   * and problems that the faults detected themselves.
    */
   unspent?(): readonly string[]
 }

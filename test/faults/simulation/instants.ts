@@ -22,18 +22,18 @@ import { isWrite, type SimulatedWorld } from './world.ts'
 type Fields = Readonly<Record<string, unknown>>
 type Stored = Readonly<Record<string, readonly Fields[]>>
 
-/** What is told once, in every form that it could be written down in. */
+/** Secrets that are shown only once, in every form in which they could be written. */
 export type Canaries = ReadonlySet<string>
 
-/** What a server carries out later than this after it was sent was held up on its way. Milliseconds. */
+/** A request carried out later than this after it was sent was delayed on the way. Milliseconds. */
 const LATE_MS = 50
 
-/** Fields, of which the API keeps secrets to itself (`management-api.md § Events`). */
+/** Fields of which the API hides secrets (`management-api.md § Events`). */
 const SHOWN_IN_PART = /^\/event_destinations\/\S+ target$/
 
 /**
- * What may never happen, judged at the moment in which a request leaves an operator: what becomes of it on its way is not the operator's
- * doing. Part of the oracle.
+ * Invariants that must hold at all times, judged when a request leaves an operator: the operator is not responsible for
+ * what happens to it on the way. Part of the oracle.
  */
 export class Instants {
   readonly #world: SimulatedWorld
@@ -42,21 +42,21 @@ export class Instants {
   readonly #idle: string[] = []
   readonly #excused = new WeakSet<Sighting>()
   readonly #posted = new Set<string>()
-  /** UIDs and rules for which a POST may be under way, and until when. */
+  /** UIDs and rules for which a POST may be in flight, and until when. */
   readonly #outstanding = new Map<string, number>()
-  /** Until when the API wants to be left alone by a process. */
+  /** Until when a process must not call the API. */
   readonly #heldUntil = new Map<SimulatedProcess, { readonly until: number; readonly key: string | undefined }>()
   readonly #madeBy = new WeakMap<Sighting, string>()
   readonly #sentAt = new WeakMap<Sighting, number>()
-  /** When a change of an object came about that its sender has long given up, by path. */
+  /** When a change of an object took effect that its sender had long given up, by path. */
   readonly #lateAt = new Map<string, number>()
-  /** Objects as they were when a PATCH of them was sent. */
+  /** Objects as they were when a PATCH for them was sent. */
   readonly #before = new WeakMap<Sighting, Fields>()
   /** Paths of objects whose last PATCH was answered as if it had not been carried out. */
   readonly #denied = new Set<string>()
-  /** How many objects may yet be made although they are there. */
+  /** How many more objects may be created although they exist. */
   #remade = 0
-  /** By UID, the object that a resource with a token had last. */
+  /** The last object of each resource with a token, by UID. */
   readonly #held = new Map<string, string | undefined>()
 
   constructor(world: SimulatedWorld, canaries: Canaries) {
@@ -68,25 +68,25 @@ export class Instants {
     return this.#violations
   }
 
-  /** Writes to Kubernetes that changed nothing: only who has lost an answer, or its memory, sends one. */
+  /** Writes to Kubernetes that changed nothing: only an operator that lost an answer, or its memory, sends one. */
   get idle(): readonly string[] {
     return this.#idle
   }
 
-  /** This request is not judged. */
+  /** Exempts this request. */
   excuse(sighting: Sighting): void {
     this.#excused.add(sighting)
   }
 
   /**
-   * The API's lists are about to lag behind for longer than two of them, a pause apart, can tell: so many objects may be made although
-   * they are there.
+   * The API's lists are about to lag for longer than two of them, a pause apart, can detect: that many objects may be
+   * created although they exist.
    */
   excuseRemaking(objects: number): void {
     this.#remade = objects
   }
 
-  /** The numbers of attempts that etcd has lost come again. */
+  /** Attempt numbers that etcd has lost are used again. */
   putBack(): void {
     this.#posted.clear()
   }
@@ -108,7 +108,7 @@ export class Instants {
     if (sighting.method === 'DELETE') this.#checkDelete(sighting)
   }
 
-  /** An answer has arrived at the operator that asked. */
+  /** An answer has arrived at the operator. */
   heard(sighting: Sighting, { status, headers = {}, body }: WireAnswer): void {
     const seconds = Number(headers['retry-after'])
     if (sighting.server === 'api' && status === 429 && seconds > 0) {
@@ -116,12 +116,12 @@ export class Instants {
       this.#heldUntil.set(sighting.process, { until, key: sighting.headers.authorization })
     }
     const made = this.#madeBy.get(sighting)
-    // The API itself has said what came of it.
+    // The API itself has reported the outcome.
     if (made !== undefined && status < 500 && status !== 408) this.#outstanding.delete(made)
     this.#noteDenied(sighting, parseObject(body))
   }
 
-  /** By its answer an object is as it was before the PATCH: whoever is told that sends it again. */
+  /** The answer shows the object as before the PATCH: an operator that receives it sends the PATCH again. */
   #noteDenied(sighting: Sighting, answer: Fields | undefined): void {
     const before = this.#before.get(sighting)
     if (before === undefined || answer?.id !== before.id) return
@@ -145,7 +145,7 @@ export class Instants {
     this.#violations.push(violation)
   }
 
-  /** An account that was told to wait is asked nothing meanwhile, unless people give it another key. */
+  /** While an account must wait, the operator sends it nothing, unless people give it another key. */
   #checkPatience({ server, process, method, path, headers }: Sighting): void {
     const held = this.#heldUntil.get(process)
     if (server !== 'api' || held === undefined || this.#world.time.now >= held.until) return
@@ -153,7 +153,7 @@ export class Instants {
     this.#tell(`${method} ${path} is sent before the time that the API named`)
   }
 
-  /** Who writes holds the Lease, where there is one. */
+  /** Only the holder of the Lease writes, if there is a Lease. */
   #checkLeader(sighting: Sighting): void {
     const { process, method, path } = sighting
     const lease = this.#world.kube.get<Lease>(leases, { namespace: OPERATOR_NAMESPACE, name: 'culvert' })
@@ -162,13 +162,13 @@ export class Instants {
     this.#tell(`${process.name} sends ${method} ${path} while ${holder} leads`)
   }
 
-  /** What is told once goes into Secrets and nowhere else. */
+  /** One-time secrets go into Secrets and nowhere else. */
   #checkSecrecy({ server, path, body }: Sighting): void {
     if (server === 'kubernetes' && /\/secrets(\/|$)/.test(path)) return
     if ([...this.#canaries].some((token) => body.includes(token))) this.#tell(`a token is sent to ${path}`)
   }
 
-  /** A PATCH of an object as it is known to be, and which leaves it so. */
+  /** A PATCH that leaves a known object as it is. */
   #checkNews({ method, path, body }: Sighting): void {
     if (method !== 'PATCH') return
     const { metadata = {}, ...fields } = JSON.parse(body || '{}') as Fields & { readonly metadata?: Fields }
@@ -179,7 +179,7 @@ export class Instants {
       this.#idle.push(`PATCH ${path} of nothing new`)
   }
 
-  /** A status that goes over to another object keeps in mind the one that it leaves. */
+  /** A status that switches to another object records the former one. */
   #checkSwitch({ method, path, body }: Sighting): void {
     const [, name] = /\/([^/]+)\/status$/.exec(path) ?? []
     if (method !== 'PATCH' || name === undefined) return
@@ -197,7 +197,7 @@ export class Instants {
     if (isThere && !former.includes(id)) this.#tell(`the status of ${cr.kind}/${name} forgets ${id}`)
   }
 
-  /** Before an object is made, what it will be found again by is stored, and is in it. */
+  /** Before an object is created, the data to find it by is stored, and is part of the body. */
   #checkPost(sighting: Sighting): void {
     const { path, body } = sighting
     if (!collectionsOf(this.#world.kinds).some((collection) => path === `/${collection.path}`)) return
@@ -233,11 +233,13 @@ export class Instants {
     }
   }
 
-  /** A rule that has no resource of its own: its policy's id is stored, and nobody waits for the same one. */
+  /**
+   * A rule without a resource of its own: its policy's id is stored, and no other POST for the same rule is in flight.
+   */
   #checkRule(sighting: Sighting, { ip_policy_id: policy, cidr, action }: Fields, marker: Marker | undefined): void {
     const rule = `${cidr} ${action} in ${policy}`
     const parent = this.#world.all().find((cr) => cr.kind === 'IPPolicy' && statusOf(cr).id === policy)
-    // What stands in while an IPPolicyRule is replaced goes into the policy that its spec names, by id it may be.
+    // The placeholder while an IPPolicyRule is replaced goes into the policy that its spec names, possibly by id.
     const isNamed = this.#world.all().some(({ kind, spec }) => {
       return (
         kind === 'IPPolicyRule' &&
@@ -251,7 +253,7 @@ export class Instants {
     this.#checkAlone(sighting, rule, rule)
   }
 
-  /** No POST may be on its way still that made the same. */
+  /** No other POST that creates the same may be in flight. */
   #checkAlone(sighting: Sighting, made: string, about: string): void {
     const until = this.#outstanding.get(made)
     if (until !== undefined && this.#world.time.now < until) this.#tell(`a POST while another may be out: ${about}`)
@@ -259,13 +261,16 @@ export class Instants {
     this.#madeBy.set(sighting, made)
   }
 
-  /** A PATCH says what is to be otherwise, and nothing else; what the API does not show is sent again by who has lost what it noted. */
+  /**
+   * A PATCH contains only what changes; only an operator that lost its record sends fields again that the API does not
+   * show.
+   */
   #checkPatch(sighting: Sighting): void {
     const { path, body } = sighting
     const object = this.#objectAt(path)
     if (object === undefined) return
     this.#before.set(sighting, object)
-    // What came about late may have been looked for just before.
+    // A change that took effect late may have been read just before.
     const lateAt = this.#lateAt.get(path)
     if (lateAt !== undefined && this.#world.time.now - lateAt < times.requestTimeoutMs) return
     if (this.#denied.delete(path)) return
@@ -278,7 +283,7 @@ export class Instants {
     for (const [field] of same) this.#tell(`PATCH ${path} sends ${field}, which is so already`)
   }
 
-  /** What goes has been replaced, or is to go with its resource; and nobody needs it any more. */
+  /** A deleted object has been replaced, or its resource is being deleted; and nothing depends on it any more. */
   #checkDelete({ path, process }: Sighting): void {
     const id = path.split('/').at(-1) ?? ''
     for (const cr of this.#world.all()) {
@@ -305,7 +310,7 @@ export class Instants {
     }
   }
 
-  /** Once a status names an object that was made for it, the Secret holds what it told. */
+  /** Once a status names an object created for it, the Secret holds its token. */
   #checkTokens(): void {
     for (const cr of this.#world.all()) {
       if (!this.#isTold(cr)) continue
@@ -314,7 +319,7 @@ export class Instants {
       const { create } = internalOf(cr)
       const isNew = this.#held.get(uid) !== id
       this.#held.set(uid, id)
-      // What was found again may have lost its token: another is issued then.
+      // A recovered object may have lost its token: another is issued then.
       if (!isNew || id === undefined || adopted || (create?.attempt ?? 0) === 0 || isDeleting(cr)) continue
       const isStored = this.#secretsOf(cr).some(({ metadata, data }) => {
         return metadata.annotations?.[REMOTE_ID] === id && Object.keys((data as Fields | undefined) ?? {}).length > 0
@@ -340,7 +345,7 @@ export class Instants {
     return this.#stored()[collection]?.find((object) => object.id === id)
   }
 
-  /** The account as it is kept, by collection. */
+  /** The stored account, by collection. */
   #stored(): Stored {
     const { accounts } = this.#world.api.emulator.admin.snapshot()
     return Object.assign({}, ...Object.values(accounts).map(({ objects }) => objects)) as Stored

@@ -9,7 +9,7 @@ import type { VirtualTime } from './virtual-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A type that the server serves, with the schema that its defaults come from. */
+/** A type that the server serves, with the schema for its defaults. */
 export interface ServedType {
   readonly type: ResourceType
   readonly schema?: SchemaNode | undefined
@@ -20,23 +20,23 @@ interface Place extends ServedType {
   readonly subresource: string | undefined
 }
 
-/** API servers send one about so often. */
+/** API servers send a bookmark about this often. */
 const BOOKMARK_MS = 60_000
 
-/** The model of the Kubernetes API, spoken to by HTTP: what paths, queries, accepted types and patches mean. */
+/** The model of the Kubernetes API over HTTP: paths, queries, accepted types and patches. */
 export class KubeServer implements SimulatedServer {
   readonly #kube: ModelKube
   readonly #time: VirtualTime
   readonly #types: ReadonlyMap<string, ServedType>
-  /** Objects on a page of a list, for who asks for pages; undefined: all on one. */
+  /** Objects on a page of a list, for clients that ask for pages; undefined: all on one. */
   pageSize: number | undefined
-  /** What happened before this revision can no longer be watched. */
+  /** Watches cannot start before this revision. */
   #oldest = 0
-  /** Lists that were begun, by what goes on with them. */
+  /** Unfinished lists, by their continue tokens. */
   readonly #begun = new Map<string, Listing>()
-  /** Ends of the watches that are open. */
+  /** Closes the open watches. */
   readonly #open = new Set<() => void>()
-  /** How often it began anew. */
+  /** The number of restarts. */
   #restarts = 0
 
   constructor(kube: ModelKube, time: VirtualTime, types: readonly ServedType[]) {
@@ -45,34 +45,34 @@ export class KubeServer implements SimulatedServer {
     this.#types = new Map(types.map((served) => [rootOf(served.type), served]))
   }
 
-  /** Forgets its history up to now, as etcd does every few minutes. */
+  /** Discards its history up to now, as etcd does every few minutes. */
   compact(): void {
     this.#oldest = Number(this.#kube.revision)
     this.#begun.clear()
   }
 
-  /** Begins anew, as a process that knows what etcd holds now, and nothing from before. */
+  /** Restarts as a process that knows only what etcd holds now. */
   restart(): void {
     this.compact()
     this.#restarts += 1
     for (const end of [...this.#open]) end()
   }
 
-  /** Makes an object as `kubectl create` does, defaults of its schema included. */
+  /** Creates an object like `kubectl create`, including defaults of its schema. */
   create<T extends KubeObject>(type: ResourceType, key: ObjectKey, fields: Fields): T {
     return this.#kube.create<T>(type, key, withDefaults(this.#types.get(rootOf(type))?.schema, fields) as Fields)
   }
 
-  /** Patches an object as `kubectl patch --type merge` does. */
+  /** Patches an object like `kubectl patch --type merge`. */
   patch<T extends KubeObject>(type: ResourceType, key: ObjectKey, patch: Fields, options: PatchOptions = {}): T {
     const { schema } = this.#types.get(rootOf(type)) ?? {}
     return this.#kube.mergePatch<T>(type, key, patch, options, (object) => withDefaults(schema, object) as KubeObject)
   }
 
-  /** Gives an object this spec and no field of another, as `kubectl replace` does. */
+  /** Gives an object exactly this spec, like `kubectl replace`. */
   replaceSpec(type: ResourceType, key: ObjectKey, spec: Fields): void {
     const { schema } = this.#types.get(rootOf(type)) ?? {}
-    // A merge patch would mix the maps of the former spec with the new ones.
+    // A merge patch would merge the maps of the former spec with the new ones.
     const fresh = JSON.parse(JSON.stringify(spec)) as Fields
     this.#kube.mergePatch(type, key, {}, {}, (object) => withDefaults(schema, { ...object, spec: fresh }) as KubeObject)
   }
@@ -131,7 +131,7 @@ export class KubeServer implements SimulatedServer {
     }
   }
 
-  /** As far as the operator applies: what it names is set, and nothing that another manager named goes. */
+  /** As much of apply as the operator uses: sets the given fields, and removes none that another manager set. */
   #apply({ type, key }: Place, fields: Fields): KubeObject {
     return this.#kube.get(type, key) === undefined ? this.create(type, key, fields) : this.patch(type, key, fields)
   }
@@ -146,7 +146,7 @@ export class KubeServer implements SimulatedServer {
     return { metadata: { resourceVersion, continue: next }, items: wanted.slice(0, this.pageSize).map(shown) }
   }
 
-  /** The rest of a list, as it was when its first page was asked for. */
+  /** The rest of a list, as of the request for its first page. */
   #begunBy(query: URLSearchParams): Listing | undefined {
     const token = query.get('continue')
     if (token === null) return undefined
@@ -164,10 +164,10 @@ export class KubeServer implements SimulatedServer {
     const begunIn = this.#restarts
     return {
       follow: (line, end) => {
-        // The process that answered is gone before the answer got through, and its connections with it.
+        // The process that answered has ended before the answer arrived, and its connections with it.
         if (begunIn !== this.#restarts) return this.#time.setTimer(0, end)
         const tell = ({ type: change, object }: Change): void => {
-          // Whoever watches from what is yet to come hears nothing before.
+          // A watch that starts at a future revision receives nothing before.
           if (from !== '0' && Number(object.metadata.resourceVersion) <= Number(from)) return
           if (isWanted(object)) line(JSON.stringify({ type: change.toUpperCase(), object: shown(object) }))
         }
@@ -193,7 +193,7 @@ export class KubeServer implements SimulatedServer {
     }
   }
 
-  /** What the server says that it serves: its groups, and the types in a version of one. */
+  /** Discovery: the server's groups, and the types in a group version. */
   #discovered(path: string): WireAnswer | undefined {
     const types = [...this.#types.values()].map(({ type }) => type)
     if (path === '/apis')
@@ -216,7 +216,7 @@ export class KubeServer implements SimulatedServer {
   }
 }
 
-/** What a list is made of. */
+/** An unfinished list. */
 interface Listing {
   readonly items: readonly KubeObject[]
   readonly resourceVersion: string
@@ -236,7 +236,7 @@ function filterOf(namespace: string | undefined, query: URLSearchParams): (objec
   }
 }
 
-/** Whether the request makes an object: a create, or an apply where there is none. */
+/** Whether the request creates an object: a create, or an apply of a missing one. */
 function makesAnew({ method, headers }: WireRequest, former: KubeObject | undefined): boolean {
   if (method === 'POST') return true
   return former === undefined && (headers['content-type']?.includes('apply-patch') ?? false)
@@ -259,7 +259,7 @@ function refusal(error: KubeError): WireAnswer {
   return status(code, reason, error.message)
 }
 
-/** An answer as the apiserver refuses. */
+/** A refusal as the apiserver answers it. */
 export function status(code: number, reason: string, message: string, more: Fields = {}): WireAnswer {
   const body = { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message, ...more }
   return { status: code, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }

@@ -8,9 +8,9 @@ import { headersOf, KEY } from './api-server.ts'
 import type { SimulatedWorld } from './world.ts'
 
 /**
- * What has come of the spec that the resource has: what its object means by the contract, what was put into Secrets and ConfigMaps, and
- * the conditions. Two resources with one spec have this in common, whatever they were before; by what else they differ is how the API is
- * told the same (a module that is taken out is disabled, since no update can remove it).
+ * The result of the resource's spec: its object's meaning by the contract, the content of Secrets and ConfigMaps, and
+ * the conditions. It is equal for two resources with one spec, whatever they were before; they may only differ in how
+ * the API expresses it (a removed module is disabled, since no update can remove it).
  */
 export async function meaningAt(world: SimulatedWorld, { kind, name, spec }: Manifest): Promise<unknown> {
   const cr = world.get(kind, name)
@@ -28,7 +28,7 @@ export async function meaningAt(world: SimulatedWorld, { kind, name, spec }: Man
     readonly named: Shown
     readonly beside: unknown
   }
-  // A certificate that the spec says nothing of is in use where a policy was before, and only there.
+  // A certificate that the spec does not mention is in use only where a policy was before.
   const isOwn = (type: string): boolean => type !== 'CertificateReady' || spec.certificate !== undefined
   const conditions = cr.status?.conditions
     ?.filter(({ type }) => isOwn(type))
@@ -36,7 +36,7 @@ export async function meaningAt(world: SimulatedWorld, { kind, name, spec }: Man
   return { ...(meaningOf(spec, named) as Manifest['spec']), beside, conditions: conditions?.toSorted(byText) }
 }
 
-/** Rules of a policy, and the like: what belongs to the object. */
+/** Children of the object, such as the rules of a policy. */
 export async function childrenOf(world: SimulatedWorld, kind: string, parent: string): Promise<Shown['children']> {
   const { children } = world.kinds.managedKind(kind) ?? {}
   if (children === undefined) return []
@@ -45,7 +45,9 @@ export async function childrenOf(world: SimulatedWorld, kind: string, parent: st
   return all.filter((child) => children.parentId(child) === parent)
 }
 
-/** Ids of rules that a policy has although its spec has them come from elsewhere: those from before stay (`api-decisions.md`). */
+/**
+ * Ids of rules that a policy has although its spec takes rules from elsewhere: earlier rules stay (`api-decisions.md`).
+ */
 export async function keptRules(world: SimulatedWorld, kind: string, name: string): Promise<readonly string[]> {
   const cr = world.get(kind, name)
   const { rulesSource } = (cr?.spec ?? {}) as { readonly rulesSource?: unknown }
@@ -54,14 +56,14 @@ export async function keptRules(world: SimulatedWorld, kind: string, name: strin
   return kept.map(({ id }) => String(id))
 }
 
-/** With what no answer shows. */
+/** Includes what no answer shows. */
 function storedTarget(world: SimulatedWorld, { path, id }: { readonly path: string; readonly id: string }): unknown {
   const { accounts } = world.api.emulator.admin.snapshot()
   const stored = Object.values(accounts).flatMap(({ objects }) => objects[path] ?? [])
   return stored.find((object) => object.id === id)?.target
 }
 
-/** Which keys of what the resource has filled, and what else stands beside it. */
+/** The keys that the resource has filled in its outputs, and the other objects beside it. */
 function outputsOf(world: SimulatedWorld, uid: string): readonly unknown[] {
   return world.kube
     .everything()
@@ -74,7 +76,7 @@ function outputsOf(world: SimulatedWorld, uid: string): readonly unknown[] {
     .toSorted(([left], [right]) => byText(String(left), String(right)))
 }
 
-/** With names in the place of ids, and of what the service has chosen for an id. */
+/** With names in place of ids, and of values that the service derives from an id. */
 async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown> {
   let text = JSON.stringify(value)
   const { reserved_addrs: addresses } = await world.api.ask('GET', '/reserved_addrs?limit=100')
@@ -88,7 +90,7 @@ async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown
   return JSON.parse(text.replaceAll(/usr_[0-9A-Za-z-]{27,}|\b\d{59}\b/g, 'the administrator'))
 }
 
-/** With a word in the place of the mark, which tells attempts apart; the keys beside it stay. */
+/** With a word in place of the marker, which differs between attempts; the keys beside it stay. */
 function unmarked(object: Resource, uid: string): Resource {
   const marker = markerOf(object)
   if (marker === undefined) return object

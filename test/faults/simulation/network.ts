@@ -3,7 +3,7 @@ import type { SimulatedProcess } from './process.ts'
 import type { VirtualTime } from './virtual-time.ts'
 import { connectionReset, WatchStream } from './watch-stream.ts'
 
-/** A request as a server gets it. */
+/** A request as a server receives it. */
 export interface WireRequest {
   readonly method: string
   /** With its query. */
@@ -12,20 +12,22 @@ export interface WireRequest {
   readonly body: string
 }
 
-/** An answer that goes on: `follow` is given what takes each line and is told of the end; it returns the way to stop. */
+/**
+ * A streaming answer: `follow` takes a callback for each line and one for the end; it returns a function that stops it.
+ */
 export interface WireStream {
   readonly follow: (line: (text: string) => void, end: () => void) => () => void
 }
 
 export interface SimulatedServer {
   answer(request: WireRequest): WireAnswer | WireStream | Promise<WireAnswer>
-  /** As it would have answered so many seconds ago; a server without it has no stale answers. */
+  /** The answer as of that many seconds ago; a server without it has no stale answers. */
   answerStale?(request: WireRequest, seconds: number): Promise<WireAnswer>
-  /** Whether the request is for an object that is younger than so many seconds. */
+  /** Whether the request is for an object younger than that many seconds. */
   isForYounger?(request: WireRequest, seconds: number): boolean
 }
 
-/** Who has sent a request: all that comes back goes through these, in the process's own time. */
+/** The sender of a request: everything that comes back goes through it, in the process's own time. */
 export interface Caller {
   answered(answer: WireAnswer, isCut: boolean): void
   began(): void
@@ -38,29 +40,32 @@ export interface Caller {
   readonly hasGone: boolean
 }
 
-/** How long a request takes to the server, and an answer back. Milliseconds. */
+/** How long a request, and an answer, takes. Milliseconds. */
 const THERE = 2
 const BACK = 2
 
-/** Carries requests from processes to servers, and lets befall them what is asked for. */
+/** Carries requests from processes to servers, and applies faults. */
 export class Network {
-  /** Asked about everything that passes. */
+  /** Consulted for everything that passes. */
   trouble: Trouble = { request: () => undefined }
-  /** Told of each request as it leaves a process, whatever befalls it then. */
+  /** Called for each request as it leaves a process, whatever its fault. */
   onSend: (sighting: Sighting) => void = () => undefined
-  /** Told of each answer that arrives at the process that has asked. */
+  /** Called for each answer that arrives at its process. */
   onHeard: (sighting: Sighting, answer: WireAnswer) => void = () => undefined
-  /** Told of each request that a server is about to work on. */
+  /** Called for each request that a server is about to handle. */
   onArrival: (sighting: Sighting) => void = () => undefined
-  /** Told of each answer that a server has worked out, before anything else happens. */
+  /** Called for each answer of a server before anything else happens. */
   onDone: (sighting: Sighting, answer: WireAnswer) => void | Promise<void> = () => undefined
-  /** Servers that no request gets through to, and until when. */
+  /** Unreachable servers, and until when. */
   readonly #downUntil = new Map<ServerName, number>()
-  /** How long a frame of a watch takes. Milliseconds. Long by default: a process then often works with what it knew before its own write. */
+  /**
+   * How long a frame of a watch takes. Milliseconds. Long by default: a process then often acts on its state from
+   * before its own write.
+   */
   frameMs = 10
   readonly #time: VirtualTime
   readonly #servers: Readonly<Record<ServerName, SimulatedServer>>
-  /** What the last request to each server was answered with that was not refused. */
+  /** Each server's last answer that was no refusal. */
   readonly #last = new WeakMap<SimulatedProcess, Map<ServerName, WireAnswer>>()
 
   constructor(time: VirtualTime, servers: Readonly<Record<ServerName, SimulatedServer>>) {
@@ -68,7 +73,7 @@ export class Network {
     this.#servers = servers
   }
 
-  /** For so long every request that arrives finds nobody, those that are on their way included. */
+  /** For this long no arriving request gets through, including those in flight. */
   cutOff(server: ServerName, ms: number): void {
     this.#downUntil.set(server, this.#time.now + ms)
   }
@@ -82,7 +87,7 @@ export class Network {
       return
     }
     this.onSend(sighting)
-    // What a process was about to send when it was stopped leaves it when it goes on.
+    // A request that was about to be sent when the process was paused leaves it when it resumes.
     const held = fault?.type === 'stop' && fault.when === 'before' ? fault.ms : 0
     if (held > 0) this.#stop(process, held)
     const slowness = fault?.type === 'slow' && fault.when === 'before' ? fault.ms : 0
@@ -99,7 +104,7 @@ export class Network {
     if (fault === undefined || !(await this.#befallsBefore(sighting, request, caller, fault))) {
       this.onArrival(sighting)
       const first = await this.#work(sighting, request, fault)
-      // What something on the way sends again is no request of the process's own.
+      // A request repeated by an intermediary is not one of the process's own.
       const last = fault?.type === 'twice' ? await this.#work(sighting, request, fault) : first
       const answer = fault?.type === 'twice' && fault.gives === 'last' ? last : first
       if ('follow' in answer) this.#stream(sighting, answer, caller)
@@ -111,7 +116,7 @@ export class Network {
     return this.#time.now < (this.#downUntil.get(server) ?? 0)
   }
 
-  /** Whether the request has ended here, before the server has worked on it. */
+  /** Whether the request has ended here, before the server handled it. */
   async #befallsBefore(sighting: Sighting, request: WireRequest, caller: Caller, fault: Fault): Promise<boolean> {
     const { process } = sighting
     switch (fault.type) {

@@ -15,7 +15,7 @@ export const OPERATOR_NAMESPACE = 'culvert-system'
 export const INSTALLATION = 'installation-1'
 export const API_HOST = 'api.example.com'
 
-/** Milliseconds. A request lives so long; so long a process takes itself for the leader, and others wait for it. */
+/** Milliseconds. How long a request lives, a process considers itself the leader, and others wait for it. */
 export const times = {
   requestTimeoutMs: 4_000,
   scanPauseMs: 500,
@@ -31,9 +31,9 @@ export interface SimulatedOperatorOptions {
   readonly process: SimulatedProcess
   readonly network: Network
   readonly random: Random
-  /** Whether it takes part in an election; else it leads from the beginning. */
+  /** Whether it takes part in leader election; otherwise it leads from the beginning. */
   readonly leaderElect: boolean
-  /** What its token for Kubernetes is now, as it stands in a file that the kubelet keeps fresh. */
+  /** Its current token for Kubernetes, as from a file that the kubelet refreshes. */
   readonly token?: () => string
   readonly installation?: string
 }
@@ -41,11 +41,11 @@ export interface SimulatedOperatorOptions {
 /** A whole operator, as its process runs it, over the simulated network. */
 export class SimulatedOperator {
   readonly process: SimulatedProcess
-  /** What it logged. */
+  /** Its log. */
   readonly lines: readonly LogLine[]
-  /** What it recorded of its writes at the API. */
+  /** Its audit records of writes to the API. */
   readonly audited: WriteReport[] = []
-  /** What it counts. */
+  /** Its metrics. */
   readonly registry = new Registry()
   readonly #stop = new AbortController()
   readonly #dispatchers: SimulatedDispatcher[] = []
@@ -93,7 +93,7 @@ export class SimulatedOperator {
       tracer: undefined,
       clock: process,
       random,
-      // Always the same, so that a story replays exactly.
+      // Constant, so that a story replays exactly.
       salt: Buffer.alloc(32, 1),
     })
     operator.run(this.#stop.signal).then(
@@ -107,12 +107,12 @@ export class SimulatedOperator {
     )
   }
 
-  /** Whether its process is over: killed, or ended by itself. */
+  /** Whether its process has ended: killed, or on its own. */
   get isOver(): boolean {
     return this.process.isDead || this.#hasEnded
   }
 
-  /** Lets go of what its process was waiting for when it died: nothing comes of that, but the memory is free. */
+  /** Releases what its process was waiting for when it died: this has no effect but frees memory. */
   async forget(): Promise<void> {
     this.#stop.abort()
     for (const dispatcher of this.#dispatchers) await dispatcher.destroy()

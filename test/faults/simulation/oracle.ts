@@ -14,51 +14,54 @@ import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
 type Fields = Readonly<Record<string, unknown>>
 type RemoteObject = Fields & { readonly id: string }
 
-/** Within this time after the last fault everything has come to rest. Virtual milliseconds. */
+/** Everything is at rest within this time after the last fault. Virtual milliseconds. */
 const BOUND_MS = 20 * 60_000
-/** Far more than anything takes to come to rest: who writes more often will not come to rest in the time that is left. */
+/**
+ * Far more than anything needs to come to rest: an operator that writes more often will not come to rest in the
+ * remaining time.
+ */
 const MOST_WRITES = 2_000
-/** Two looks at the whole account, and then as many in which nothing may be written. */
+/** Two resyncs of the whole account; then the same time again, in which nothing may be written. */
 const LOOKS_MS = 130_000
 
-/** What the API held before there were resources, by collection. */
+/** The API's objects before there were resources, by collection. */
 type Baseline = ReadonlyMap<string, ReadonlySet<string>>
 
-/** What may be so although nothing fails: people have yet to decide, and others work on the account. */
+/** What may be so without faults: people have yet to decide, and others change the account. */
 export interface Allowance {
   /** Reasons for which a resource need not be Ready. */
   readonly refused?: readonly string[]
-  /** Ids of objects that no resource of this cluster holds. */
+  /** Ids of objects that belong to no resource of this cluster. */
   readonly others?: ReadonlySet<string>
 }
 
 /**
- * The judge of a world: eventually everything is as the specs have it and stays so, and at every moment nothing is at risk. Keeps what it
- * found wrong; the wording is for people.
+ * Judges a world: eventually everything is as the specs say and stays so, and nothing is at risk at any moment. Keeps
+ * its findings; their wording is for people.
  */
 export class Oracle {
   readonly #world: SimulatedWorld
   readonly #violations: string[] = []
-  /** Everything that was told once, and the account's own key. */
+  /** Every secret shown so far, and the account's own key. */
   readonly #canaries = new Set<string>([KEY])
   readonly #instants: Instants
   readonly #reversions: Reversions
-  /** Specs of edges: the one before, and the one now. */
+  /** Specs of edges: the previous and the current one. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
-  /** Policies that an operator may still be emptying, as a former spec allows. */
+  /** Policies that an operator may still be emptying, as an earlier spec allows. */
   readonly #emptied = new Set<string>()
-  /** Resources whose objects somebody changed by hand. */
+  /** Resources whose objects were changed by hand. */
   readonly #meddled = new Set<string>()
   #baseline: Baseline = new Map()
   #writes: Sighting[] = []
-  /** What is not at rest, as of a revision of the cluster. */
+  /** Resources not at rest, as of a revision of the cluster. */
   #seen: { readonly revision: string; readonly unrest: readonly string[] } | undefined
-  /** Events that were sent so far. */
+  /** Number of Events sent. */
   #events = 0
 
   #allowed: Allowance = {}
 
-  /** Watches everything from now on; what the account holds now is nobody's resource. */
+  /** Observes everything from now on; the account's current objects belong to no resource. */
   static async watch(world: SimulatedWorld): Promise<Oracle> {
     const oracle = new Oracle(world)
     oracle.#baseline = new Map(
@@ -80,24 +83,24 @@ export class Oracle {
     world.network.onDone = (sighting, answer) => this.#done(sighting, answer)
   }
 
-  /** What was wrong at some moment so far. */
+  /** Violations so far at any moment. */
   get violations(): readonly string[] {
     return [...this.#violations, ...this.#instants.violations, ...this.#reversions.violations, ...this.#bugs()]
   }
 
-  /** Writes so far that changed nothing; wrong where nothing fails. */
+  /** Writes so far that changed nothing; a violation where nothing fails. */
   get idle(): readonly string[] {
     return this.#instants.idle
   }
 
-  /** Every write of an operator so far that reached a server, Leases and Events aside. */
+  /** Every write of an operator so far that reached a server, except Leases and Events. */
   get writes(): readonly Sighting[] {
     return this.#writes
   }
 
   /**
-   * The spec of a resource is about to change: what an edge has by both must not go.
-   * @param others specs that it may still be on its way from
+   * The spec of a resource is about to change: an edge must keep what both specs have.
+   * @param others earlier specs that it may still be coming from
    */
   specChanges(kind: string, name: string, spec: Fields, others: readonly Fields[] = []): void {
     const key = `${kind}/${name}`
@@ -113,36 +116,45 @@ export class Oracle {
     else this.#emptied.delete(`${kind}/${name}`)
   }
 
-  /** Somebody changes objects of the resource by hand: what they lack until it is mended is not the operator's doing. */
+  /**
+   * Objects of the resource are changed by hand: the operator is not responsible for what they lack until it is
+   * repaired.
+   */
   meddled(kind: string, name: string): void {
     this.#meddled.add(`${kind}/${name}`)
     this.#reversions.meddled(kind, name)
     this.#specs.delete(`${kind}/${name}`)
   }
 
-  /** This request is not judged as it leaves: its sender is held before it does. */
+  /** Exempts this request when it is sent: its sender is paused before. */
   excuse(sighting: Sighting): void {
     this.#instants.excuse(sighting)
     this.#reversions.excuse(sighting)
   }
 
-  /** etcd is put back to a state of before. */
+  /** etcd is put back to an earlier state. */
   putBack(): void {
     this.#reversions.putBack()
     this.#instants.putBack()
   }
 
-  /** So many objects may be made although they are there: the API's lists lag behind for longer than is promised for. At rest all is judged as ever. */
+  /**
+   * That many objects may be created although they exist: the API's lists lag longer than promised. The final state is
+   * judged as usual.
+   */
   excuseRemaking(objects: number): void {
     this.#instants.excuseRemaking(objects)
   }
 
-  /** Kubernetes is about to look as if it had been put back to a state of before, which an operator goes by. At rest all is judged as ever. */
+  /**
+   * Kubernetes is about to look as if put back to an earlier state, on which an operator acts. The final state is
+   * judged as usual.
+   */
   excuseReversions(): void {
     this.#reversions.excuseAll()
   }
 
-  /** From now on this is no fault of the operator. */
+  /** From now on these are not faults of the operator. */
   allow(allowed: Allowance): void {
     this.#allowed = allowed
     this.#seen = undefined
@@ -152,7 +164,7 @@ export class Oracle {
     return this.#unrest().length === 0
   }
 
-  /** Lets the world come to rest. What is not at rest in time; empty when all is. */
+  /** Waits until the world is at rest. Returns what is not at rest in time; empty if all is. */
   async untilRest(): Promise<readonly string[]> {
     const { length } = this.#writes
     const isRestless = (): boolean => this.#writes.length > length + MOST_WRITES
@@ -162,13 +174,14 @@ export class Oracle {
   }
 
   /**
-   * Lets the world come to rest, and judges it: every resource Ready, one object each and nobody's beside, each object with what the
-   * spec declares, as `unlikeDeclared` works it out anew; tokens that work, no secret where it does not belong; and then silence.
-   * Empty: all is well.
-   * @param expected what the account is to look like, as `picture` tells it; undefined: not compared
-   * @param orphans how many objects of resources that are gone there may be, each reported in the Account's status: what something on the
-   * way sends twice makes one that nobody can know of when the resource goes before a list has shown it. Default none
-   * @param looksMs so long it is left alone, and then as long again without a write
+   * Waits until the world is at rest, and judges it: every resource Ready, one object each and no others, each object
+   * as the spec declares, which `unlikeDeclared` computes independently; working tokens, no secret where it does not
+   * belong; and then silence. Empty: all is well.
+   * @param expected the wanted account, as from `picture`; undefined: not compared
+   * @param orphans the maximum number of objects of deleted resources, each reported in the Account's status: a create
+   * repeated by an intermediary makes one that nobody can know of if the resource is deleted before a list has shown
+   * it. Default none
+   * @param looksMs how long it is left alone, and then as long again without a write
    */
   async judge(expected?: Picture, orphans = 0, looksMs: number = LOOKS_MS): Promise<readonly string[]> {
     const world = this.#world
@@ -193,7 +206,7 @@ export class Oracle {
     return [...problems, ...this.violations]
   }
 
-  /** Objects that are not what their resources declare, at this moment. */
+  /** Objects that currently differ from what their resources declare. */
   async unlikeDeclared(): Promise<readonly string[]> {
     return this.#unlikeDeclared(await this.#held())
   }
@@ -203,7 +216,9 @@ export class Oracle {
     return unlikeDeclared(this.#world, resources, held)
   }
 
-  /** What is not yet as it is to be: empty when every resource is Ready for its present spec, and none is on its way out. */
+  /**
+   * Resources that have not settled: empty if every resource is Ready for its current spec, and none is being deleted.
+   */
   #unrest(): readonly string[] {
     const { revision } = this.#world.kube
     if (this.#seen?.revision !== revision) this.#seen = { revision, unrest: this.#foundUnrest() }
@@ -227,7 +242,7 @@ export class Oracle {
     })
   }
 
-  /** Whether a policy rightly says that it has rules which nobody declared: some of them are among the objects of others. */
+  /** Whether a policy rightly reports undeclared rules: some of them are among the objects of others. */
   #hasUndeclared(cr: CustomResource): boolean {
     const { rules = [] } = statusOf(cr) as { readonly rules?: readonly { readonly id: string }[] }
     if (conditionNamed(cr, 'Ready')?.status !== 'True' || conditionNamed(cr, 'Synced')?.reason !== 'Undeclared')
@@ -237,15 +252,15 @@ export class Oracle {
 
   /** Whether the resource waits for people, as it is allowed to. */
   #isRefused(cr: CustomResource): boolean {
-    // The reason stands in Synced at any rate: what was there before may go on being Ready.
+    // The reason is in Synced in any case: an earlier object may stay Ready.
     const { status, reason, observedGeneration } = conditionNamed(cr, 'Synced') ?? {}
     const isNow = observedGeneration === cr.metadata.generation
     return isNow && status === 'False' && (this.#allowed.refused?.includes(reason ?? '') ?? false)
   }
 
   /**
-   * Objects that belong to no resource, and resources without their object; and orphans: more than are allowed, or reported and not
-   * there.
+   * Objects without a resource, and resources without their object; and orphans: more than allowed, or reported and
+   * missing.
    */
   #strays(held: HeldObjects, orphans: number): readonly string[] {
     const wanted = new Map(this.#world.all().map((cr) => [statusOf(cr).id, cr]))
@@ -281,12 +296,12 @@ export class Oracle {
     return problems
   }
 
-  /** Ids of objects that the Account's status reports as made for resources that are gone. */
+  /** Ids of objects that the Account's status reports as created for deleted resources. */
   #orphans(): Set<string> {
     return new Set(this.#world.account?.status?.orphans?.map(({ id }) => id))
   }
 
-  /** Tokens in Secrets that are not those of the objects. */
+  /** Tokens in Secrets that differ from those of the objects. */
   async #tokens(): Promise<readonly string[]> {
     const problems: string[] = []
     for (const cr of this.#world.all()) {
@@ -320,12 +335,12 @@ export class Oracle {
     try {
       return admin.verifyCredential(token).id
     } catch {
-      // Refused: it opens nothing.
+      // Refused: it is not a key.
       return undefined
     }
   }
 
-  /** Tokens, whole, where only their own Secret may hold them. */
+  /** Whole tokens anywhere but in their own Secret. */
   async #leaks(): Promise<readonly string[]> {
     const { kube, operators } = this.#world
     const secrets = this.#world.secrets()
@@ -353,7 +368,10 @@ export class Oracle {
     return twice ? [...found, 'a token stands in two Secrets'] : found
   }
 
-  /** What the account looks like, without what the server's chance and time have given, and without reported orphans: equal pictures, equal objects. */
+  /**
+   * The account without the server's random values and times, and without reported orphans: equal pictures, equal
+   * objects.
+   */
   async picture(): Promise<Picture> {
     const names = new Map<string, string>()
     const marks = new Map<string, string>()
@@ -375,7 +393,7 @@ export class Oracle {
     return picture
   }
 
-  /** Every object of the collections that the world's kinds make objects in. */
+  /** Every object of the collections of the world's kinds. */
   async #held(isWanted: (path: string) => boolean = () => true): Promise<HeldObjects> {
     const { kinds, api } = this.#world
     const wanted = collectionsOf(kinds).filter(({ path }) => isWanted(path))
@@ -412,7 +430,7 @@ export class Oracle {
     if (/^\/(edges|ip_policies|ip_policy_rules|ip_restrictions)(\/|$)/.test(path)) await this.#checkPolicies()
   }
 
-  /** What an edge has by its former spec and by its present one, it has meanwhile. */
+  /** While an edge changes, it keeps what both its former and its current spec have. */
   async #checkEdges(): Promise<void> {
     for (const [key, [former, present]] of this.#specs) {
       const [kind = '', name = ''] = key.split('/')
@@ -429,14 +447,17 @@ export class Oracle {
       const edge = JSON.parse(body) as Fields
       for (const module of Object.keys(former).filter((field) => isModule(former[field]) && isModule(present[field]))) {
         const held = edge[snake(module)] as { readonly enabled?: boolean } | string | null | undefined
-        // What an edge does not show, such as the account that it lives in, or shows as a text, such as its metadata, is no module.
+        // A field that an edge does not show, such as its account, or shows as text, such as its metadata, is not a
+        // module.
         if (held === undefined || typeof held === 'string') continue
         if (held?.enabled !== true) this.#violations.push(`${key} is live without ${module}`)
       }
     }
   }
 
-  /** A policy that had rules, or that an edge or a restriction refers to, is never empty, unless its spec wants that. */
+  /**
+   * A policy that had rules, or that an edge or a restriction refers to, is never empty, unless its spec wants that.
+   */
   async #checkPolicies(): Promise<void> {
     const { api, kinds } = this.#world
     if (kinds.managedKind('IPPolicy') === undefined) return
@@ -459,7 +480,7 @@ export class Oracle {
     }
   }
 
-  /** Whether a spec that an operator may be carrying out allows the policy to be empty, whoever uses it. */
+  /** Whether a spec that an operator may be carrying out allows the policy to be empty, whatever depends on it. */
   isEmptied(policyId: string): boolean {
     return this.#world
       .all()
@@ -470,7 +491,7 @@ export class Oracle {
     return (spec as Fields).allowEmpty === true || this.#emptied.has(`IPPolicy/${name}`)
   }
 
-  /** Whether resources of their own stand for rules of the policy. */
+  /** Whether rules of the policy have resources of their own. */
   #hasParts({ metadata: { name } }: CustomResource): boolean {
     return this.#world.all().some((rule) => {
       const { ipPolicyRef } = rule.spec as { readonly ipPolicyRef?: { readonly name?: string } }
@@ -491,7 +512,7 @@ export class Oracle {
   }
 }
 
-/** The token that an answer tells; a refusal need not be JSON. */
+/** The token in an answer; a refusal need not be JSON. */
 function tokenIn(body: string): string | undefined {
   const [, token] = /"token":"([^"]+)"/.exec(body) ?? []
   return token
@@ -500,7 +521,7 @@ function tokenIn(body: string): string | undefined {
 /** The objects of an account by collection, as `Oracle.picture` shows them. */
 export type Picture = Readonly<Record<string, unknown>>
 
-/** Where the second picture is not as the first, as paths with both values. */
+/** Where the second picture differs from the first, as paths with both values. */
 export function differences(expected: unknown, actual: unknown, path = 'account'): readonly string[] {
   if (expected === CHANCE || JSON.stringify(expected) === JSON.stringify(actual)) return []
   if (typeof expected !== 'object' || typeof actual !== 'object' || expected === null || actual === null) {
@@ -512,10 +533,10 @@ export function differences(expected: unknown, actual: unknown, path = 'account'
   })
 }
 
-/** What two worlds without faults do not agree on: the server's chance. */
+/** Differences between two worlds without faults: the server's randomness. */
 const CHANCE = '(chance)'
 
-/** The first picture, with what the second one shows otherwise left open. */
+/** The first picture, with its differences from the second left open. */
 export function withoutChance(first: unknown, second: unknown): unknown {
   if (JSON.stringify(first) === JSON.stringify(second)) return first
   if (typeof first !== 'object' || typeof second !== 'object' || first === null || second === null) return CHANCE
@@ -537,17 +558,17 @@ function shownOf(value: unknown, names: ReadonlyMap<string, string>, marks: Read
   const marker = parseMarker(value)
   if (marker !== undefined) {
     const { kind, name, uid, nonce } = marker
-    // Children have the mark of their owner, without an attempt of their own.
+    // Children carry the marker of their owner, without an attempt of their own.
     const own = marks.get(`${uid} ${nonce}`) ?? [...marks].find(([key]) => key.startsWith(`${uid} `))?.[1]
     return own === `${kind}/${name}` ? `mark of ${own}` : `a mark of nobody: ${value}`
   }
   if (/^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(value)) return 'a time'
   for (const [id, name] of names) if (value.includes(id)) return value.replace(id, name)
-  // What stands in no status, such as a rule: objects are told apart by what else they hold.
+  // An object named in no status, such as a rule: told apart by its other content.
   return value.replace(/\b([a-z]+)_[0-9A-Za-z]{27}\b/, '$1_…')
 }
 
-/** Whether the token of the object is known to whoever made it, and to nobody here. */
+/** Whether only the creator of the object knows its token, and nobody here does. */
 function isUntold(cr: CustomResource): boolean {
   const { adopted, output } = statusOf(cr)
   const { create } = internalOf(cr)

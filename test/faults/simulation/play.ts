@@ -5,45 +5,48 @@ import { Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
 import type { Laboratory, SimulatedWorld } from './world.ts'
 import { unlikeWritten } from './written-down.ts'
 
-/** Longer than the account's interval between two looks, with its jitter. */
+/** Longer than the account's `resyncInterval` with its jitter. */
 const LOOK_MS = 75_000
 
-/** How an episode goes when nothing fails. */
+/** The course of an episode when nothing fails. */
 export interface Reference {
-  /** What the operator wrote, in order. */
+  /** The operator's writes, in order. */
   readonly writes: readonly string[]
-  /** Every request that it sent. */
+  /** All of its requests. */
   readonly requests: readonly string[]
   readonly picture: Picture
-  /** Whether the resource has the same object before and after. Default: that may be otherwise. */
+  /** Whether the resource has the same object before and after. Default: not checked. */
   readonly keepsObject?: boolean
 }
 
 export interface PlayOptions {
   readonly seed?: number
   readonly replicas?: number
-  /** Readies the servers before anything is there; what it puts into the account is nobody's resource. */
+  /** Prepares the servers; objects that it puts into the account belong to no resource. */
   readonly prepare?: (world: SimulatedWorld) => Promise<void>
-  /** How many orphans there may be, as `Oracle.judge` takes it. */
+  /** The maximum number of orphans, as for `Oracle.judge`. */
   readonly orphans?: number
-  /** How many objects may be made although they are there, as `Oracle.excuseRemaking` takes it. */
+  /** How many objects may be created although they exist, as for `Oracle.excuseRemaking`. */
   readonly remade?: number
-  /** Made when the episode's turn comes. */
+  /** Built when the episode's act begins. */
   readonly trouble?: (world: SimulatedWorld, oracle: Oracle) => Trouble
-  /** Further doings, once the episode has begun. */
+  /** Further actions once the episode has begun. */
   readonly meanwhile?: (world: SimulatedWorld) => Promise<void>
   readonly reference?: Reference
-  /** Whether nothing fails, so that the object is compared with what people wrote down, and no write may be idle. */
+  /**
+   * Whether nothing fails, so that the object is compared with the one written down by people, and no write may be
+   * idle.
+   */
   readonly isWritten?: boolean
   /** As of the world. */
   readonly choices?: Choices
 }
 
-/** What came of an episode. */
+/** The outcome of an episode. */
 export interface Outcome {
-  /** What was wrong; empty when all is well. */
+  /** Violations; empty if all is well. */
   readonly problems: readonly string[]
-  /** Requests of operators from the turn on, until it was at rest. */
+  /** Requests of operators from the act until all was at rest. */
   readonly requests: readonly Sighting[]
   readonly picture: Picture
   /** Whether the resource has the same object before and after. */
@@ -51,9 +54,10 @@ export interface Outcome {
 }
 
 /**
- * Plays it without a fault, twice: what differs is chance. The first time goes by the chance of cases: they are planned from its requests,
- * and up to a case's fault the same ones come. By another chance the account may be looked at sooner or later, and the writes are others.
- * @throws Error when it does not end well even then
+ * Plays it without a fault, twice: any difference is chance. The first time uses the randomness of the cases: they are
+ * planned from its requests, and send the same ones up to their fault. With other randomness the account may be polled
+ * sooner or later, and the writes differ.
+ * @throws Error when even that does not end well
  */
 export async function referenceOf(laboratory: Laboratory, episode: Episode, replicas: number = 0): Promise<Reference> {
   const first = await play(laboratory, episode, { replicas, isWritten: true })
@@ -70,8 +74,8 @@ export async function referenceOf(laboratory: Laboratory, episode: Episode, repl
 }
 
 /**
- * Brings a world to the episode's turn, lets it happen amid the trouble, and judges; then everything is deleted, without trouble, and
- * judged again: nothing is left.
+ * Brings a world to the episode, lets it happen under the faults, and judges; then deletes everything, without faults,
+ * and judges again: nothing is left.
  */
 export async function play(laboratory: Laboratory, episode: Episode, options: PlayOptions = {}): Promise<Outcome> {
   const {
@@ -135,7 +139,7 @@ async function judgeEnd(world: SimulatedWorld, oracle: Oracle): Promise<readonly
   return await oracle.judge({})
 }
 
-/** Leases, Events and watches are no part of what is counted. */
+/** Leases, Events and watches are not counted. */
 function isNoise({ path, query }: Sighting): boolean {
   return query.has('watch') || /\/(leases|events)(\/|$)/.test(path)
 }

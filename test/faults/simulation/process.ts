@@ -2,8 +2,8 @@ import type { Clock } from '../../../src/util/clock.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /**
- * A process of the simulation, and the clock that it sees. It can die at any moment, as by SIGKILL, and be stopped and go on, as by
- * SIGSTOP and SIGCONT: what it has sent takes its way all the same, and time goes on, but none of its code runs.
+ * A process of the simulation, and the clock that it sees. It can die at any moment, as by SIGKILL, and be paused and
+ * resumed, as by SIGSTOP and SIGCONT: requests already sent and time continue, but none of its code runs.
  */
 export class SimulatedProcess implements Clock {
   readonly name: string
@@ -24,7 +24,7 @@ export class SimulatedProcess implements Clock {
     return this.#state === 'dead'
   }
 
-  /** Whether a request that it sends leaves the machine. */
+  /** Whether its requests leave the machine. */
   get canSend(): boolean {
     return this.#state === 'running' && !this.#isMute
   }
@@ -46,7 +46,7 @@ export class SimulatedProcess implements Clock {
     }
   }
 
-  /** Runs its code: now, when it goes on, or never. */
+  /** Runs its code: now, when it resumes, or never. */
   run(code: () => void): void {
     if (this.#state === 'running') code()
     else if (this.#state === 'stopped') this.#waiting.push(code)
@@ -57,7 +57,10 @@ export class SimulatedProcess implements Clock {
     this.#waiting.length = 0
   }
 
-  /** Kills it before anything that it sends from now on leaves the machine, but lets it take in what has just arrived. */
+  /**
+   * Kills it before anything that it sends from now on leaves the machine, but after it has received what has just
+   * arrived.
+   */
   killSoon(): void {
     this.#isMute = true
     this.#time.setTimer(0, () => this.kill())
@@ -67,14 +70,14 @@ export class SimulatedProcess implements Clock {
     if (this.#state === 'running') this.#state = 'stopped'
   }
 
-  /** Goes on; what came to it meanwhile happens in the order in which it came, each to its end before the next. */
+  /** Resumes; what arrived meanwhile is handled in order, each to its end before the next. */
   goOn(): void {
     if (this.#state !== 'stopped') return
     this.#state = 'running'
     for (const code of this.#waiting.splice(0)) this.#time.setTimer(0, () => this.run(code))
   }
 
-  /** Steps the wall clock of its machine. */
+  /** Steps its machine's wall clock. */
   stepWall(ms: number): void {
     this.#wall += ms
   }

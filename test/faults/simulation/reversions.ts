@@ -4,19 +4,19 @@ import type { Sighting } from './faults.ts'
 import { type HeldObjects, partsDeclared } from './unlike-declared.ts'
 import type { SimulatedWorld } from './world.ts'
 
-/** What an object was once seen to be equal to. */
+/** A state that an object was once seen to match. */
 interface Equal {
-  /** The object: where a cluster was put back, the resource may have another since. */
+  /** The object: after a restore the resource may have another. */
   readonly id: string | undefined
-  /** The spec's generation, and all that it then came to with inputs and references. */
+  /** The spec's generation, and its result with inputs and references at the time. */
   readonly wanted: string
-  /** Requests that left operators before. */
+  /** Number of requests that had left operators before. */
   readonly sent: number
 }
 
 /**
- * An object that has come to be as its resource declares stays so while nothing that it follows from changes: a write that leaves after that
- * and makes it otherwise was decided by a spec from before, which nothing at the API refuses. Part of the oracle.
+ * Once an object matches what its resource declares, it stays so while its inputs do not change: a later write that
+ * changes it was decided by an earlier spec, which the API does not refuse. Part of the oracle.
  */
 export class Reversions {
   readonly violations: string[] = []
@@ -28,7 +28,7 @@ export class Reversions {
   #count = 0
   #areAllExcused: boolean = false
 
-  /** @param list everything that the API holds in the collections that are wanted */
+  /** @param list everything that the API holds in the wanted collections */
   constructor(world: SimulatedWorld, list: (isWanted: (path: string) => boolean) => Promise<HeldObjects>) {
     this.#world = world
     this.#list = list
@@ -39,34 +39,34 @@ export class Reversions {
     this.#sent.set(sighting, this.#count)
   }
 
-  /** From now on a state of before is as good as any. */
+  /** From now on any earlier state is accepted. */
   excuseAll(): void {
     this.#areAllExcused = true
   }
 
-  /** This request is not judged. */
+  /** Exempts this request. */
   excuse(sighting: Sighting): void {
     this.#excused.add(sighting)
   }
 
-  /** What resources declare is what they declared at some time before: writes are on their way that were right when they left. */
+  /** Resources declare an earlier state again: writes in flight were right when they were sent. */
   putBack(): void {
     this.#equal.clear()
   }
 
-  /** Somebody else has changed the object: it takes several writes, maybe, to mend that. */
+  /** The object was changed by hand: the repair may take several writes. */
   meddled(kind: string, name: string): void {
     const uid = this.#world.get(kind, name)?.metadata.uid
     if (uid !== undefined) this.#equal.delete(uid)
   }
 
-  /** The API has carried a write out. */
+  /** The API has carried out a write. */
   async done(sighting: Sighting): Promise<void> {
     if (sighting.method === 'GET' || this.#areAllExcused) return
     for (const cr of this.#world.all()) if (this.#isAbout(sighting, cr)) await this.#check(sighting, cr)
   }
 
-  /** Whether the write changes the object of the resource, or a part of it. */
+  /** Whether the write changes the resource's object or a part of it. */
   #isAbout({ path, method }: Sighting, cr: CustomResource): boolean {
     const place = this.#world.placeOf(cr)
     if (place === undefined || isDeleting(cr) || isObserved(cr) || isPaused(cr)) return false
@@ -90,7 +90,8 @@ export class Reversions {
     const isLater = before !== undefined && (this.#sent.get(sighting) ?? 0) > before.sent
     if (!isLater || before.id !== id || before.wanted !== wanted) return
     this.#equal.delete(uid)
-    // An object may be as a spec has it that no operator has heard of yet: by chance, such as one that went there and back.
+    // An object may match a spec that no operator has observed yet: by chance, for example after a change and its
+    // revert.
     if (this.#excused.has(sighting) || observedGeneration !== generation) return
     const about = unlike.map(([part]) => part).join(', ')
     this.violations.push(
@@ -98,7 +99,7 @@ export class Reversions {
     )
   }
 
-  /** The object, its parts, and what may say more of its references than their ids do. */
+  /** The object, its parts, and objects that say more about its references than their ids. */
   async #held(cr: CustomResource): Promise<HeldObjects> {
     const descriptor = this.#world.kinds.managedKind(cr.kind)
     const needed = new Set(descriptor?.refersTo.map(({ kind }) => kind))

@@ -14,7 +14,7 @@ export const managed = kinds.filter((descriptor) => descriptor.role === 'managed
 
 export type Managed = (typeof managed)[number]
 
-/** Specs of one kind, made at random from its schema, each of which may follow each other: they agree in what is fixed. */
+/** Random specs of one kind, generated from its schema. Any may follow any other: they agree in immutable fields. */
 export interface Family {
   /** `Edge 2`. */
   readonly title: string
@@ -23,27 +23,27 @@ export interface Family {
   readonly specs: readonly Spec[]
   /** What they refer to by name, all together. */
   readonly needs: readonly Manifest[]
-  /** Kinds of all that they refer to, by whatever, and their own. */
+  /** Kinds of all their references, of any form, and their own. */
   readonly kinds: ReadonlySet<string>
 }
 
-/** Specs to choose the members of a family from. */
+/** Number of specs from which the members of a family are chosen. */
 const POOL = 120
 
-/** Days before the simulation begins: a certificate that is to begin then, and names no end, has not expired. */
+/** Shortly before the simulation begins: a certificate that begins then, without an end, has not expired. */
 const LATELY = ['2025-12-31T23:00:00Z', '2025-12-31T20:15:30.5+02:00', '2025-12-31T07:00:00-11:00'] as const
 
-/** All live in the account that there is, and are managed: nothing else makes an object what its spec says. */
+/** All live in the existing account and are managed: only then does the spec determine the object. */
 const COMMON: Places = {
   'spec.accountRef': fc.constant({ kind: 'Account', name: 'default' }),
   'spec.managementPolicy': fc.constant('Manage'),
   'spec.externalID': fc.constant(undefined),
   'spec.validAfter': fc.constantFrom(...LATELY),
-  // A domain of somebody else's gets no certificate before there are records for it in the DNS.
+  // A foreign domain gets no certificate before it has DNS records.
   'spec.domain': fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/).map((label) => `${label}.tunnel.example`),
 }
 
-/** What generated specs refer to by name, as resources. */
+/** Resources that generated specs refer to by name. */
 const NEEDS: readonly Manifest[] = [
   ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: ['0.0.0.0/0', '::/0'].map(allowed) })),
   need('IPPolicy', 'open', { rulesSource: 'IPPolicyRules' }),
@@ -62,7 +62,7 @@ const NEEDS: readonly Manifest[] = [
   need('BotUser', 'build', { displayName: 'build' }),
 ]
 
-/** What generated specs refer to by id: the seed without what there are resources for. */
+/** Objects that generated specs refer to by id: the seed without those that have resources. */
 export const FAMILY_SEED = {
   objects: Object.fromEntries(
     Object.entries(PLACES_SEED.objects ?? {}).map(([path, objects]) => {
@@ -75,7 +75,9 @@ export const FAMILY_SEED = {
   ),
 }
 
-/** So many families of a kind, each of `size` members. @throws Error when rules leave too few that may follow each other. */
+/**
+ * `count` families of a kind, each of `size` members. @throws Error if rules leave too few that may follow each other
+ */
 export function familiesOf(descriptor: Managed, count: number, size: number, seed: number): readonly Family[] {
   const { kind, spec } = descriptor.definition
   const schema = toStructural(spec, 'spec')

@@ -4,13 +4,13 @@ import type { Episode } from './episodes.ts'
 import { type PlayOptions, play, type Reference, referenceOf } from './play.ts'
 import type { Laboratory } from './world.ts'
 
-/** A case of a suite, and how it is played. */
+/** A case of a suite, and how to play it. */
 export interface Planned extends PlayOptions {
   readonly episode: Episode
   readonly what: Case
 }
 
-/** References of episodes, each worked out once for each number of replicas. */
+/** References of episodes, each computed once for each number of replicas. */
 export class References {
   readonly #laboratory: Laboratory
   readonly #known = new Map<number, Map<Episode, Reference>>()
@@ -19,7 +19,7 @@ export class References {
     this.#laboratory = laboratory
   }
 
-  /** @param replicas as of the cases: more processes draw more of the same chance. */
+  /** @param replicas as in the cases: more processes draw more random values */
   async of(episode: Episode, replicas: number = 0): Promise<Reference> {
     const known = this.#known.get(replicas) ?? new Map<Episode, Reference>()
     this.#known.set(replicas, known)
@@ -30,7 +30,7 @@ export class References {
 }
 
 /**
- * Plays every case, and lists what came of it.
+ * Plays every case, and lists the results.
  * @param least fewer cases than this are a failure when the whole matrix is run
  * @throws Error naming the cases that failed
  */

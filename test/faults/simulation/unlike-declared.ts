@@ -13,13 +13,14 @@ import type { SimulatedWorld } from './world.ts'
 type Fields = Readonly<Record<string, unknown>>
 type RemoteObject = Fields & { readonly id: string }
 
-/** What the API holds, by path of the collection. */
+/** The API's objects, by path of the collection. */
 export type HeldObjects = readonly (readonly [path: string, objects: readonly RemoteObject[]])[]
 
 /**
- * Where the account is not what the resources declare: for every resource, what its spec comes to is worked out anew from the cluster
- * as it is and compared with the object that the API really has. Nothing of what an operator knows or plans takes part.
- * @param resources those that are to be compared; others may be referred to
+ * Differences between the account and what the resources declare: for every resource, its declared object is computed
+ * anew from the current cluster and compared with the API's actual object. An operator's knowledge and plans play no
+ * part.
+ * @param resources those to compare; others may be referred to
  */
 export function unlikeDeclared(
   world: SimulatedWorld,
@@ -28,11 +29,11 @@ export function unlikeDeclared(
 ): readonly string[] {
   const objects = new Map(held.flatMap(([path, found]) => found.map((object) => [`${path}/${object.id}`, object])))
   return resources.flatMap((cr) => {
-    // People asked for a resource that is left alone, or that is only looked at.
+    // People asked for a resource to be left alone, or only observed.
     if (isDeleting(cr) || isObserved(cr) || isPaused(cr)) return []
     const place = world.placeOf(cr)
     const object = place && objects.get(`${place.path}/${place.id}`)
-    // That an object is missing is told elsewhere.
+    // A missing object is reported elsewhere.
     if (place === undefined || object === undefined) return []
     const shown: Held = {
       object,
@@ -51,7 +52,7 @@ export function unlikeDeclared(
   })
 }
 
-/** What Culvert made bears the mark of its resource, unless `rawMetadata` has taken its place. */
+/** Objects made by Culvert carry the marker of their resource, unless `rawMetadata` replaces it. */
 function markOf(cr: CustomResource, object: RemoteObject): readonly Declared[] {
   const { adopted } = statusOf(cr)
   const { create } = internalOf(cr)
@@ -60,7 +61,7 @@ function markOf(cr: CustomResource, object: RemoteObject): readonly Declared[] {
   return [['mark', [cr.kind, cr.metadata.namespace, cr.metadata.name].join('/'), [kind, namespace, name].join('/')]]
 }
 
-/** What the spec of the resource comes to now, part by part, and what the API has of each; nothing where there is no object. */
+/** What the resource's spec declares now, part by part, with the API's state of each; nothing if there is no object. */
 export function partsDeclared(world: SimulatedWorld, cr: CustomResource, held: HeldObjects): readonly Declared[] {
   const objects = new Map(held.flatMap(([path, found]) => found.map((object) => [`${path}/${object.id}`, object])))
   const place = world.placeOf(cr)
@@ -80,7 +81,7 @@ function partsOf(
   try {
     const parts = declaredParts(cr.kind, cr.spec as Fields, held, resolved)
     if (!leavesAlone(cr)) return parts
-    // What an adopted object has where its spec says no more than a bare one is its own.
+    // Values of an adopted object are its own where its spec says no more than a bare one.
     const { definition } = world.kinds.managedKind(cr.kind) ?? {}
     const schema = definition && toStructural(definition.spec, 'spec')
     const bare = declaredParts(cr.kind, schema === undefined ? {} : bareSpec(schema, cr.spec as Fields), held, resolved)
@@ -88,7 +89,7 @@ function partsOf(
     return parts.filter(([part, wanted]) => !isDeepStrictEqual(wanted, defaults.get(part)))
   } catch (error) {
     if (!(error instanceof NotThereError)) throw error
-    // What a resource refers to may have gone: the object then keeps what it was made with.
+    // A reference may be gone: the object then keeps what it was created with.
     return []
   }
 }
@@ -97,7 +98,7 @@ function leavesAlone(cr: CustomResource): boolean {
   return statusOf(cr).adopted === true || internalOf(cr).applied !== undefined
 }
 
-/** The spec with everything left out that may be; of a union the member stays. */
+/** The spec without all optional fields; the member of a union stays. */
 function bareSpec(
   { properties = {}, required = [], 'x-kubernetes-validations': rules = [] }: SchemaNode,
   spec: Fields,
@@ -156,7 +157,7 @@ function childrenOf(world: SimulatedWorld, cr: CustomResource, held: HeldObjects
   return all.filter((child) => children.parentId(child) === statusOf(cr).id)
 }
 
-/** Only destinations of events have anything that no answer shows. */
+/** Only event destinations have fields that no answer shows. */
 function storedObject(world: SimulatedWorld, path: string, object: RemoteObject): Fields {
   if (!('target' in object)) return object
   const { accounts } = world.api.emulator.admin.snapshot()
@@ -164,7 +165,7 @@ function storedObject(world: SimulatedWorld, path: string, object: RemoteObject)
   return stored.find(({ id }) => id === object.id) ?? object
 }
 
-/** What Secrets and ConfigMaps hold that the spec asks for. Tokens are tried elsewhere. */
+/** The content of Secrets and ConfigMaps that the spec asks for. Tokens are tested elsewhere. */
 function outputsOf(
   world: SimulatedWorld,
   cr: CustomResource,
@@ -180,7 +181,7 @@ function outputsOf(
     SSHUserCertificate: () => ({ 'id-cert.pub': line(object.certificate) }),
     SSHCertificateAuthority: () => ({ 'ca.pub': line(object.public_key), known_hosts: trusted([], object.public_key) }),
     SSHHostCertificate: () => {
-      // What the API says signed it, whether the spec names that by name or by id.
+      // The authority that signed it according to the API, whether the spec names it by name or by id.
       const authority = objects.get(`ssh_certificate_authorities/${object.ssh_certificate_authority_id}`)
       const file = { 'ssh_host_key-cert.pub': line(object.certificate) }
       return authority === undefined ? file : { ...file, known_hosts: trusted(principals, authority.public_key) }

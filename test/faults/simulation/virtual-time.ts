@@ -8,8 +8,9 @@ interface Timer {
 }
 
 /**
- * Time that passes when a simulation lets it. Timers fire in the order of their times, those of one moment in the order in which they
- * were set; before the next one fires, everything that a timer set off has come to its end, answers that real code works out included.
+ * Time that a simulation advances. Timers fire in the order of their times, and those of one moment in the order in
+ * which they were set; before the next one fires, everything that the previous one caused has finished, including
+ * answers computed by real code.
  */
 export class VirtualTime {
   #now = 0
@@ -23,7 +24,7 @@ export class VirtualTime {
     return this.#now
   }
 
-  /** Runs `callback` once after `ms`. Returns the way to cancel that. */
+  /** Runs `callback` once after `ms`. Returns a function that cancels it. */
   setTimer(ms: number, callback: () => void): () => void {
     const timer: Timer = { due: this.#now + Math.max(0, ms), sequence: this.#sequence++, callback, cancelled: false }
     this.#push(timer)
@@ -32,7 +33,7 @@ export class VirtualTime {
     }
   }
 
-  /** Time stands still until the promise has settled. */
+  /** Time does not pass until the promise has settled. */
   async hold<T>(work: Promise<T>): Promise<T> {
     this.#outstanding += 1
     try {
@@ -42,7 +43,7 @@ export class VirtualTime {
     }
   }
 
-  /** Lets `ms` pass. */
+  /** Advances by `ms`. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     await this.#settle()
@@ -54,7 +55,7 @@ export class VirtualTime {
     this.#now = end
   }
 
-  /** Lets time pass until `holds`, looked at after each timer; false when it did not come to hold within `ms`. */
+  /** Advances until `holds`, checked after each timer; false if that takes more than `ms`. */
   async until(holds: () => boolean, ms: number): Promise<boolean> {
     const end = this.#now + ms
     await this.#settle()

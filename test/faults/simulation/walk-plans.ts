@@ -4,14 +4,14 @@ import { familiesOf, type Managed } from './spec-families.ts'
 import { type Pace, type Walk, type Way, walkAll } from './walks.ts'
 import { Laboratory } from './world.ts'
 
-/** Fixed, so that a failure names the same specs again; others with TRANSITIONS_SEED. */
+/** Constant, so that a failure can be repeated with the same specs; TRANSITIONS_SEED chooses others. */
 const SEED = Number(process.env.TRANSITIONS_SEED ?? 20261122)
 /** Walks in a short run. */
 const FEW = 18
 const FAMILIES = 3
 /** Members of a family. */
 const SIZE = 10
-/** Steps from one member to the next, round the circle and back: no two take the same transition. */
+/** Steps from one member to the next, in a circle and back: no two take the same transition. */
 const STRIDES: readonly (readonly [number, number])[] = [
   [1, 2],
   [3, 8],
@@ -45,7 +45,7 @@ const FAULTS: readonly (readonly [title: string, fault: Fault])[] = [
   ['answer cut', { type: 'cut' }],
 ]
 
-/** While the former specs are still being carried out, and each of them whole. */
+/** Faults at writes of every change. */
 const HURT: readonly Pace[] = FAULTS.flatMap(([fault, what]) => {
   return WRITES.map((at): Pace => {
     const point = `write ${at} of each`
@@ -63,7 +63,7 @@ const HURRIED_AND_HURT: readonly Pace[] = FAULTS.map(([fault, what], index) => {
   }
 })
 
-/** Takes all walks of these kinds, or a part. */
+/** Takes all walks of these kinds, or a part in a short run. */
 export async function takeWalks(suite: string, descriptors: readonly Managed[]): Promise<void> {
   const laboratory = await Laboratory.open()
   const walks = descriptors.flatMap(walksOf)
@@ -73,7 +73,8 @@ export async function takeWalks(suite: string, descriptors: readonly Managed[]):
 function walksOf(descriptor: Managed, place: number): readonly Walk[] {
   const families = familiesOf(descriptor, FAMILIES, SIZE, SEED)
   const ways = families.flatMap((family) => waysOf().map((way) => ({ family, way })))
-  // A third of the ways is for each of: no fault at all, a fault, and haste in trouble. What comes first differs from kind to kind.
+  // A third of the ways each has no fault, a fault, or a fault and an early next change. Which comes first varies by
+  // kind.
   return ways.map(({ family, way }, index) => {
     const paces = [[QUIET], HURRIED, HURT, DOWN, HURT, HURRIED_AND_HURT][index % 6] as readonly Pace[]
     const turn = Math.floor(index / 6) + 5 * place

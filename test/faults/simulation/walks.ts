@@ -8,35 +8,35 @@ import type { Family } from './spec-families.ts'
 import type { Laboratory } from './world.ts'
 import { befalls } from './writes.ts'
 
-/** A way through specs of a family, by their numbers: from the first to the second, to the third, and back to the first. */
+/** A route through specs of a family, by index: from the first to the second, to the third, and back to the first. */
 export type Way = readonly [first: number, second: number, third: number]
 
 /** How the specs of a way follow each other. */
 export interface Pace {
   readonly point: string
   readonly fault: string
-  /** What befalls the writes after each change; undefined: nothing. */
+  /** The fault of the writes after each change; undefined: none. */
   readonly hurt?: { readonly at: number; readonly fault: Fault }
-  /** Each spec but the last gives way once so many writes were sent for it; undefined: once it is at rest. */
+  /** Each spec but the last is replaced once that many writes were sent for it; undefined: once it is at rest. */
   readonly afterWrites?: number
-  /** No operator is at work while a spec gives way to the next. */
+  /** No operator runs while one spec replaces another. */
   readonly isDown?: boolean
 }
 
-/** A way, taken at a pace. */
+/** A route taken at a pace. */
 export interface Walk {
   readonly family: Family
   readonly way: Way
   readonly pace: Pace
 }
 
-/** Longer than an operator that was left alone needs for one change: no more writes will come. */
+/** Longer than an undisturbed operator needs for one change: no more writes will come. */
 const PATIENCE_MS = 3_000
 
-/** Longer than the account's interval between two looks, and the lateness of a write. */
+/** Longer than the account's `resyncInterval` plus the delay of a late write. */
 const LATE_MS = 80_000
 
-/** What the specs of families come to when they are made afresh in a quiet world; each worked out once. */
+/** The results of specs of families for a fresh resource in a quiet world; each computed once. */
 class Fresh {
   readonly #laboratory: Laboratory
   readonly #known = new Map<string, unknown>()
@@ -66,7 +66,7 @@ class Fresh {
   }
 }
 
-/** Takes every walk, and lists what came of each of its transitions. @throws Error naming those that failed */
+/** Takes every walk, and lists the result of each of its transitions. @throws Error naming those that failed */
 export async function walkAll(
   suite: string,
   laboratory: Laboratory,
@@ -91,7 +91,7 @@ function transitions({ family, way: [first, second, third], pace: { point, fault
   return steps.map(([from, to]) => ({ write: `${family.title}: spec ${from} to ${to}`, point, fault }))
 }
 
-/** What was wrong on the way; empty when all is as if the last spec had been the only one. */
+/** Violations on the way; empty if all is as if the last spec had been the only one. */
 async function walked(laboratory: Laboratory, walk: Walk, fresh: Fresh, seed: number): Promise<readonly string[]> {
   const { family, way, pace } = walk
   const expected = new Map<number, unknown>()
@@ -111,7 +111,7 @@ async function walked(laboratory: Laboratory, walk: Walk, fresh: Fresh, seed: nu
       const isLast = index === others.length - 1
       if (afterWrites !== undefined && !isLast) await stage.untilWrites(afterWrites, PATIENCE_MS)
       else {
-        // What comes to pass late may undo what was done meanwhile: that is drift, and put back when it is seen.
+        // A write that takes effect late may undo later changes: that is drift, corrected once observed.
         if (hurt?.fault.type === 'late') await world.advance(LATE_MS)
         problems.push(...(await restedAs(stage, family.specs[number] ?? {}, expected.get(number))))
       }
@@ -132,12 +132,12 @@ async function walked(laboratory: Laboratory, walk: Walk, fresh: Fresh, seed: nu
 async function restedAs(stage: FamilyWorld, spec: Spec, expected: unknown): Promise<readonly string[]> {
   const unrest = await stage.untilRest()
   if (unrest.length > 0) return unrest
-  // What follows upon rest within the second, such as the clearing away of what is no longer used, is a part of it.
+  // Follow-up work within the second after rest, such as removing unused objects, is part of it.
   await stage.world.advance(1_000)
   return differences(expected, await stage.shown(spec), 'the object')
 }
 
-/** In words that a failure can show. */
+/** In words for failure messages. */
 function short(spec: Spec | undefined): string {
   return JSON.stringify(spec, (_key, value: unknown) => {
     return typeof value === 'string' && value.length > 200 ? `${value.slice(0, 20)}… (${value.length})` : value

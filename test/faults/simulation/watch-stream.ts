@@ -12,7 +12,7 @@ export interface WatchStreamOptions {
   readonly caller: Caller
   /** How long a frame takes, and the end. Milliseconds. */
   readonly frameMs: number
-  /** What befalls a frame. */
+  /** The fault of a frame. */
   readonly fault: (frame: string) => FrameFault | undefined
 }
 
@@ -87,14 +87,14 @@ export class WatchStream {
     this.#later(this.#options.frameMs, () => this.#options.caller.line(line))
   }
 
-  /** The process hears of the end. */
+  /** The process learns of the end. */
   #end(hear: () => void): void {
     if (this.#isOver) return
     this.#later(this.#options.frameMs, hear)
     this.#silence()
   }
 
-  /** The server stops; nobody is told. */
+  /** The server stops sending; nobody is notified. */
   #silence(): void {
     this.#isOver = true
     this.#stop?.()
@@ -109,7 +109,7 @@ export class WatchStream {
   }
 }
 
-/** What an API server says in a watch whose beginning it has forgotten. */
+/** The API server's answer to a watch whose start it has discarded. */
 const GONE = {
   apiVersion: 'v1',
   kind: 'Status',

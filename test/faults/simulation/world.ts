@@ -29,22 +29,28 @@ export const NAMESPACE = 'shop'
 const ACCOUNT = { namespace: NAMESPACE, name: 'default' }
 /** Wall time at the beginning of every simulation. */
 const BEGIN = Date.UTC(2026, 0, 1)
-/** A container that ended is started again after this time. */
+/** A container that has ended restarts after this time. */
 const RESTART_MS = 1_000
 
 export interface WorldOptions {
   readonly seed?: number
-  /** Kinds that the operator serves beside Account. Default: all. The fewer, the faster. */
+  /** Kinds that the operator serves besides Account. Default: all. Fewer are faster. */
   readonly kinds?: ReadonlySet<string>
-  /** Replicas that take part in an election. Default: one that leads without. */
+  /** Replicas that take part in leader election. Default: one that leads without. */
   readonly replicas?: number
-  /** Another cluster that works on the same account in the same time. Default: none, and the account is empty. */
+  /** Another cluster that manages the same account in the same time. Default: none, and the account is empty. */
   readonly beside?: SimulatedWorld
-  /** Installation id of its operators. Default: that of all worlds. */
+  /** Installation id of its operators. Default: the same in all worlds. */
   readonly installation?: string
-  /** Whether the account is a ClusterAccount that every namespace may use, adoption included. Default: an Account of the namespace. */
+  /**
+   * Whether the account is a ClusterAccount that every namespace may use, including for adoption. Default: an Account
+   * of the namespace.
+   */
   readonly isShared?: boolean
-  /** What the API does where the contract leaves it open. Default: as decided, or drawn for each world where there is a `CONTRARY_SEED`. */
+  /**
+   * The API's choices where the contract leaves them open. Default: as decided, or drawn for each world if there is a
+   * `CONTRARY_SEED`.
+   */
   readonly choices?: Choices
   /** Further fields of the account's spec. */
   readonly accountSpec?: Fields
@@ -53,7 +59,7 @@ export interface WorldOptions {
 const builtIn: readonly ServedType[] = [secretType, configMapType, namespaceType, events, leases].map((type) => ({
   type,
 }))
-/** Types of other operators, of which objects stand beside resources. */
+/** Types of other operators whose objects exist beside resources. */
 const companions: readonly ServedType[] = kinds.flatMap((descriptor) => {
   return descriptor.role === 'managed' && descriptor.companion !== undefined
     ? [{ type: descriptor.companion.type }]
@@ -66,14 +72,14 @@ const served: readonly ServedType[] = [
 ]
 
 /**
- * A bot that lost its mark and whose resource etcd has lost keeps its name, and only people can tell whose it is: where names of bots may be
- * taken, another waits for them.
+ * A bot that lost its marker and whose resource etcd has lost keeps its name, and only people can tell whose it is: if
+ * names of bots can be taken, another resource waits for them.
  */
 function withLostBots(choices: Choices): Choices {
   return withAlternative(choices, { name: 'unique-names', value: 'domains' })
 }
 
-/** Makes worlds, one after the other, over one emulator. */
+/** Creates consecutive worlds over one emulator. */
 export class Laboratory {
   readonly #api: ApiServer
   readonly #worlds: SimulatedWorld[] = []
@@ -87,7 +93,9 @@ export class Laboratory {
     return new Laboratory(await ApiServer.open({ clock, random: seededRandom(0) }))
   }
 
-  /** A cluster with an account, and an operator that is starting. Ends the worlds before it, but for one that it is beside. */
+  /**
+   * A cluster with an account, and an operator that is starting. Ends all earlier worlds except the one in `beside`.
+   */
   world(options: WorldOptions = {}): SimulatedWorld {
     if (options.beside === undefined) for (const ended of this.#worlds.splice(0)) ended.end()
     const drawn = CONTRARY_SEED === undefined ? DECIDED : withLostBots(drawnBy(`${CONTRARY_SEED}.${options.seed ?? 1}`))
@@ -98,8 +106,8 @@ export class Laboratory {
 }
 
 /**
- * Kubernetes and an account at the API, with operators between them, in a time and with a chance of its own: the same seed and the same
- * troubles lead to the same requests.
+ * Kubernetes and an account at the API, with operators between them, with time and randomness of its own: the same seed
+ * and the same faults lead to the same requests.
  */
 export class SimulatedWorld {
   readonly time: VirtualTime
@@ -108,9 +116,9 @@ export class SimulatedWorld {
   readonly server: KubeServer
   readonly api: ApiServer
   readonly network: Network
-  /** Every operator that was ever started. */
+  /** Every operator ever started. */
   readonly operators: SimulatedOperator[] = []
-  /** The token that operators have for Kubernetes. */
+  /** The operators' token for Kubernetes. */
   kubeToken = 'token-1'
   /** The clock of the servers. */
   readonly #servers: SimulatedProcess
@@ -120,7 +128,7 @@ export class SimulatedWorld {
   /** Whether the account is a ClusterAccount. */
   readonly isShared: boolean
   #isUp: boolean = true
-  /** By how much the machine of the operators has stepped its wall clock. Milliseconds. */
+  /** How far the operators' machine has stepped its wall clock. Milliseconds. */
   #stepped = 0
 
   constructor(api: ApiServer, options: WorldOptions) {
@@ -165,7 +173,7 @@ export class SimulatedWorld {
     for (let replica = 0; replica < Math.max(1, replicas); replica++) this.startOperator()
   }
 
-  /** What befalls requests from now on. */
+  /** The faults of requests from now on. */
   set trouble(trouble: Trouble) {
     this.network.trouble = trouble
   }
@@ -195,7 +203,7 @@ export class SimulatedWorld {
     return operator
   }
 
-  /** As a kubelet: what has ended is started again a second later, unless the world is to stay without. */
+  /** Like a kubelet: restarts a process that has ended a second later, unless the world should stay without. */
   #restart(): void {
     for (let missing = this.#missing; missing > 0; missing--) this.startOperator()
   }
@@ -215,13 +223,13 @@ export class SimulatedWorld {
     for (const { process } of this.operators) process.kill()
   }
 
-  /** Kills every operator for good: nobody asks for this world any more. */
+  /** Kills every operator and ends the world. */
   end(): void {
     this.down()
     for (const operator of this.operators) void operator.forget()
   }
 
-  /** What ends from now on is not started again until `up`. */
+  /** Processes that end from now on are not restarted until `up`. */
   startNone(): void {
     this.#isUp = false
   }
@@ -231,12 +239,12 @@ export class SimulatedWorld {
     this.#restart()
   }
 
-  /** Lets time pass; operators that ended are started again. */
+  /** Advances time; operators that have ended are restarted. */
   async advance(ms: number): Promise<void> {
     await this.until(() => false, ms)
   }
 
-  /** Lets time pass until `holds`, at most `ms`. Whether it came to hold. */
+  /** Advances time until `holds`, at most `ms`. Returns whether it holds. */
   async until(holds: () => boolean, ms: number): Promise<boolean> {
     const end = this.time.now + ms
     for (;;) {
@@ -261,14 +269,14 @@ export class SimulatedWorld {
     return this.kube.get<CustomResource>(this.typeOf(kind), { namespace, name })
   }
 
-  /** Every resource of a kind that stands for an object. */
+  /** Every resource of a kind with objects at the API. */
   all(): readonly CustomResource[] {
     return this.kinds.managed.flatMap((descriptor) => {
       return this.kube.list<CustomResource>(resourceTypeOf(descriptor)).items
     })
   }
 
-  /** As `kubectl apply`: makes the resource, or gives it this spec and no other. */
+  /** Like `kubectl apply`: creates the resource, or gives it exactly this spec. */
   apply(kind: string, name: string, spec: Fields): void {
     const key = { namespace: NAMESPACE, name }
     if (this.get(kind, name) === undefined) this.server.create(this.typeOf(kind), key, { spec })
@@ -284,7 +292,7 @@ export class SimulatedWorld {
     this.kube.delete(this.typeOf(kind), { namespace, name })
   }
 
-  /** Makes a namespace with everything that specs read. */
+  /** Creates a namespace with everything that specs read. */
   makeTenant(name: string): void {
     this.makeNamespace(name)
     this.#putInputs(name)
@@ -316,7 +324,7 @@ export class SimulatedWorld {
     return this.kube.list(secretType).items
   }
 
-  /** Who holds the Lease. */
+  /** The holder of the Lease. */
   get leader(): string | undefined {
     const key = { namespace: OPERATOR_NAMESPACE, name: 'culvert' }
     return this.kube.get<Lease>(leases, key)?.spec?.holderIdentity
@@ -339,12 +347,12 @@ export class SimulatedWorld {
     return this.isShared ? { name: ACCOUNT.name } : ACCOUNT
   }
 
-  /** Where the account's Secrets are. */
+  /** The namespace of the account's Secrets. */
   get keyNamespace(): string {
     return this.isShared ? OPERATOR_NAMESPACE : NAMESPACE
   }
 
-  /** Where the API keeps the object of a resource; undefined before there is one. */
+  /** Where the API stores the object of a resource; undefined before there is one. */
   placeOf(cr: CustomResource): { readonly path: string; readonly id: string } | undefined {
     const { id } = statusOf(cr)
     const collection = this.kinds.managedKind(cr.kind)?.collectionOf(cr.spec)
@@ -358,7 +366,7 @@ export class SimulatedWorld {
   }
 }
 
-/** Whether the request changes something that lasts: Leases and Events are no part of what an operator does. */
+/** Whether the request changes something lasting: Leases and Events do not count. */
 export function isWrite({ method, path }: Sighting): boolean {
   return method !== 'GET' && !/\/(leases|events)(\/|$)/.test(path)
 }

@@ -5,7 +5,7 @@ import { isWrite } from './world.ts'
 /** Which requests are counted. */
 export type Counted = (sighting: Sighting) => boolean
 
-/** A request by what it is and how often there was one like it before: `api POST /edges/tls #1`. */
+/** Requests, each with its position among its like: `api POST /edges/tls #1`. */
 export function numbered(requests: readonly string[]): readonly string[] {
   const seen = new Map<string, number>()
   return requests.map((request) => {
@@ -15,12 +15,12 @@ export function numbered(requests: readonly string[]): readonly string[] {
   })
 }
 
-/** Faults of requests that are to come. */
+/** Faults of future requests. */
 export interface Awaited extends Trouble {
   unspent(): readonly string[]
 }
 
-/** Has the fault befall the request of that place, from 0, among those that are counted; each fault once. */
+/** Hits the request at that index, from 0, among the counted ones; each fault hits once. */
 export function befalls(
   faults: readonly { readonly at: number; readonly fault: Fault }[],
   counted: Counted = isWrite,

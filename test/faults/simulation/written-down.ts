@@ -5,7 +5,7 @@ import type { SimulatedWorld } from './world.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** What the API is to show of the object of a resource, as people wrote it down from the contract. */
+/** What the API should show of a resource's object, as written down by people from the contract. */
 export interface WrittenDown {
   readonly object: Body
   /** Whether `object` names every field. */
@@ -14,7 +14,7 @@ export interface WrittenDown {
   readonly rules?: readonly Body[] | undefined
 }
 
-/** Where the object of the episode's resource is not what was written down for its spec; nothing where nothing was. */
+/** Where the object of the episode's resource differs from what was written down for its spec; empty if nothing was. */
 export async function unlikeWritten(
   world: SimulatedWorld,
   { kind, name, written }: Episode,
@@ -55,7 +55,7 @@ async function surrounding(world: SimulatedWorld, name: string): Promise<Surroun
   return {
     name,
     id: (kind, of) => String(statusOf(kind, of).id),
-    // In the case of the server, whose judge reads it in lower case.
+    // In the server's case; the judge reads it in lower case.
     addr: (of) => String(statusOf('ReservedAddress', of).addr).toLowerCase(),
     ownUser: String(boot?.owner_id),
   }

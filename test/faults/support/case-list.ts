@@ -2,12 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ENDS_AT_FIRST, IS_FOCUSED } from './size.ts'
 
-/** Folder in which every suite of the matrix lists its cases; undefined: nobody wants the lists. */
+/** Folder in which every suite of the matrix lists its cases; undefined: no lists. */
 const FOLDER = process.env.CULVERT_MATRIX_FOLDER
 
-/** What one case of the matrix is: the write, the point on its way, and what happens there. */
+/** A case of the matrix: the write, the point on its way, and the fault there. */
 export interface Case {
-  /** The request that is hurt, as `IPPolicy minimal / create / POST ip_policies #1`. */
+  /** The request that is hit, such as `IPPolicy minimal / create / POST ip_policies #1`. */
   readonly write: string
   /** `before`, `after`, `answered`, or another moment. */
   readonly point: string
@@ -19,10 +19,13 @@ interface Failure {
   readonly why: string
 }
 
-/** Where a suite runs: over models of the servers on a clock of its own, or over a real kube-apiserver and an emulator behind HTTP. */
+/**
+ * Where a suite runs: over models of the servers with virtual time, or over a real kube-apiserver and an emulator
+ * behind HTTP.
+ */
 export type Where = 'simulation' | 'real'
 
-/** What a suite of the matrix has tried. A triple that comes again counts once. */
+/** The cases that a suite of the matrix has tried. A repeated triple counts once. */
 export class CaseList {
   readonly #suite: string
   readonly #where: Where
@@ -31,7 +34,10 @@ export class CaseList {
   readonly #passed = new Map<string, Case>()
   readonly #failed = new Map<string, Failure>()
 
-  /** @param least fewer cases than this are a failure of the suite. @param seeds how many seeds were run, where seeds make the cases. */
+  /**
+   * @param least fewer cases than this are a failure of the suite. @param seeds how many seeds were run, if seeds make
+   * the cases.
+   */
   constructor(suite: string, where: Where, { least, seeds }: { readonly least: number; readonly seeds?: number }) {
     this.#suite = suite
     this.#where = where
@@ -39,7 +45,7 @@ export class CaseList {
     this.#seeds = seeds
   }
 
-  /** The case with what was wrong; nothing: it passed. */
+  /** Adds the case with its problems; none: it passed. */
   add(what: Case, problems: readonly string[]): void {
     if (problems.length === 0) this.passed(what)
     else this.failed(what, problems.join('\n'))
@@ -54,7 +60,7 @@ export class CaseList {
     if (ENDS_AT_FIRST) throw new Error(`${keyOf(what)}\n${why}`)
   }
 
-  /** Lists the cases in the folder. @throws Error naming what failed, or that there were too few. */
+  /** Lists the cases in the folder. @throws Error naming what failed, or that there were too few */
   async end(): Promise<void> {
     const failed = [...this.#failed.values()]
     const passed = [...this.#passed].filter(([key]) => !this.#failed.has(key)).map(([, what]) => what)

@@ -1,44 +1,47 @@
-/** Whether the whole matrix is run, as by `npm run test:faults`; else a part of each suite that takes seconds. */
+/** Whether the whole matrix is run, as by `npm run test:faults`; otherwise a part of each suite that takes seconds. */
 export const IS_WHOLE: boolean = process.env.CULVERT_FAULTS === 'all'
 
-/** How many cases a suite has at least, that has so many when the whole matrix is run. */
+/** The minimum number of cases of a suite that has `whole` in the whole matrix. */
 export function leastOf(whole: number): number {
   return IS_WHOLE ? whole : 1
 }
 
-/** Cases and episodes that are tried where they are looked for by their words; undefined: all. */
+/** Cases and episodes to try, matched by their words; undefined: all. */
 const FOCUS = process.env.CULVERT_FAULTS_FOCUS ? new RegExp(process.env.CULVERT_FAULTS_FOCUS) : undefined
 
-/** Whether a suite is not to have as many cases as it should. */
+/** Whether a suite may have fewer cases than usual. */
 export const IS_FOCUSED: boolean = FOCUS !== undefined
 
-/** Which share of a short run is enough. */
+/** The fraction of a short run to play. */
 const SHARE = Number(process.env.CULVERT_FAULTS_SHARE ?? 1)
 
-/** Whether a suite ends with its first failure: whoever breaks the operator on purpose wants no more. */
+/** Whether a suite ends with its first failure, which is enough for mutants. */
 export const ENDS_AT_FIRST: boolean = process.env.CULVERT_FAULTS_END === 'first'
 
-/** Every world of the matrix then meets a server of other choices (`src/emulator/choices`), drawn by this seed and that of the world. */
+/**
+ * If set, every world of the matrix meets a server with other choices (`src/emulator/choices`), drawn from this seed
+ * and that of the world.
+ */
 export const CONTRARY_SEED: string | undefined = process.env.CULVERT_FAULTS_CONTRARY
 
-/** All of them, or, in a short run, `few` of them from all over. */
+/** All of them or, in a short run, `few` of them, evenly spread. */
 export function some<T>(all: readonly T[], few: number): readonly T[] {
   return IS_WHOLE ? focused(all) : spread(focused(all), Math.ceil(few * SHARE))
 }
 
-/** Those that are looked for, where any of these is among them. */
+/** The matching ones, if any match. */
 function focused<T>(all: readonly T[]): readonly T[] {
   const found = FOCUS === undefined ? [] : all.filter((each) => FOCUS.test(wordsOf(each)))
   return found.length === 0 ? all : found
 }
 
-/** `Backend group / create`, or that with what befalls it. */
+/** `Backend group / create`, or that with its fault. */
 function wordsOf(each: unknown): string {
   const { title = '', what } = each as { readonly title?: string; readonly what?: Readonly<Record<string, string>> }
   return what === undefined ? title : Object.values(what).join(' | ')
 }
 
-/** So many of them at most, from all over. */
+/** At most `few` of them, evenly spread. */
 export function spread<T>(all: readonly T[], few: number): readonly T[] {
   if (all.length <= few) return all
   return Array.from({ length: few }, (_, index) => all[Math.floor((index * all.length) / few)] as T)

@@ -7,7 +7,7 @@ export type Spec = Record<string, unknown>
 
 const API_VERSION = 'culvert.dev/v1alpha1'
 
-/** Somebody with a namespace of the world's cluster, whose operator watches all of them. */
+/** A tenant with a namespace of the world's cluster, whose operator watches all namespaces. */
 export class Tenant {
   readonly namespace: string
   readonly #world: World
@@ -17,7 +17,7 @@ export class Tenant {
     this.namespace = `${world.namespace}-${name}-${randomBytes(2).toString('hex')}`
   }
 
-  /** Makes the namespace, without an Account. */
+  /** Creates the namespace, without an Account. */
   static async create(world: World, name: string): Promise<Tenant> {
     const tenant = new Tenant(world, name)
     await world.createNamespace(tenant.namespace)
@@ -119,7 +119,7 @@ export class Tenant {
     return until(`${kind}/${name} of ${this.namespace} ${what}`, look, { timeoutMs, describe })
   }
 
-  /** Takes everything away without waiting for the operator: call it when that has ended. */
+  /** Removes everything without waiting for the operator: call it once that has ended. */
   async release(kindNames: readonly string[]): Promise<void> {
     for (const kind of kindNames) {
       const held = (await this.list(kind)).filter(({ metadata }) => (metadata.finalizers ?? []).length > 0)

@@ -9,8 +9,9 @@ import { conditionOf } from '../../cluster/support/world.ts'
 import { LyingWorld } from '../support/lying-world.ts'
 
 /*
- * An API to which tenants have pointed their accounts, or somebody else who answers for it, has Culvert publish names in the zones that ExternalDNS
- * writes: it says of a tenant's domain that it is another, or gives targets that no record may have.
+ * An API to which tenants have pointed their accounts, or an impostor that answers for it, makes Culvert publish names
+ * in the zones that ExternalDNS writes: it reports a different domain for a tenant's, or returns targets that no record
+ * may have.
  */
 
 interface DNSEndpoint extends KubeObject {
@@ -23,7 +24,7 @@ interface DNSEndpoint extends KubeObject {
   }
 }
 
-/** What the API says of the domain, where `$` stands for the true name. */
+/** The domain in the API's answer, where `$` stands for the true name. */
 const forged = [
   'bank.example.com',
   'example.com',
@@ -85,7 +86,7 @@ const later = KINDS.flatMap((kind) =>
 
 let cluster: ControlPlane
 let lying: LyingWorld
-/** Whether the API lies about what it told the truth about before. */
+/** Whether the API lies about a domain that it reported truthfully before. */
 let isLate = false
 beforeAll(async () => {
   cluster = await startOwnCluster()
@@ -119,7 +120,7 @@ test.each([...names, ...targets])(
     expect(conditionOf(resource, 'Ready')?.status).toBe('False')
     expect(resource?.status?.dnsRecords).toBeUndefined()
     expect(await published(name)).toBeUndefined()
-    // Events are told by the way.
+    // Events are sent asynchronously.
     await until('an Event tells of it', async () => {
       return (await lying.world.events(kind, name)).some(({ reason }) => reason === 'AnswerRefused')
     })

@@ -3,13 +3,13 @@ import { conditionOf, type Resource, World } from '../../cluster/support/world.t
 import { LyingWorld } from '../support/lying-world.ts'
 
 /*
- * Ids of one API come from another: on purpose, so that resources of somebody else are held up or misled; or because two accounts are one, opened with two
- * keys.
+ * One API returns ids of another: deliberately, to block or mislead the resources of another tenant; or because two
+ * accounts are the same, opened with two keys.
  */
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 
-/** Has the Account list everything now. */
+/** Makes the Account list everything now. */
 async function pass(world: World, name: string): Promise<Resource> {
   const value = `pass-${performance.now()}`
   await world.annotate('Account', name, { 'culvert.dev/reconcile-requested-at': value })
@@ -37,7 +37,7 @@ test('what a resource holds is no orphan to a second key of the account, even wh
   await world.ready('IPPolicy', 'other')
   expect((await pass(world, 'second')).status?.orphanCount).toBe(0)
   expect((await pass(world, 'default')).status?.orphanCount).toBe(0)
-  // A process that begins anew knows of the first account what statuses say, and no more.
+  // A process that restarts knows only what statuses say about the first account.
   await world.operator.kill()
   await world.setKey('revoked')
   await world.startOperator()
@@ -64,7 +64,7 @@ test('an API that shows the objects of another, ids, marks and all, holds up not
   timeout: 180_000,
 }, async () => {
   const { world } = lying
-  // The Account `default` leads to the API that lies; `honest` to the one that it copies.
+  // The Account `default` leads to the lying API; `honest` to the one that it copies.
   await world.secret('honest', { apiKey: world.emulator.apiKey })
   await world.apply('Account', 'honest', { baseURL: world.emulator.url, apiKeySecretRef: { name: 'honest' } })
   const ofHonest = { ...tunnels, accountRef: { name: 'honest' } }

@@ -6,10 +6,10 @@ import { samplesOf } from '../../cluster/support/metric.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { typeOf, World } from '../../cluster/support/world.ts'
 
-/** How many answers of the API are hostile; no two are alike. */
+/** Number of hostile answers of the API, all different. */
 const ANSWERS = 1_000
 const RESOURCES = 150
-/** More than the statuses that there are names for, and fewer than a server can make up. */
+/** More than the statuses with names, and fewer than a server can invent. */
 const STATUSES = Object.keys(STATUS_CODES).length + 1
 
 let hostile: HostileAPI
@@ -24,7 +24,7 @@ beforeAll(async () => {
     target: world.emulator.url,
     affects: ({ method }) => method !== 'GET',
     harm: ({ harmed }, response) => {
-      // All from 300 on: what is below counts as done, or is no answer.
+      // All from 300 on: lower ones count as success, or are not final.
       const status = 300 + (harmed % 700)
       statuses.add(status)
       const body = { error_code: `CODE_${harmed}`, msg: `message ${harmed}`, status_code: 10_000 + harmed }
@@ -57,7 +57,7 @@ test('an API that answers with 1,000 statuses and codes does not choose how many
     `it has answered ${ANSWERS} times`,
     async () => {
       if (front.harmed >= ANSWERS) return true
-      // Refused for good are those that a 4xx answered: an edit has them tried again.
+      // A create refused with a 4xx is not retried until an edit.
       round++
       for (let index = 0; index < RESOURCES; index++) {
         await world.apply('Backend', `b-${index}`, {
@@ -78,7 +78,7 @@ test('an API that answers with 1,000 statuses and codes does not choose how many
   const other = samplesOf(metrics, 'culvert_api_requests_total', ['method="POST"', 'status="other"'])
   expect(other).toHaveLength(1)
   expect(metrics).not.toMatch(/CODE_\d|message \d|op_\d/)
-  // Each reason is one of Culvert's own, so the series of resources are as few.
+  // Each reason is one of Culvert's own, so there are only a few series.
   expect(samplesOf(metrics, 'culvert_resources', ['kind="Backend"']).length).toBeLessThan(20)
 })
 
@@ -89,7 +89,7 @@ test('whoever may write a status does not choose how many time series there are 
   const names = Array.from({ length: 50 }, (_, index) => `b-${index}`)
   for (const name of names) await made.apply('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })
   for (const name of names) await made.ready('Backend', name)
-  // What is put right would be gone before anybody looks.
+  // A status that is corrected would be gone before it is read.
   const held = proxy.intercept(({ path }) => (path.includes('/status') ? { type: 'hold', when: 'before' } : undefined))
   for (const [index, name] of names.entries()) {
     const lastTransitionTime = '2026-01-01T00:00:00Z'

@@ -7,8 +7,8 @@ import { conditionOf, core } from '../../cluster/support/world.ts'
 import { LyingWorld } from '../support/lying-world.ts'
 
 /*
- * The API answers creates with what it likes in the place of a token, a certificate or a key: Culvert would write it into a Secret or ConfigMap of the
- * tenant's choice, which a workload takes for its configuration.
+ * The API answers creates with arbitrary values instead of a token, a certificate or a key: Culvert would write them
+ * into a Secret or ConfigMap of the tenant's choice, which a workload uses as its configuration.
  */
 
 interface Case {
@@ -17,7 +17,7 @@ interface Case {
   readonly name: string
   readonly what: string
   readonly spec: Readonly<Record<string, unknown>>
-  /** Secret or ConfigMap, and the keys that must not come to be. */
+  /** Secret or ConfigMap, and the keys that must not be written. */
   readonly place: 'Secret' | 'ConfigMap'
   readonly lie: Readonly<Record<string, unknown>>
 }
@@ -77,7 +77,7 @@ function held(place: Case['place'], name: string): Promise<Holder | undefined> {
   return lying.world.kube.get<Holder>(type, { namespace: lying.world.namespace, name })
 }
 
-/** Ids that creates of the collection were answered with, and those that were deleted. */
+/** Ids returned for creates in the collection, and those deleted. */
 function madeAndDeleted(path: string) {
   const of = (method: string) =>
     lying.world.writes().filter((entry) => entry.method === method && entry.path.startsWith(`/${path}`))
@@ -90,7 +90,7 @@ test.each(cases)('$kind: $what is written nowhere, and the object is deleted', a
   expect(conditionOf(await lying.world.get(kind, name), 'Ready')?.status).toBe('False')
   expect((await held(place, name))?.data ?? {}).toEqual({})
   expect((await lying.world.remote(path)).filter(({ description }) => description === name)).toEqual([])
-  // Events are told by the way.
+  // Events are sent asynchronously.
   await until('an Event tells of it', async () => {
     return (await lying.world.events(kind, name)).some(({ reason }) => reason === 'AnswerRefused')
   })
@@ -112,7 +112,7 @@ test('one create was sent for each, and one deletion; edits and requests bring a
   for (const [index, { made, deleted }] of after.entries()) {
     const [kind, { values }] = Object.entries(KINDS)[index] ?? ['', { values: [] }]
     const own = made - (kind === 'SSHCertificateAuthority' ? 1 : 0)
-    // The second create of each is due a minute after the first: on a slow machine some have come to it.
+    // The second create of each is due a minute after the first: on a slow machine some may have happened.
     expect(deleted).toBe(own)
     expect(own).toBeGreaterThanOrEqual(values.length)
     expect(own - (before[index]?.made ?? 0)).toBeLessThanOrEqual(values.length)

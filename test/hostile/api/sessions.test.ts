@@ -5,8 +5,8 @@ import { conditionOf, type Resource } from '../../cluster/support/world.ts'
 import { LyingWorld } from '../support/lying-world.ts'
 
 /*
- * The API lists sessions by the thousand, in another order each time and with texts as long as it likes: each would be an object in etcd, and each change
- * a write.
+ * The API lists thousands of sessions, in another order each time and with texts of any length: each would be an object
+ * in etcd, and each change a write.
  */
 
 type Session = Readonly<Record<string, unknown>>
@@ -46,13 +46,13 @@ function many(from: number, to: number): readonly Session[] {
   return Array.from({ length: to - from }, (_, index) => session(`ts_${String(from + index).padStart(6, '0')}`))
 }
 
-/** Waits until lists that began from now on have been carried out: the one that is under way, and two more. */
+/** Waits until lists begun from now on have completed: the current one, and two more. */
 async function listed(): Promise<void> {
   const from = lists
   await until('the sessions were listed again', () => lists >= from + 3, { timeoutMs: 60_000 })
 }
 
-/** Waits until exactly so many are shown, with their statuses. */
+/** Waits until exactly `count` are shown, with their statuses. */
 async function shown(count: number): Promise<readonly Resource[]> {
   const look = async () => {
     const all = await lying.world.list('TunnelSession')
@@ -176,7 +176,7 @@ test('in one namespace the sessions of four accounts are shown, those of the old
   sessions = many(0, 3)
   await shown(3)
   const own = { mirrorSessions: { enabled: true, interval: '1s' } }
-  // Creation times are of whole seconds: of accounts that are as old, the UIDs decide.
+  // Creation times have a resolution of a second: between accounts of the same age, the UIDs decide.
   const made: string[] = []
   for (let index = 0; index < 5; index++) {
     const name = `more-${index}`

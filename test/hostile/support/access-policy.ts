@@ -17,7 +17,7 @@ async function apply(cluster: ControlPlane, ...items: readonly object[]): Promis
   if (code !== 0) throw new Error(`kubectl apply failed: ${stderr}`)
 }
 
-/** Puts the chart's policy for `access` in force, as its templates do; resolves when it is. */
+/** Applies the chart's policy for `access`, as its templates do; resolves once it is in force. */
 export async function installAccessPolicy(cluster: ControlPlane): Promise<void> {
   await apply(
     cluster,
@@ -32,7 +32,7 @@ export async function installAccessPolicy(cluster: ControlPlane): Promise<void> 
         validationActions: ['Deny'],
       },
     },
-    // Nobody may use it: what names it is refused as soon as the policy is in force.
+    // Nobody may use it: resources that name it are refused as soon as the policy is in force.
     {
       apiVersion: 'culvert.dev/v1alpha1',
       kind: 'ClusterAccount',
@@ -53,7 +53,7 @@ export async function installAccessPolicy(cluster: ControlPlane): Promise<void> 
   await until('the policy is in force', look)
 }
 
-/** Of the roles that every cluster has, each includes those before it. */
+/** Roles of every cluster, each of which includes those before it. */
 const ROLES = ['view', 'edit', 'admin'] as const
 
 /** Gives a user what the chart adds to one of these roles, in a namespace. */

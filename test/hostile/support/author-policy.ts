@@ -12,7 +12,10 @@ export async function authorPolicyFile(): Promise<AuthorPolicy> {
   return parse(await readFile(FILE, 'utf8')) as AuthorPolicy
 }
 
-/** Puts the chart's policy for authors in force, as its template does, for an operator in the namespace `home`; resolves when `isInForce` says so. */
+/**
+ * Applies the chart's policy for authors, as its template does, for an operator in the namespace `home`; resolves once
+ * `isInForce` says so.
+ */
 export async function installAuthorPolicy(
   cluster: ControlPlane,
   home: string,

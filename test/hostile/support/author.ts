@@ -14,7 +14,7 @@ export interface Right {
   readonly resourceNames?: readonly string[]
 }
 
-/** A user who may do in one namespace what the chart's role for people grants there, and nothing else in the cluster. */
+/** A user with the rights of the chart's user roles in one namespace, and no others in the cluster. */
 export class Author {
   readonly #cluster: ControlPlane
   readonly name: string
@@ -26,7 +26,7 @@ export class Author {
     this.namespace = namespace
   }
 
-  /** One with `view` and `edit`, and `admin` where that is asked for. */
+  /** A user with `view` and `edit`, and `admin` if asked for. */
   static async create(
     cluster: ControlPlane,
     { name, namespace, admin = false }: { readonly name: string; readonly namespace: string; readonly admin?: boolean },
@@ -40,7 +40,7 @@ export class Author {
     return author
   }
 
-  /** Gives further rights in the namespace, under a name that `revoke` takes. */
+  /** Grants further rights in the namespace, with a name that `revoke` takes. */
   async grant(right: string, rules: readonly Right[]): Promise<void> {
     const metadata = { name: `${this.name}-${right}`, namespace: this.namespace }
     const apiVersion = `${RBAC}/v1`
@@ -61,18 +61,18 @@ export class Author {
     if (code !== 0) throw new Error(`kubectl delete failed: ${stderr}`)
   }
 
-  /** What SubjectAccessReview answers. */
+  /** The result of a SubjectAccessReview. */
   async can(verb: string, resource: string): Promise<boolean> {
     return (await this.#run(['auth', 'can-i', verb, resource, '-n', this.namespace])).code === 0
   }
 
-  /** Applies, creates or patches as this user: an empty text where that is allowed, else what kubectl says. */
+  /** Applies, creates or patches as this user: an empty text if that is allowed, otherwise kubectl's message. */
   async says(args: readonly string[], manifest?: object): Promise<string> {
     const { code, stderr } = await this.#run(args, manifest)
     return code === 0 ? '' : stderr
   }
 
-  /** Whether this user may create an object, as the API server answers without doing it. */
+  /** Whether this user may create an object, by a server-side dry run. */
   creating(manifest: object): Promise<string> {
     return this.says(['create', '--dry-run=server', '-f', '-'], manifest)
   }

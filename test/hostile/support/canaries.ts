@@ -3,17 +3,23 @@ import type { KubeObject } from '../../../src/kube/types.ts'
 import { secrets } from '../../cluster/support/tokens.ts'
 import type { World } from '../../cluster/support/world.ts'
 
-/** Shorter values are found everywhere by chance. */
+/** Shorter values occur everywhere by chance. */
 const SHORTEST = 12
-/** What is in a Secret and no secret: certificates and public keys. */
+/** Values in a Secret that are not secret: certificates and public keys. */
 const PUBLIC = /^(-----BEGIN CERTIFICATE-----|(ssh|ecdsa)-)/
 
-/** A value by which it is known again, in whatever form, where it came from. The signs are escaped in JSON, in a URL, and by base64. */
+/**
+ * A value that is recognizable in any encoding and names its origin. Its special characters are escaped in JSON, in a
+ * URL, and by base64.
+ */
 export function canary(name: string): string {
   return `canary-${name}-${randomBytes(6).toString('hex')}-"\\/é&=?+`
 }
 
-/** Every secret value in the Secrets of these namespaces, each with its Secret and key. A value holds a character for each byte. */
+/**
+ * Every secret value in the Secrets of these namespaces, each with its Secret and key. A value has a character for each
+ * byte.
+ */
 export async function secretValues(world: World, namespaces: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   for (const namespace of namespaces) {
@@ -30,12 +36,12 @@ export async function secretValues(world: World, namespaces: readonly string[]):
   return found
 }
 
-/** The forms in which a value may stand in a text: as it is, escaped, encoded. `value` holds a character for each byte. */
+/** The forms in which a value may appear in a text: as is, escaped, encoded. `value` has a character for each byte. */
 export function formsOf(value: string): readonly string[] {
   const bytes = Buffer.from(value, 'latin1')
   const plain = bytes.toString('utf8')
   const json = JSON.stringify(plain).slice(1, -1)
-  // In the middle of something longer, base64 depends on where the value begins.
+  // Inside a longer text, base64 depends on the value's offset.
   const encoded = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes])
       .toString('base64')
@@ -56,7 +62,7 @@ export function formsOf(value: string): readonly string[] {
   ]
 }
 
-/** Which of the values stand in which of the places, in whatever form. */
+/** Which of the values occur in which of the places, in any form. */
 export function findings(
   values: ReadonlyMap<string, string>,
   places: Readonly<Record<string, string>>,

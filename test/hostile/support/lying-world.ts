@@ -3,13 +3,13 @@ import { World, type WorldOptions } from '../../cluster/support/world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What the API says of an object in the place of the truth: fields that are laid over it. */
+/** The API's false state of an object: fields that replace the true ones. */
 export type Lie = (object: Fields, request: { readonly method: string; readonly path: string }) => Fields
 
-/** Answers a request itself; undefined: as the real API does. */
+/** Answers a request itself; undefined: the real API does. */
 export type Answering = (request: HostileRequest) => Fields | undefined
 
-/** A world whose account leads to an API that does what it is asked, and lies about it. */
+/** A world whose account leads to an API that carries out requests, and lies about it. */
 export class LyingWorld implements AsyncDisposable {
   readonly world: World
   readonly front: Front
@@ -43,7 +43,7 @@ export class LyingWorld implements AsyncDisposable {
     return lying
   }
 
-  /** Applies an Account that leads to the API. */
+  /** Applies an Account that leads to this API. */
   async account(name: string, spec: Fields = {}): Promise<void> {
     const apiKeySecretRef = { name: 'credentials' }
     await this.world.apply('Account', name, { baseURL: this.front.baseURL, apiKeySecretRef, ...spec })

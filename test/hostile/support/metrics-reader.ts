@@ -11,7 +11,7 @@ const RBAC = 'rbac.authorization.k8s.io'
 const serviceAccounts = core('serviceaccounts', 'ServiceAccount')
 const clusterRoles = rbacType('clusterroles', 'ClusterRole')
 const clusterRoleBindings = rbacType('clusterrolebindings', 'ClusterRoleBinding')
-/** What the apiserver of the tests calls itself. */
+/** The issuer name of the test apiserver. */
 const ISSUER = 'https://kubernetes.default.svc'
 
 /** A right in the whole cluster; withdrawn when disposed of. */
@@ -24,13 +24,13 @@ export class ClusterGrant implements AsyncDisposable {
     this.#name = name
   }
 
-  /** What the chart lets the operator do with `metrics.authentication.enabled`. */
+  /** The chart's rights for the operator with `metrics.authentication.enabled`. */
   static async ofOperator({ kube, operatorNamespace: namespace }: World): Promise<ClusterGrant> {
     const rules = rulesOf(metricsAuthenticationPermissions)
     return ClusterGrant.#make(kube, `${namespace}-metrics`, { rules, subject: { namespace, name: 'culvert' } })
   }
 
-  /** What the chart lets `metrics.authentication.readers` do. */
+  /** The chart's rights for `metrics.authentication.readers`. */
   static async ofReader({ kube, namespace }: World, name: string): Promise<ClusterGrant> {
     const rules = [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }]
     return ClusterGrant.#make(kube, `${namespace}-${name}-reader`, { rules, subject: { namespace, name } })
@@ -78,7 +78,7 @@ export class Reader {
     return tokenOf(this.#world.kubeconfig, this.#world.namespace, this.name, audiences)
   }
 
-  /** As the apiserver signs it, with its own key, valid for so long from now on; in the past when that is negative. */
+  /** A token signed with the apiserver's own key, valid for that many seconds from now; expired if negative. */
   async signed(seconds: number): Promise<string> {
     const key = createPrivateKey(await readFile(join(dirname(this.#world.kubeconfig), 'service-account.key')))
     const now = Math.floor(Date.now() / 1000)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type SeenRequest, startServer, type TestServer } from '../../builders/http-server.ts'
 
-/** An API in front of another that writes down everything it is sent, keys and bodies included. */
+/** A proxy to another API that records every request, including keys and bodies. */
 export class RecordingProxy implements AsyncDisposable {
   readonly #server: TestServer
 
@@ -41,7 +41,7 @@ async function passOn(
   const { host: _, connection: __, 'content-length': ___, ...sent } = headers
   const content = body === '' ? {} : { body }
   const answer = await fetch(`${target}${path}`, { method, headers: sent as Record<string, string>, ...content })
-  // Pages that follow are asked for here, too.
+  // Further pages are requested here, too.
   const text = (await answer.text()).replaceAll(target, url)
   response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
   response.end(answer.status === 204 ? undefined : text)

@@ -15,7 +15,7 @@ export class SharedAccount {
     this.name = name
   }
 
-  /** Makes it, with its key in the operator's namespace; resolves when it is Ready. */
+  /** Creates it, with its key in the operator's namespace; resolves once it is Ready. */
   static async create(
     world: World,
     name: string,
@@ -40,20 +40,20 @@ export class SharedAccount {
     return account
   }
 
-  /** The spec of a manifest, in this account. A rule lives in the account of the policy that it names. */
+  /** The spec of a manifest, in this account. A rule belongs to the account of the policy that it names. */
   in({ kind, spec }: Manifest): Record<string, unknown> {
     const isPart = (spec.ipPolicyRef as { readonly name?: string } | undefined)?.name !== undefined
     if (kind === 'IPPolicyRule' && isPart) return spec
     return { ...spec, accountRef: { kind: 'ClusterAccount', name: this.name } }
   }
 
-  /** Gives these rights in the place of those that there are. */
+  /** Replaces the access rules. */
   async allow(access: readonly AccessEntry[]): Promise<void> {
     await this.#world.kube.mergePatch(TYPE, { name: this.name }, { spec: { access } })
     await this.#ready()
   }
 
-  /** Waits until the operator has seen the account as it is. */
+  /** Waits until the operator has observed the account's current spec. */
   async #ready(): Promise<void> {
     const look = async (): Promise<true | undefined> => {
       const account = await this.#world.kube.get<Resource>(TYPE, { name: this.name })
@@ -66,7 +66,7 @@ export class SharedAccount {
   }
 }
 
-/** Gives a namespace labels; null takes one away. */
+/** Sets labels of a namespace; null removes one. */
 export async function label(
   world: World,
   namespace: string,

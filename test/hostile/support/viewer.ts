@@ -19,13 +19,13 @@ const EVENTS: ResourceType = {
 }
 const NAME = 'viewer'
 
-/** What Kubernetes' own role `view` adds to the chart's, so far as there is any of it in a world. */
+/** The rights of Kubernetes' own role `view`, as far as a world has such objects, in addition to the chart's. */
 const VIEW = [
   { apiGroups: [''], resources: ['configmaps', 'serviceaccounts', 'events', 'pods'], verbs: ['get', 'list', 'watch'] },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['get', 'list', 'watch'] },
 ]
 
-/** Somebody who may view the world's namespace, as the chart's role for that and Kubernetes' own have it, and none of its Secrets. */
+/** A user who may view the world's namespace, by the chart's role and Kubernetes' own, but none of its Secrets. */
 export class Viewer implements AsyncDisposable {
   readonly #world: World
   readonly #kube: ClosableKubeClient
@@ -53,7 +53,7 @@ export class Viewer implements AsyncDisposable {
     return viewer
   }
 
-  /** Everything that can be seen, as text: resources, Events, ConfigMaps. @throws when Secrets can be seen, too. */
+  /** Everything visible, as text: resources, Events, ConfigMaps. @throws if Secrets are visible, too */
   async sees(): Promise<string> {
     for (const namespace of [this.#world.namespace, this.#world.operatorNamespace]) {
       if (await this.#isAllowed(core('secrets', 'Secret'), namespace))

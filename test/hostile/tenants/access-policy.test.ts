@@ -13,8 +13,8 @@ import { bindUserRole, installAccessPolicy } from '../support/access-policy.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
 /*
- * Somebody with the role `edit` of a namespace, and nothing else, applies what `access` of a ClusterAccount does not allow: the API server refuses it. What it
- * does not look at, the operator refuses.
+ * A user with only the role `edit` of a namespace applies resources that `access` of a ClusterAccount does not allow:
+ * the API server refuses them. The operator refuses those that the policy does not check.
  */
 
 let cluster: ControlPlane
@@ -48,17 +48,17 @@ function manifest(kind: string, name: string, spec: object = {}, namespace = ten
 const POLICY = { rulesSource: 'IPPolicyRules' }
 const shared = () => ({ accountRef: { kind: 'ClusterAccount', name: account.name } })
 
-/** What kubectl says to somebody: an empty text where all is well. */
+/** kubectl's error for a user: an empty text if there is none. */
 async function says(user: string, args: readonly string[], stdin?: object): Promise<string> {
   const options = stdin === undefined ? {} : { stdin: JSON.stringify(stdin) }
   const { code, stderr } = await cluster.kubectl(['--as', user, '--as-group', 'system:authenticated', ...args], options)
   return code === 0 ? '' : stderr
 }
 
-/** Whether somebody may create what a manifest says, as the API server answers without doing it. */
+/** Whether a user may create the object of a manifest, by a server-side dry run. */
 const creating = (user: string, object: object) => says(user, ['create', '--dry-run=server', '-f', '-'], object)
 
-/** The same, once the policy has seen the account as it is. */
+/** The same, once the policy has observed the account's current spec. */
 async function answered(user: string, object: object, part: string): Promise<void> {
   const look = async () => {
     const answer = await creating(user, object)
@@ -99,7 +99,7 @@ describe('the policy, for somebody who may write every kind', () => {
 
 function specsOfMember(kind: string): Record<string, unknown> {
   if (kind === 'TunnelSessionCommand') return { action: 'Stop', target: { type: 'ID', id: 'ts_1' } }
-  // By name, its account is that of the policy.
+  // If its policy is named, so is its account.
   if (kind === 'IPPolicyRule') return { ipPolicyRef: { id: 'ipp_1' }, cidr: '10.0.0.0/8', action: 'Allow' }
   return specsOf(kind)[0]?.spec('probe') ?? {}
 }

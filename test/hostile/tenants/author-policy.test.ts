@@ -10,11 +10,11 @@ import { Author, type Right } from '../support/author.ts'
 import { authorPolicyFile, installAuthorPolicy } from '../support/author-policy.ts'
 
 /*
- * Somebody with the roles of the chart in one namespace, and no right to Secrets, ConfigMaps or DNSEndpoints, has the operator use its own: with the chart's policy for
- * authors they need the right themselves.
+ * A user with the chart's roles in one namespace, and no rights to Secrets, ConfigMaps or DNSEndpoints, makes the
+ * operator use its own rights: with the chart's policy for authors, users need the right themselves.
  */
 
-/** Of DNSEndpoints: `kubectl auth can-i` knows no resource that is not served. */
+/** For DNSEndpoints: `kubectl auth can-i` does not know resources that are not served. */
 const PLACE = 'author-policy'
 const HOME = 'author-policy-op'
 
@@ -28,12 +28,12 @@ const payroll = { name: 'payroll', key: 'value' }
 
 interface Try {
   readonly kind: string
-  /** The field that has the operator act. */
+  /** The field that makes the operator act. */
   readonly field: string
   readonly spec: Readonly<Record<string, unknown>>
-  /** What an author needs. */
+  /** The right that an author needs. */
   readonly right: Right
-  /** Merge patches of the spec that have it act anew. */
+  /** Merge patches of the spec that make the operator act again. */
   readonly anew: readonly object[]
 }
 
@@ -95,7 +95,7 @@ const tries: readonly Try[] = [
         type,
         [member]: {
           [name]: 'arn:cloud:1',
-          // Only the one that is tried names the Secret that they may not read.
+          // Only the field under test names the Secret that they may not read.
           auth: { type: 'AccessKey', accessKey: { ...both({ name: 'own', key: 'value' }), [field]: payroll } },
         },
       },
@@ -169,7 +169,7 @@ afterAll(() => cluster.stop())
 
 const titled = tries.map((each, index) => [each.kind, each.field, each, index] as const)
 
-/** The answer once the API server has seen what was granted or revoked. */
+/** The answer once the API server has observed a grant or its revocation. */
 function settles(what: string, look: () => Promise<string>, part: string): Promise<unknown> {
   const met = async () => {
     const answer = await look()

@@ -11,8 +11,9 @@ import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
 /*
- * Two teams share an account and may make every kind in it. Whatever way one of them names what the other has, nothing of it is read, changed, deleted, stopped or used: by the
- * API's journal, and by the objects as they stand afterwards. The cases are made of the kinds themselves.
+ * Two teams share an account and may create every kind in it. Whatever way one of them names the other's objects, none
+ * is read, changed, deleted, stopped or used: checked by the API's journal, and by the objects afterwards. The cases
+ * are generated from the kinds themselves.
  */
 
 let cluster: ControlPlane
@@ -49,7 +50,7 @@ async function tenant(team: string): Promise<Tenant> {
   return made
 }
 
-/** What is nobody's, the victim may use; mallory as the level says. */
+/** The victim may use unmanaged objects; mallory as the level says. */
 function access(level: UnmanagedObjects): readonly AccessEntry[] {
   return [
     { namespaceSelector: { matchLabels: { team: 'victim' } }, kinds, unmanagedObjects: 'Adopt' },
@@ -57,7 +58,7 @@ function access(level: UnmanagedObjects): readonly AccessEntry[] {
   ]
 }
 
-/** Of the specs of a kind the one with most references. */
+/** The spec of a kind with the most references. */
 function caseOf(kind: string): SpecCase {
   const counted = specsOf(kind).map((each) => [each, each.needs('any').length] as const)
   return counted.reduce((most, next) => (next[1] > most[1] ? next : most))[0]
@@ -73,13 +74,13 @@ async function make(whose: Tenant, manifest: Manifest): Promise<Resource> {
   return (await whose.get(manifest.kind, manifest.name)) as Resource
 }
 
-/** The address of what a resource has. */
+/** The address of a resource's object. */
 function pathOf({ kind, spec }: Manifest, id: string): string {
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   return `/${descriptor?.collectionOf(spec as never).path}/${id}`
 }
 
-/** What the victim has of a kind, with all that it needs. */
+/** The victim's resources of a kind, with their dependencies. */
 interface Prey {
   readonly subject: Manifest
   readonly resource: Resource
@@ -103,10 +104,10 @@ async function prey(kind: string): Promise<Prey> {
   return { subject, resource: (await victim.get(kind, name)) as Resource, ids, paths }
 }
 
-/** `spec` with another reference at that place; `ref` says which. */
+/** `spec` with the reference `ref` at that place. */
 function withReference(spec: Spec, { path }: FoundReference, ref: Spec): Spec {
   const copy = structuredClone(spec)
-  // An owner has a field of its own for an id.
+  // An owner has a separate field for an id.
   if (path === 'spec.owner.botUserRef' && 'id' in ref) return { ...copy, owner: ref }
   const steps = path
     .replace(/^spec\./, '')
@@ -131,7 +132,7 @@ function expectUntold(cr: Resource): void {
   for (const { message } of cr.status?.conditions ?? []) expect(message).not.toContain(victim.namespace)
 }
 
-// First, since restrictions that the cases make keep agents out.
+// First, because restrictions that the cases create lock out agents.
 describe.each(['Deny', 'Adopt'] as const)('where mallory may use sessions that are nobodyâ€™s: %s', (level) => {
   test('no session that is shown to another is stopped, by id, by name and by labels', async () => {
     await account.allow(access(level))
@@ -178,11 +179,11 @@ describe.each(['Deny', 'Adopt'] as const)('where mallory may use what is nobodyâ
 
       const own = caseOf(kind).spec(tries)
       for (const need of caseOf(kind).needs(tries)) await make(mallory, need)
-      // By its id, to have it or to look at it.
+      // By its id, to manage or to observe it.
       for (const managementPolicy of ['Manage', 'Observe']) {
         const name = `${tries}-${managementPolicy.toLowerCase()}`
         const spec = { ...own, externalID: theirs, managementPolicy }
-        // A rule is found by the account of its policy.
+        // A rule is found through the account of its policy.
         const at =
           kind === 'IPPolicyRule' ? { ...spec, ipPolicyRef: { id: ids.get(`IPPolicy/${subject.name}-policy`) } } : spec
         await mallory.apply(kind, name, account.in({ kind, name, spec: at }))
@@ -191,13 +192,13 @@ describe.each(['Deny', 'Adopt'] as const)('where mallory may use what is nobodyâ
         expectUntold(refused)
       }
 
-      // By every reference, with the id and with the name; all else that the spec names is mallory's own.
+      // By every reference, with the id and with the name; all other references in the spec are mallory's own.
       const descriptor = managed.find(({ definition }) => definition.kind === kind)
       const theirReferences = descriptor?.references(subject.spec as never) ?? []
       const references = descriptor?.references(own as never) ?? []
       for (const [index, reference] of references.entries()) {
         const { kind: targetKind, ref: target } = theirReferences[index] as FoundReference
-        // What a spec can only name by an id is nobody's.
+        // Objects that a spec can only name by id are unmanaged.
         if (target.name === undefined) continue
         const ways: Readonly<Record<string, Spec>> = {
           id: { id: ids.get(`${targetKind}/${target.name}`) },
@@ -212,7 +213,7 @@ describe.each(['Deny', 'Adopt'] as const)('where mallory may use what is nobodyâ
         }
       }
 
-      // By what it bears in Kubernetes: annotations and labels that stand on it.
+      // By the annotations and labels of the victim's resource.
       const { annotations = {}, labels = {} } = resource.metadata
       const copied = Object.fromEntries(Object.entries(annotations).filter(([key]) => key.includes('culvert.dev/')))
       const name = `${tries}-copied`

@@ -15,8 +15,8 @@ import { canary, findings, formsOf, secretValues } from '../support/canaries.ts'
 import { RecordingProxy } from '../support/recording-proxy.ts'
 
 /**
- * Breaks the operator from within when it is sent SIGUSR2: for a second every fingerprint fails, in the middle of the work with
- * secrets, and then an error that nobody catches ends the process, with all of these as its causes.
+ * Breaks the operator from within on SIGUSR2: for a second every fingerprint fails, in the middle of the work with
+ * secrets; then an uncaught error with all of these as its causes ends the process.
  */
 const CRASH = `
   import crypto from 'node:crypto'
@@ -32,7 +32,7 @@ const CRASH = `
     setTimeout(() => { throw new AggregateError(causes, 'crashed') }, 3000)
   })`
 
-/** Has every process that this one starts load `code` first, until the test ends. */
+/** Makes every process that this one starts load `code` first, until the test ends. */
 function preload(code: string): void {
   const { NODE_OPTIONS } = process.env
   process.env.NODE_OPTIONS = `${NODE_OPTIONS ?? ''} --import=data:text/javascript,${encodeURIComponent(code)}`
@@ -55,7 +55,7 @@ test('no value of a key, token or input of any kind stands anywhere but in Secre
   const flags = ['--otlp-endpoint', receiver.url, '--audit-log', file, '--allow-api-host', new URL(proxy.url).host]
   await using world = await World.open({ flags })
 
-  // A resource of every kind, with all that it can have, and canaries for what it reads from Secrets.
+  // A resource of every kind with every field, and canaries for the values that it reads from Secrets.
   const cases = casesTitled('full')
   const inputs = Object.fromEntries(
     ['apiKey', 'accessKeyID', 'secretAccessKey'].map((key) => [key, canary(key)] as const),
@@ -84,7 +84,7 @@ test('no value of a key, token or input of any kind stands anywhere but in Secre
   const target = { type: 'ID', id: 'ts_none' }
   await world.apply('TunnelSessionCommand', 'stop', { action: 'Stop', target })
 
-  // An account of somebody else, at another API that writes down all that it is sent.
+  // Another tenant's account, at another API that records every request.
   await world.secret('other-credentials', { apiKey: other.apiKey })
   await world.secret('other-inputs', { apiKey: canary('other') })
   await world.apply('Account', 'other', { baseURL: proxy.url, apiKeySecretRef: { name: 'other-credentials' } })
@@ -93,7 +93,7 @@ test('no value of a key, token or input of any kind stands anywhere but in Secre
   await world.apply('APIKey', 'other', { accountRef })
   for (const kind of ['EventDestination', 'APIKey']) await world.ready(kind, 'other', 60_000)
 
-  // Tokens are lost, altered and rotated; what is refused is told of; a Secret holds what no header can carry.
+  // Tokens are lost, altered and rotated; refusals are reported; a Secret contains a value that no header can carry.
   const refused = canary('refused')
   await world.secret('refused', { apiKey: refused })
   const refusals = [
@@ -150,7 +150,7 @@ test('no value of a key, token or input of any kind stands anywhere but in Secre
     traces: await until('traces came in', () => receiver.batches.map((batch) => JSON.stringify(batch)).join('\n')),
     'audit records': await readFile(file, 'utf8'),
   }
-  // Every kind is there, and everything is looked at.
+  // Every kind exists, and everything is checked.
   for (const { definition } of kinds) {
     if (definition.scope !== 'Namespaced' || definition.kind === 'TunnelSession') continue
     expect(await world.list(definition.kind), definition.kind).not.toEqual([])
@@ -159,7 +159,7 @@ test('no value of a key, token or input of any kind stands anywhere but in Secre
   expect(values.size).toBeGreaterThanOrEqual(14)
   expect(findings(values, places)).toEqual([])
 
-  // Each API was sent its own account's, and nothing of the other's.
+  // Each API received the values of its own account, and none of the other's.
   const isOthers = (value: string, name: string): boolean => name.startsWith('other') || value === other.apiKey
   const others = new Map([...values].filter(([value, name]) => isOthers(value, name)))
   const own = new Map([...values].filter(([value, name]) => !isOthers(value, name)))

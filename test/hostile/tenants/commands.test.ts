@@ -8,7 +8,8 @@ import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
 /*
- * The sessions of a shared account are shown in somebody's namespace, who may write commands there by RBAC. They stop nobody's agent unless `access` names commands.
+ * The sessions of a shared account are shown in the namespace of a user who may write commands there by RBAC. They
+ * cannot stop an agent unless `access` names commands.
  */
 
 let cluster: ControlPlane

@@ -8,11 +8,11 @@ import { World } from '../../cluster/support/world.ts'
 import { Author } from '../support/author.ts'
 
 /*
- * Somebody with the chart's role `edit` in one namespace, who may not create DNSEndpoints, asks Culvert for names that are not theirs: NS records,
- * which hand over everything below a name, included.
+ * A user with the chart's role `edit` in one namespace, who may not create DNSEndpoints, asks Culvert for names that
+ * are not theirs, including NS records, which delegate everything below a name.
  */
 
-/** What they ask for, and whether a list with `shop.example.com` and `*.apps.example.com` has it. */
+/** The requested names, and whether a list with `shop.example.com` and `*.apps.example.com` allows them. */
 const asked: readonly (readonly [kind: string, domain: string, isListed: boolean])[] = [
   ['ReservedDomain', 'bank.example.com', false],
   ['ReservedDomain', '*.example.com', false],

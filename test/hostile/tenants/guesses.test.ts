@@ -7,18 +7,18 @@ import { core, type Resource, World } from '../../cluster/support/world.ts'
 import { Viewer } from '../support/viewer.ts'
 
 const GUESSES = 1_000_000
-/** Hexadecimal digits by which a digest is known again: chance hits none in all that is tried here. */
+/** Hexadecimal digits that identify a digest: no chance match occurs in everything tried here. */
 const KNOWN_BY = 12
 
 const PIN = '482913'
 const KEY = 'k482913'
 
-/** A way to make a digest of a guess from what everybody knows. */
+/** A way to compute a digest of a guess from public information. */
 type Recipe = (guess: string) => string
 
 const hmac = (key: string, text: string): string => createHmac('sha256', key).update(text).digest('hex')
 
-/** Beginnings of everything in a text that may be a digest, in hexadecimal. */
+/** Prefixes of everything in a text that may be a hexadecimal digest. */
 function digestsIn(text: string): ReadonlySet<string> {
   const runs = text.match(/[A-Za-z0-9+/_-]+/g) ?? []
   const parts = runs.flatMap((run) => [run, ...run.split(/[/_-]/)])
@@ -26,7 +26,7 @@ function digestsIn(text: string): ReadonlySet<string> {
   return new Set(digests.filter((text) => text.length >= KNOWN_BY).map((text) => text.slice(0, KNOWN_BY)))
 }
 
-/** Guesses for which one of the recipes makes something that is seen. */
+/** Guesses whose digest by one of the recipes is visible. */
 async function told(
   seen: ReadonlySet<string>,
   guessAt: (index: number) => string,
@@ -34,7 +34,7 @@ async function told(
 ): Promise<readonly string[]> {
   const found: string[] = []
   for (let index = 0; index < GUESSES; index++) {
-    // The worker has to answer its runner now and then.
+    // The worker must answer its runner now and then.
     if (index % 20_000 === 0) await setImmediate()
     const guess = guessAt(index)
     if (recipes.some((recipe) => seen.has(recipe(guess).slice(0, KNOWN_BY)))) found.push(guess)
@@ -44,13 +44,13 @@ async function told(
 
 const sixDigits = (index: number): string => String(index).padStart(6, '0')
 
-/** A world with a PIN, a short key and tokens in it, all that a viewer sees of it, and its metrics. */
+/** A world with a PIN, a short key and tokens, everything that a viewer sees of it, and its metrics. */
 async function view(world: World) {
   await world.secret('inputs', { pin: PIN })
   const ref = { name: 'inputs', key: 'pin' }
   await world.apply('EventDestination', 'events', { type: 'Monitor', monitor: { apiKeySecretRef: ref } })
   await world.apply('APIKey', 'ci', { rotation: { interval: '720h', overlap: '1h' } })
-  // Without a mark: its annotation is sealed.
+  // Without a marker: its annotation is sealed.
   await world.apply('Backend', 'raw', { type: 'TunnelGroup', tunnelGroup: {}, rawMetadata: 'my own' })
   const destination = await world.ready('EventDestination', 'events')
   const account = await world.ready('Account', 'default')
@@ -76,7 +76,7 @@ test('who may view a namespace cannot tell a PIN, a short key nor a token from a
 }, async () => {
   await using world = await World.open({ emulator: { apiKey: KEY } })
   const { seen, destination, account, tokens, ids } = await view(world)
-  // The digests are there to be tried at.
+  // The digests exist, so that guesses can be tried.
   expect(destination.status?.internal?.inputsFingerprint).toMatch(/[0-9a-f]{16}$/)
   expect(seen.has(destination.status?.internal?.inputsFingerprint?.slice(0, KNOWN_BY) ?? '')).toBe(true)
 
@@ -109,7 +109,7 @@ test('an author who tries values in resources of their own sees no fingerprint o
     const monitor = { apiKeySecretRef: { name, key: 'pin' } }
     await world.apply('EventDestination', name, { type: 'Monitor', monitor })
   }
-  // The same Secret, too: who may not read it could still refer to it.
+  // The same Secret, too: a user who may not read it could still refer to it.
   const monitor = { apiKeySecretRef: { name: 'inputs', key: 'pin' } }
   await world.apply('EventDestination', 'same', { type: 'Monitor', monitor })
   const found: (string | undefined)[] = []

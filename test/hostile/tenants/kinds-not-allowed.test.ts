@@ -9,8 +9,8 @@ import { Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
 /*
- * Somebody may write every kind in their namespace, by RBAC, and shares an account with others. What `access` does not name never reaches the API, and what it
- * names no longer is left there as it is.
+ * A user may write every kind in their namespace, by RBAC, and shares an account with others. Kinds that `access` does
+ * not name never reach the API, and objects of those it no longer names stay there unchanged.
  */
 
 let cluster: ControlPlane
@@ -28,7 +28,7 @@ afterAll(async () => {
 const all = memberKinds.map(({ definition }) => definition.kind)
 const managed = memberKinds.filter((descriptor) => descriptor.role === 'managed')
 
-/** A namespace, an account that it shares, and a resource of one kind in it with all that it needs. */
+/** A namespace, the account that it shares, and a resource of one kind with its dependencies. */
 interface Scene {
   readonly tenant: Tenant
   readonly account: SharedAccount
@@ -37,7 +37,7 @@ interface Scene {
 
 let scenes = 0
 
-/** `kinds`: what the tenant may make. */
+/** `kinds`: those that the tenant may create. */
 async function scene(kind: string, kinds: readonly string[]): Promise<Scene> {
   const tenant = await Tenant.create(world, kind.toLowerCase().slice(0, 12))
   await label(world, tenant.namespace, { team: 'mine' })
@@ -49,7 +49,7 @@ async function scene(kind: string, kinds: readonly string[]): Promise<Scene> {
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: CONFIG_MAP.name }, data: CONFIG_MAP.values },
   )
   const account = await SharedAccount.create(world, namespace, entries(kinds))
-  // Names at the API are the account's: a domain is taken once.
+  // Names at the API are unique in the account, such as domains.
   const name = `${kind.toLowerCase()}-${++scenes}`
   const [found] = kind === 'TunnelSessionCommand' ? [] : specsOf(kind)
   const needs = found?.needs(name) ?? []
@@ -60,7 +60,7 @@ async function scene(kind: string, kinds: readonly string[]): Promise<Scene> {
 }
 
 function entries(kinds: readonly string[]) {
-  // A command names a session that nobody is shown.
+  // A command names a session that is not shown to anybody.
   return [{ namespaceSelector: { matchLabels: { team: 'mine' } }, kinds, unmanagedObjects: 'Adopt' as const }]
 }
 
@@ -71,14 +71,14 @@ async function said(tenant: Tenant, { kind, name }: Manifest, type: string, reas
   })
 }
 
-/** Paths of the objects of a kind, and of those only: a policy's own rules are objects of IPPolicyRule's too. */
+/** Paths of objects of this kind only: a policy's own rules are also objects of IPPolicyRule. */
 function pathsOf(kind: string): readonly string[] {
   const descriptor = memberKinds.find(({ definition }) => definition.kind === kind)
   if (descriptor?.role === 'command') return [`/${descriptor.collection.path}`]
   return (descriptor?.role === 'managed' ? descriptor.collections : []).map(({ path }) => `/${path}`)
 }
 
-/** Requests about the tenant's objects of the kind, or any of them. */
+/** Requests for the tenant's objects of the kind, or for any of them. */
 function callsFor(kind: string, since: number) {
   const paths = pathsOf(kind)
   return world.journal(since).filter(({ path }) => paths.some((each) => path === each || path.startsWith(`${each}/`)))
@@ -176,7 +176,7 @@ test('a namespace that no entry selects gets nothing of any kind through', async
     spec: { action: 'Stop', target: { type: 'ID', id: 'ts' } },
   }
   for (const subject of [...subjects, command]) await tenant.apply(subject.kind, subject.name, account.in(subject))
-  // A rule whose policy is not there yet has no account to be refused by.
+  // A rule whose policy does not exist yet has no account that could refuse it.
   for (const subject of subjects.filter(({ kind }) => kind !== 'IPPolicyRule')) {
     await said(tenant, subject, 'Synced', 'AccountNotAllowed')
   }

@@ -9,8 +9,8 @@ import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
 /*
- * Two teams share an account. One of them names the domains of the other, chooses or binds tunnels by the labels of the other, or sends so much that nothing is
- * left of the account's requests.
+ * Two teams share an account. One of them names the other's domains, selects or binds tunnels by the other's labels, or
+ * sends so much that nothing is left of the account's requests.
  */
 
 let cluster: ControlPlane
@@ -65,7 +65,7 @@ const certificate = (principals: readonly string[]) => ({
 const credential = (acl?: readonly string[]) => (acl === undefined ? {} : { acl })
 const ssh = (acl?: readonly string[]) => ({ publicKey: sshKeys.ecdsa256, ...credential(acl) })
 
-/** What is tried, its kind, the spec, why it is refused, and a spec that is not. */
+/** The attempt, its kind, the spec, the reason of the refusal, and a spec that is allowed. */
 type Attempt = readonly [what: string, kind: string, spec: Spec, reason: string, allowed: Spec]
 
 const attempts: readonly Attempt[] = [
@@ -265,7 +265,7 @@ test('a team with a share of the requests keeps to it, and leaves the others wha
   })
   const minutes = () => (performance.now() - began) / 60_000
   await until('half of them are made', async () => (made() >= many / 2 ? true : undefined), { timeoutMs: 90_000 })
-  // What was under way by the time the share was used up, at most as many as there are workers.
+  // Requests in flight when the share was used up, at most as many as there are workers.
   const sent = made()
   expect(sent).toBeLessThanOrEqual(perMinute * minutes() + perMinute / 20 + 16)
   expect(minutes() * 60, 'it took as long as it should').toBeGreaterThan(2)

@@ -10,7 +10,7 @@ import { until } from '../../cluster/support/wait.ts'
 import { type Resource, World } from '../../cluster/support/world.ts'
 
 const monitor = { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'inputs', key: 'pin' } } }
-/** Resources whose status notes something of a secret. */
+/** Resources whose status records something derived from a secret. */
 const NOTING = [
   ['EventDestination', 'events'],
   ['APIKey', 'ci'],
@@ -28,7 +28,7 @@ const roleBindings = {
 
 const saltOf = ({ operatorNamespace: namespace }: World) => ({ namespace, name: SALT_SECRET })
 
-/** A world with every sort of fingerprint in it, at rest, its operator ended. */
+/** A world with every sort of fingerprint, at rest, with its operator stopped. */
 async function atRest(): Promise<World> {
   const world = await World.open()
   await world.secret('inputs', { pin: 'first-value' })
@@ -42,7 +42,7 @@ async function atRest(): Promise<World> {
   return world
 }
 
-/** What a status notes of secrets. */
+/** What a status records of secrets. */
 function notes({ status }: Resource): readonly unknown[] {
   const { inputsFingerprint, tokenDigest, keyFingerprint } = (status?.internal ?? {}) as Record<string, unknown>
   return [inputsFingerprint, tokenDigest, keyFingerprint].filter((note) => note !== undefined)
@@ -112,7 +112,7 @@ test.each(LOSSES)(
     })
     await world.pass()
     expect(world.writes(mark)).toEqual([])
-    // Nor does it write more than that to Kubernetes.
+    // It does not write more than that to Kubernetes either.
     expect(await versions(world)).toEqual(kept)
     expect((await world.get('Backend', 'raw'))?.metadata.resourceVersion).toBe(raw?.metadata.resourceVersion)
     const written = (await audit.operatorWrites([world.namespace, world.operatorNamespace], auditMark)).map(
@@ -120,7 +120,7 @@ test.each(LOSSES)(
     )
     expect(written.toSorted()).toEqual(
       [
-        // The second is the answer to the request for a pass.
+        // The second is the answer to the requested resync.
         'patch accounts status',
         'patch accounts status',
         'patch apikeys status',
@@ -134,7 +134,7 @@ test.each(LOSSES)(
       expect(await openedBy(world, kind, await tokenOf(world, cr))).toBe(cr.status?.id)
     }
 
-    // From then on a change is noticed, and an alteration of a token.
+    // From then on changes of an input are noticed, and alterations of a token.
     const later = world.mark()
     await world.secret('inputs', { pin: 'second-value' })
     await until('the new value is at the API', () =>
@@ -204,7 +204,7 @@ test('who may not make the Secret is told so, and nothing is done without a salt
   await using world = await atRest()
   await world.kube.delete(secrets, saltOf(world))
   const { kube, kubeconfig, namespace, operatorNamespace } = world
-  // Of another name: what the suite's own is refused would be an error of the suite.
+  // With another name, because a refusal of the suite's own account would be an error of the suite.
   const name = 'unsalted'
   const watched = [namespace]
   await using account = await OperatorAccount.create({ kube, kubeconfig, namespace: operatorNamespace, watched, name })

@@ -9,7 +9,7 @@ import { World } from '../../cluster/support/world.ts'
 import { ClusterGrant, Reader } from '../support/metrics-reader.ts'
 
 const FLAG = '--metrics-authentication'
-/** A line of every answer that tells of metrics. */
+/** A line of every answer with metrics. */
 const SERIES = 'culvert_build_info{'
 
 let proxy: KubeProxy
@@ -18,7 +18,7 @@ let reader: Reader
 let stranger: Reader
 let grants: readonly ClusterGrant[]
 let good: string
-/** All tokens that were shown: none may be in the log. */
+/** Every token sent: none may be in the log. */
 const shown: string[] = []
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ interface Answer {
   readonly text: string
 }
 
-/** Asks as somebody on the Pod network: the path and the headers go out as they are. */
+/** A request from the Pod network: path and headers are sent unchanged. */
 async function scrape(
   authorization: string | undefined,
   { path = '/metrics', method = 'GET', operator = world.operator } = {},
@@ -169,7 +169,7 @@ describe('a flood of made-up tokens', () => {
       Array.from({ length: 1_000 }, async (_, index) => (await scrape(`Bearer flood-${index}`)).status),
     )
     const meanwhile: number[] = []
-    // Longer than an answer is believed, so that the reader's token has to be reviewed again.
+    // Longer than a review is cached, so that the reader's token must be reviewed again.
     let isOver = false
     void flood.then(() => (isOver = true))
     do meanwhile.push((await scrape(`Bearer ${good}`)).status)
@@ -206,7 +206,7 @@ test('an operator that may not ask lets nobody in, and says what it lacks', asyn
   }
 })
 
-/** Another name in the claims, with the signature of the real ones. */
+/** Another name in the claims, with the original signature. */
 function withoutRights(token: string): string {
   const [header, claims = '', signature] = token.split('.')
   const changed = Buffer.from(claims, 'base64url').toString().replaceAll(`:${reader.name}"`, ':admin"')

@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const port = (url: string): string => new URL(url).port
 
-/** Where a tenant aims an Account, while plain http is allowed to the emulator alone. */
+/** The URLs to which a tenant points an Account, while plain http is allowed only for the emulator. */
 const aims: readonly (readonly [what: string, url: () => string])[] = [
   ['another allowed host', () => listed.url],
   ['a name below an allowed suffix', () => `http://a.localhost:${port(listed.url)}`],
@@ -52,7 +52,7 @@ test.each(aims)('a key is sent over plain http to the emulator alone, not to %s'
   const { message } = await world.reason('Account', name, 'Ready', 'BaseURLNotAllowed')
   expect(message).toMatch(/baseURL/)
   expect([...listed.requests, ...unlisted.requests]).toEqual([])
-  // The emulator knows one key alone.
+  // The emulator knows only one key.
   expect(world.journal().filter(({ keyId }) => keyId === null)).toEqual([])
 })
 

@@ -5,7 +5,10 @@ import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { Author } from '../support/author.ts'
 
-/* The sample policies of examples/policies, as an administrator applies them, against somebody who may write every kind in a namespace. */
+/*
+ * The sample policies of examples/policies, as an administrator applies them, against a user who may write every kind
+ * in a namespace.
+ */
 
 const FOLDER = fileURLToPath(new URL('../../../examples/policies/', import.meta.url))
 const PLACE = 'sample-policies'
@@ -16,7 +19,7 @@ const own = { accountRef: { name: 'own' } }
 interface Case {
   readonly kind: string
   readonly spec: Readonly<Record<string, unknown>>
-  /** Part of the refusal; an empty text where it is taken. */
+  /** Part of the refusal; an empty text if it is accepted. */
   readonly says: string
 }
 

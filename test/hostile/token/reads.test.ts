@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { core, World } from '../../cluster/support/world.ts'
 import { TokenHolder } from './support/token-holder.ts'
 
-/** What an operator may read, as `security.md` says it of a stolen token: an admission policy refuses no reads. */
+/** What an operator may read, as `security.md` describes for a stolen token: an admission policy refuses no reads. */
 const reads = [
   {
     what: 'all namespaces',

@@ -16,7 +16,9 @@ import { TokenHolder } from './support/token-holder.ts'
 
 const DENIED = `ValidatingAdmissionPolicy '${OPERATOR_POLICY}'`
 
-/** The operator's token in wrong hands, and beside it the token of an account with the same rights that no policy is for. */
+/**
+ * The operator's token in the wrong hands, and beside it the token of an account with the same rights and no policy.
+ */
 interface Stage {
   readonly scene: Scene
   readonly thief: TokenHolder
@@ -76,7 +78,7 @@ async function openStage(token: Case['token']): Promise<Stage> {
   return { scene: { ...sceneOf(home), uids }, thief, unfenced: { scene: { ...sceneOf(twinHome), uids }, holder } }
 }
 
-/** Everything in the cluster, or in one namespace that the operator does not watch. */
+/** Binds all rights in the cluster, or in one namespace that the operator does not watch. */
 async function bindByMistake(
   token: Case['token'],
   { namespace, mistaken }: { readonly namespace: string; readonly mistaken: string },
@@ -136,7 +138,7 @@ describe.each([
     expect(body.message).toContain(says ?? '')
     expect(await admin.versions(tried.on)).toEqual(before)
     expect(await thief.canI(tried)).toBe(by === 'policy')
-    // Whoever has the same rights and no policy over them does it.
+    // An account with the same rights and no policy succeeds.
     const twin = await unfenced.holder.attempt(attempt(unfenced.scene), { dryRun: true })
     expect(twin.status, String(twin.body.message)).toBeOneOf(by === 'policy' ? [200, 201] : [403])
   })

@@ -10,22 +10,22 @@ import type { KubernetesNode } from '../node.ts'
 
 /** Name of the release. */
 export const RELEASE = 'culvert'
-/** Where it is installed. */
+/** Its namespace. */
 export const NAMESPACE = 'culvert-system'
 
-/** Of the emulator that the chart starts. */
+/** API key of the chart's emulator. */
 export const API_KEY = 'key-of-the-node-suite'
-/** Where that emulator answers. */
+/** URL of that emulator. */
 export const EMULATOR = `http://${RELEASE}-emulator.${NAMESPACE}.svc:4040`
 
-/** The project's image, which is nowhere to be pulled, and the emulator beside the operator. */
+/** The project's image, which is not in any registry, and the emulator beside the operator. */
 const VALUES: Values = {
   image: { repository: 'localhost/culvert', tag: 'test', pullPolicy: 'Never' },
   emulator: { enabled: true, apiKey: API_KEY, extraArgs: ['--cert-seconds', '1'] },
   metrics: { authentication: { enabled: true } },
 }
 
-/** Values of the chart, as values.yaml has them. */
+/** Values of the chart, as in values.yaml. */
 export type Values = { readonly [name: string]: unknown }
 
 /** The packaged chart and the Helm that installs it on a node. */
@@ -43,7 +43,7 @@ export class Installation {
     this.chart = chart
   }
 
-  /** Packages the chart as a release does, and makes its namespace, which refuses Pods that are not `restricted`. */
+  /** Packages the chart as a release does, and creates its namespace, which refuses Pods that are not `restricted`. */
   static async prepare(node: KubernetesNode, major: 3 | 4, onProgress: OnProgress): Promise<Installation> {
     const helm = await toolPath(`helm${major}`, onProgress)
     const home = join(node.folder.path, 'helm')
@@ -59,12 +59,12 @@ export class Installation {
     return new Installation(node, helm, home, chart)
   }
 
-  /** Installs, and waits as Helm does. */
+  /** Installs with Helm's `--wait`. */
   async install(): Promise<void> {
     await this.helm(['install', RELEASE, this.chart, '--wait', '--timeout', '4m'], VALUES)
   }
 
-  /** Runs Helm in the release's namespace, whatever comes of it; `values` go in as a file. */
+  /** Runs Helm in the release's namespace and returns the result, even if it fails; `values` are passed as a file. */
   run(args: readonly string[], values?: Values): Promise<ProgramResult> {
     const file = values === undefined ? [] : ['--values', '-']
     return this.#node.namespace.run(this.#helm, [...args, '--namespace', NAMESPACE, ...file], {
@@ -79,7 +79,7 @@ export class Installation {
     })
   }
 
-  /** The same for its output. @throws NodeError with what Helm said */
+  /** The same; returns its output. @throws NodeError with Helm's message */
   async helm(args: readonly string[], values?: Values): Promise<string> {
     const { code, stdout, stderr } = await this.run(args, values)
     if (code !== 0)

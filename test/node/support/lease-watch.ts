@@ -4,17 +4,17 @@ import { createInterface } from 'node:readline'
 import { environment, onlyChildOf } from '../namespace.ts'
 import type { KubernetesNode } from '../node.ts'
 
-/** A Lease, as one write left it. */
+/** A Lease after one write. */
 export interface LeaseState {
-  /** Empty when it was given back. */
+  /** Empty if it was released. */
   readonly holder: string
-  /** When it was last taken or renewed, in milliseconds since 1970; undefined when nobody holds it. */
+  /** When it was last acquired or renewed, in milliseconds since 1970; undefined without a holder. */
   readonly renewedAt: number | undefined
 }
 
 const COLUMNS = 'jsonpath={.spec.holderIdentity},{.spec.renewTime}{"\\n"}'
 
-/** Follows a Lease: every write of it, none left out. */
+/** Records every write of a Lease. */
 export class LeaseWatch implements AsyncDisposable {
   readonly states: LeaseState[] = []
   readonly #watch: ChildProcess
@@ -23,7 +23,7 @@ export class LeaseWatch implements AsyncDisposable {
     this.#watch = watch
   }
 
-  /** Resolves when it has seen the Lease as it is. */
+  /** Resolves once it has read the current Lease. */
   static async start(node: KubernetesNode, namespace: string, name: string): Promise<LeaseWatch> {
     const get = ['--kubeconfig', node.kubeconfig, '-n', namespace, 'get', 'lease', name, '--watch', '-o', COLUMNS]
     const [command, ...args] = node.namespace.command(node.kubectlPath, get)
@@ -47,15 +47,15 @@ export class LeaseWatch implements AsyncDisposable {
   }
 }
 
-/** What leadership did over the time of some states. */
+/** A summary of leadership over some states. */
 export interface Leadership {
-  /** Holders in their order, each once for every time it began to lead. */
+  /** Holders in order, each once for every time it became leader. */
   readonly holders: readonly string[]
-  /** The longest time in milliseconds between two renewals, whoever made them. */
+  /** The longest time in milliseconds between two renewals by any holder. */
   readonly longestGapMs: number
 }
 
-/** Sums up what a Lease went through. */
+/** Summarizes the states of a Lease. */
 export function leadershipOf(states: readonly LeaseState[]): Leadership {
   const held = states.filter((state): state is LeaseState & { readonly renewedAt: number } => {
     return state.holder !== '' && state.renewedAt !== undefined

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { KubernetesNode } from '../node.ts'
 import { memoryOf, operatorPods } from './pods.ts'
 
-/** Expects that no operator took what its limit allows, let alone ended for it, and prints how much each took. */
+/** Expects that no operator reached its memory limit, let alone was killed for it, and prints the usage of each. */
 export async function expectMemoryHeld(node: KubernetesNode, when: string): Promise<void> {
   for (const pod of await operatorPods(node)) {
     expect(pod.restarts).toBe(0)

@@ -5,19 +5,19 @@ import { BROUGHT, QUICKSTART_NAMESPACE } from './quickstart.ts'
 /** An object of the cluster. */
 export interface ListedObject {
   readonly kind: string
-  /** Empty for one of the whole cluster. */
+  /** Empty if cluster-scoped. */
   readonly namespace: string
   readonly name: string
   /** `Kind namespace/name`, or `Kind name`. */
   readonly id: string
 }
 
-/** What the cluster itself writes about others, at times of its own. */
+/** Objects that the cluster itself writes about others, with timing of its own. */
 const PASSING = new Set(['events', 'events.events.k8s.io', 'endpoints', 'endpointslices.discovery.k8s.io'])
-/** What the cluster keeps for itself comes and goes: `kube-system`, `kube-node-lease`. */
+/** The cluster's own objects come and go: `kube-system`, `kube-node-lease`. */
 const OWN_NAMESPACES = /^kube-/
 
-/** Everything in the cluster that can be listed, sorted. */
+/** Every listable object in the cluster, sorted. */
 export async function allObjects(node: KubernetesNode): Promise<readonly ListedObject[]> {
   const types = (await node.kubectlOutput(['api-resources', '--verbs=list', '-o', 'name'])).trim().split('\n')
   const wanted = types.filter((type) => !PASSING.has(type)).join(',')
@@ -32,7 +32,7 @@ export async function allObjects(node: KubernetesNode): Promise<readonly ListedO
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** What is there in addition to before and to the quickstart, apart from the CRDs, as ids; and the CRDs' names. */
+/** Ids of the objects that were not there before and are not the quickstart's, except the CRDs; and the CRDs' names. */
 export async function leftIn(
   node: KubernetesNode,
   before: readonly ListedObject[],

@@ -2,16 +2,16 @@ import { until } from '../../cluster/support/wait.ts'
 import type { KubernetesNode } from '../node.ts'
 import { NAMESPACE, RELEASE } from './installation.ts'
 
-/** A Pod with its one container. */
+/** A Pod with its only container. */
 export interface ListedPod {
   readonly name: string
   readonly ready: boolean
   readonly restarts: number
   /** Why earlier runs of its container ended, such as `OOMKilled`. */
   readonly terminations: readonly string[]
-  /** As the container runtime has it. */
+  /** Its id in the container runtime. */
   readonly containerId: string
-  /** As the chart's values have it, such as `512Mi`. */
+  /** In the form of the chart's values, such as `512Mi`. */
   readonly memoryLimit: string
 }
 
@@ -30,7 +30,7 @@ interface Pod {
   }
 }
 
-/** The operators' Pods that are not on their way out, by name. */
+/** The operators' Pods that are not terminating, by name. */
 export async function operatorPods(node: KubernetesNode): Promise<readonly ListedPod[]> {
   const selector = ['-l', 'app.kubernetes.io/component=operator']
   const text = await node.kubectlOutput(['-n', NAMESPACE, 'get', 'pods', ...selector, '-o', 'json'])
@@ -41,7 +41,7 @@ export async function operatorPods(node: KubernetesNode): Promise<readonly Liste
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Waits until no Pod of the chart is there any more: Helm does not wait for the last. */
+/** Waits until no Pod of the chart exists any more: Helm does not wait for the last. */
 export async function untilPodsAreGone(node: KubernetesNode): Promise<void> {
   const get = ['-n', NAMESPACE, 'get', 'pods', '-l', `app.kubernetes.io/instance=${RELEASE}`, '-o', 'name']
   await until('the Pods are gone', async () => (await node.kubectlOutput(get)) === '', { timeoutMs: 60_000 })
@@ -62,14 +62,14 @@ function listed({ metadata, spec, status }: Pod): ListedPod {
 
 /** Memory of a container, in bytes. */
 export interface ContainerMemory {
-  /** The most that it was charged for, which is what its limit is about. */
+  /** The most that it was charged for, to which its limit applies. */
   readonly peak: number
   /** The most that its process had resident: also pages of files that another container was charged for. */
   readonly resident: number
   readonly limit: number
 }
 
-/** What the kernel says of the memory of a Pod's container. */
+/** The kernel's figures for the memory of a Pod's container. */
 export async function memoryOf(
   node: KubernetesNode,
   { containerId, memoryLimit }: ListedPod,

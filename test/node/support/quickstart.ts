@@ -4,7 +4,7 @@ import { until } from '../../cluster/support/wait.ts'
 import type { KubernetesNode } from '../node.ts'
 import { API_KEY, EMULATOR } from './installation.ts'
 
-/** Where its resources live, but for what is the administrator's. */
+/** The namespace of its resources, except the administrator's. */
 export const QUICKSTART_NAMESPACE = 'quickstart'
 
 const manifests = await readManifests(fileURLToPath(new URL('../../../examples/quickstart', import.meta.url)))
@@ -14,10 +14,10 @@ export const QUICKSTART: readonly string[] = customResources(manifests)
   .map(({ kind, name }) => `${kind}/${name}`)
   .sort()
 
-/** `Kind name` of what its manifests bring, custom or not. */
+/** `Kind name` of every object in its manifests, custom or not. */
 export const BROUGHT: ReadonlySet<string> = new Set(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
 
-/** Applies it, aimed at the emulator of the chart, and waits until all of it is Ready. */
+/** Applies it, pointed at the chart's emulator, and waits until all of it is Ready. */
 export async function runQuickstart(node: KubernetesNode): Promise<void> {
   const stdin = toYaml(aimAtEmulator(manifests, { url: EMULATOR, apiKey: API_KEY }))
   await node.kubectlOutput(['apply', '--server-side', '-f', '-'], { stdin })
@@ -33,7 +33,7 @@ export async function readyResources(node: KubernetesNode): Promise<readonly str
   return lines.flatMap(([name, value]) => (value === 'True' ? [name] : []))
 }
 
-/** All custom resources, as `Kind/name`, sorted, each with what a JSONPath finds in it. */
+/** All custom resources, as `Kind/name`, sorted, each with the value of a JSONPath. */
 export async function resourcesWith(
   node: KubernetesNode,
   path: string,

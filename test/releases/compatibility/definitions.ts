@@ -26,7 +26,7 @@ interface DefinitionSpec {
   readonly conversion?: { readonly strategy: string }
 }
 
-/** What later CRDs take from those who use the kinds of earlier ones: docs/versioning.md. */
+/** What later CRDs break for users of earlier ones: docs/versioning.md. */
 export function incompatibilities(
   earlier: readonly CustomResourceDefinition[],
   later: readonly CustomResourceDefinition[],
@@ -87,7 +87,7 @@ function versionIncompatibilities(earlier: Version, { versions }: DefinitionSpec
   ]
 }
 
-/** All versions have one schema, since nothing converts between them. */
+/** All versions have one schema, because there is no conversion. */
 function oneSchema({ names: { kind }, versions, conversion }: DefinitionSpec): readonly Incompatibility[] {
   const strategy = conversion?.strategy ?? 'None'
   const [first, ...others] = versions.map(({ schema }) => schema.openAPIV3Schema)

@@ -1,15 +1,15 @@
 /**
- * What a change takes from those who use a kind already.
+ * What a change breaks for users of a kind.
  *
- * - `removed`: a kind, version or field is gone. A new name for it is the same.
- * - `changed`: what is there means something else, or what was stored may have become invalid for good.
- * - `tightened`: a value that was valid is not any more. What is stored may stay as it is (CRD validation ratcheting), and new
- *   values have to be valid.
+ * - `removed`: a kind, version or field is gone. Renaming is the same.
+ * - `changed`: something existing changes its meaning, or stored values may have become permanently invalid.
+ * - `tightened`: a valid value becomes invalid. Stored values may stay (CRD validation ratcheting), and new ones must
+ *   be valid.
  */
 type IncompatibilitySort = 'removed' | 'changed' | 'tightened'
 
 export interface Incompatibility {
-  /** `Edge.spec.hostports[].port`, or the kind alone. */
+  /** `Edge.spec.hostports[].port`, or only the kind. */
   readonly path: string
   readonly sort: IncompatibilitySort
   readonly what: string

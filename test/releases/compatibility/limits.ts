@@ -4,7 +4,7 @@ import { type Incompatibility, incompatibility } from './incompatibility.ts'
 const most = ['maxLength', 'maxItems', 'maxProperties', 'maximum'] as const
 const least = ['minLength', 'minItems', 'minProperties', 'minimum'] as const
 
-/** Values that an earlier schema took and a later one refuses, by the keywords that bound a value. */
+/** Values that an earlier schema accepted and a later one rejects, by the keywords that limit a value. */
 export function tightenedLimits(earlier: SchemaNode, later: SchemaNode, path: string): readonly Incompatibility[] {
   const said = [...bounds(earlier, later), ...words(earlier, later), ...forms(earlier, later)]
   return said.flatMap((what) => incompatibility(path, 'tightened', what))

@@ -4,8 +4,8 @@ import { type Incompatibility, incompatibility } from './incompatibility.ts'
 import { conditionsOf, type Term } from './simplified-rule.ts'
 
 /**
- * Rules of a later schema that can refuse what an earlier one took. A rule that says something of new fields and new values alone
- * is none of them: `atMostOne` of an old field and a new one, or `exactlyOne` with a further member.
+ * Rules of a later schema that can reject what an earlier one accepted. Rules that concern only new fields and new
+ * values do not count: `atMostOne` of an old field and a new one, or `exactlyOne` with a further member.
  */
 export function newRules(earlier: SchemaNode, later: SchemaNode, path: string): readonly Incompatibility[] {
   const known = rulesOf(earlier).flatMap((rule) => conditionsOf(rule, earlier))
@@ -19,7 +19,7 @@ function rulesOf(node: SchemaNode): readonly string[] {
   return (node['x-kubernetes-validations'] ?? []).map(({ rule }) => rule)
 }
 
-/** Of a rule over old and new value nothing that is stored is exempt. */
+/** A transition rule exempts no stored value. */
 function isTransition(rule: string): boolean {
   return /\boldSelf\b/.test(rule)
 }

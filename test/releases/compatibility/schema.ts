@@ -5,7 +5,10 @@ import { type Incompatibility, incompatibility } from './incompatibility.ts'
 import { tightenedLimits } from './limits.ts'
 import { newRules } from './new-rules.ts'
 
-/** How server-side apply merges, and what the apiserver keeps or fills in: any other value means something else. */
+/**
+ * Server-side apply's merge behaviour, and what the apiserver preserves or defaults: any other value changes the
+ * meaning.
+ */
 const exact = [
   'type',
   'default',
@@ -14,7 +17,7 @@ const exact = [
   'x-kubernetes-map-type',
 ] as const
 
-/** Keywords whose changes are judged one by one here, in `limits.ts` or in `new-rules.ts`. */
+/** Keywords whose changes are checked individually here, in `limits.ts` or in `new-rules.ts`. */
 const judged = new Set<string>([
   ...exact,
   'description',
@@ -40,8 +43,8 @@ const judged = new Set<string>([
 ])
 
 /**
- * What a later schema takes from those who rely on an earlier one. New optional fields and looser values take nothing, and nothing
- * is taken with what was experimental.
+ * What a later schema breaks for users of an earlier one. New optional fields and looser limits break nothing, nor does
+ * any change of what was experimental.
  */
 export function schemaIncompatibilities(
   earlier: SchemaNode,
@@ -82,7 +85,7 @@ function required(earlier: SchemaNode, later: SchemaNode, path: string): readonl
   return added.flatMap((field) => incompatibility(`${path}.${field}`, 'changed', 'became required'))
 }
 
-/** What the apiserver kept as it was is pruned, or has to be valid, once there is a schema for it. */
+/** Fields that the apiserver preserved unchanged are pruned, or must be valid, once there is a schema for them. */
 function unknownFields(earlier: SchemaNode, later: SchemaNode, path: string): readonly Incompatibility[] {
   const keyword = 'x-kubernetes-preserve-unknown-fields'
   if (earlier[keyword] !== true) return []

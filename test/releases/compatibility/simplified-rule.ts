@@ -2,18 +2,18 @@ import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import type { SchemaNode } from '../../../scripts/schema/schema-node.ts'
 import { celName } from '../../../src/schema/rules.ts'
 
-/** A CEL expression without its places in the text, so that equal ones are equal. */
+/** A CEL expression without source positions, so that equal expressions compare equal. */
 export type Term = boolean | string | { readonly op: string; readonly args: readonly Term[] }
 
-/** What an expression leads to in the schema: undefined if it cannot be told, or `absent` if there is no such field. */
+/** The schema at an expression: undefined if unknown, or `absent` if there is no such field. */
 type Found = SchemaNode | 'absent' | undefined
 type Scope = ReadonlyMap<string, Found>
 
 const environment = new Environment({ enableOptionalTypes: true })
 
 /**
- * The conditions of a rule, all of which have to hold, as they are for resources that hold no more than `schema` knows: a field that
- * it lacks is not set, and an enum has none but its values. Conditions that such a resource always meets are left out.
+ * The conditions of a rule, all of which must hold, for resources that contain only what `schema` knows: a field it
+ * lacks is unset, and an enum has only its values. Conditions that always hold for such a resource are omitted.
  */
 export function conditionsOf(rule: string, schema: SchemaNode): readonly Term[] {
   const scope = new Map<string, Found>([
@@ -59,7 +59,7 @@ function negated(term: Term): Term {
   return typeof term === 'boolean' ? !term : { op: '!', args: [term] }
 }
 
-/** `&&` and `||` of any number, without what does not matter. */
+/** `&&` and `||` of any number of terms, without irrelevant ones. */
 function joined(op: '&&' | '||', terms: readonly Term[]): Term {
   const [neutral, deciding] = op === '&&' ? [true, false] : [false, true]
   const flat = terms.flatMap((term) => operandsOf(op, term)).filter((term) => term !== neutral)
@@ -96,7 +96,7 @@ function contained([item, list]: readonly [ASTNode, ASTNode], scope: Scope): Ter
   return { op: 'in', args: [termOf(item, scope), among] }
 }
 
-/** At most one of a single field is always set: what `atMostOne` is without the others. */
+/** At most one of a single field is always true: this is `atMostOne` without the others. */
 function atMost(args: readonly Term[]): Term {
   const [count, limit] = args
   const one = isTerm(limit, 'bigint') && limit.args[0] === '1'
@@ -122,7 +122,7 @@ function method(name: string, receiver: ASTNode, args: readonly ASTNode[], scope
   return { op: name, args: [trueOnly(name, termOf(receiver, scope), body), variable.args, ...body] }
 }
 
-/** A list of conditions of which those that hold are counted, without those that never do. */
+/** A list of conditions in which the true ones are counted, without those that are never true. */
 function trueOnly(name: string, list: Term, [body]: readonly Term[]): Term {
   const counted = name === 'filter' && isTerm(body, 'id') && isTerm(list, 'list')
   return counted ? { op: 'list', args: list.args.filter((each) => each !== false) } : list

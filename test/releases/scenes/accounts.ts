@@ -3,10 +3,10 @@ import { core, typeOf, type World } from '../../cluster/support/world.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
-/** Nobody listens there: it takes an administrator to. */
+/** A port without a listener: only an administrator can open it. */
 const CLOSED = '127.0.0.1:1'
 
-/** Accounts that cannot be worked with, each with a resource that waits for it. */
+/** Accounts that are not usable, each with a resource that waits for it. */
 export const accounts: Scene = {
   name: 'accounts',
   about:
@@ -38,7 +38,7 @@ export const accounts: Scene = {
   },
 }
 
-/** More vanished at once than an accident explains. */
+/** More objects vanished at once than an accident explains. */
 export const isOpen: Scene = {
   name: 'isOpen',
   about: 'An Account whose identity is unproven, since most of its objects vanished; nothing is made or deleted there.',
@@ -62,7 +62,7 @@ export const isOpen: Scene = {
   },
 }
 
-/** The one key of a whole cluster, and who may use it. */
+/** A single key for a whole cluster, and who may use it. */
 export const clusterAccounts: Scene = {
   name: 'cluster-accounts',
   about:
@@ -103,7 +103,7 @@ export const clusterAccounts: Scene = {
   },
 }
 
-/** What resources have to do with those of another namespace. */
+/** Relations between resources of different namespaces. */
 async function acrossNamespaces(world: World): Promise<readonly Subject[]> {
   const shared = { accountRef: { kind: 'ClusterAccount', name: 'shared' } }
   const elsewhere = { namespace: `${world.namespace}-other`, name: 'granted' }

@@ -7,7 +7,7 @@ import { says } from '../scene.ts'
 const cases = managed.flatMap(({ definition }) => specsOf(definition.kind))
 const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 
-/** Everything of every kind that has come to rest. */
+/** Resources of every kind at rest. */
 export const atRest: Scene = {
   name: 'at-rest',
   about:
@@ -25,7 +25,7 @@ export const atRest: Scene = {
   },
 }
 
-/** A group that an agent serves, before there is anything that shuts agents out. */
+/** A group that an agent serves, created before any resource that locks out agents. */
 async function served(world: World): Promise<void> {
   const labels = { app: 'served' }
   const { body } = await world.api.post('/credentials', {})

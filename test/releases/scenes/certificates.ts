@@ -4,7 +4,7 @@ import { DNS_FLAGS, type Scene, type Subject, saying } from '../scene.ts'
 
 const managedCertificate = { certificate: { type: 'Managed' } }
 
-/** Jobs that take longer than anybody waits. */
+/** Jobs that take longer than any wait. */
 export const certificatesPending: Scene = {
   name: 'certificates-pending',
   about: 'Domains and agent ingresses whose certificates are being provisioned.',
@@ -19,7 +19,7 @@ export const certificatesPending: Scene = {
   },
 }
 
-/** What keeps certificates from being issued, and those that are of no use yet or any more. */
+/** Reasons that prevent certificates from being issued, and certificates that are not yet or no longer valid. */
 export const certificatesFailing: Scene = {
   name: 'certificates-failing',
   about: 'Domains and agent ingresses whose certificates cannot be issued, and SSH certificates outside their time.',
@@ -90,7 +90,7 @@ export const renewalFailing: Scene = {
   },
 }
 
-/** The records that domains need, as ExternalDNS is told of them. */
+/** The records that domains need, as published for ExternalDNS. */
 export const dnsEndpoints: Scene = {
   name: 'dns-endpoints',
   about: 'Domains whose records are kept in DNSEndpoints of ExternalDNS, and such whose may not be.',

@@ -1,7 +1,7 @@
 import { DECIDED, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import type { Scene } from '../scene.ts'
 
-/** What the service has chosen where a spec leaves it open. */
+/** Values that the service chooses if a spec leaves them open. */
 export const chosen: Scene = {
   name: 'chosen',
   about: 'An edge of which the service chose the lowest TLS version.',

@@ -7,7 +7,7 @@ import { type Scene, type Subject, saying } from '../scene.ts'
 const cases = casesTitled('minimal')
 const SUFFIX = 'leaving'
 
-/** Deletions that were under way when the operator died. */
+/** Deletions in progress when the operator died. */
 export const deletingBegun: Scene = {
   name: 'deleting-begun',
   about: 'One of each kind that is being deleted, while the API fails every DELETE.',
@@ -34,7 +34,7 @@ export const deletingBegun: Scene = {
 
 const certified = { sshCertificateAuthorityRef: { name: 'in-use' }, publicKey: sshKeys.ed25519, principals: ['alice'] }
 
-/** What these refer to is to be deleted. */
+/** Their dependencies are about to be deleted. */
 const users: readonly Manifest[] = [
   {
     kind: 'Edge',
@@ -70,7 +70,7 @@ const targets: readonly Manifest[] = [
   'EventDestination',
 ].map((kind) => ({ kind, name: 'in-use', spec: specsOf(kind)[0]?.spec('in-use') ?? {} }))
 
-/** Deletions that wait for somebody else. */
+/** Deletions that wait for others. */
 export const deletingInUse: Scene = {
   name: 'deleting-in-use',
   about: 'One of each kind that others can use, being deleted while something uses it.',

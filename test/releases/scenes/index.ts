@@ -11,7 +11,7 @@ import { leftOut, sessions } from './sessions.ts'
 import { unresolvedLost, unresolvedMade } from './unresolved.ts'
 import { waiting } from './waiting.ts'
 
-/** In the order in which they are played: what a scene installs in the cluster, those after it have as well. */
+/** In playing order: what a scene installs in the cluster stays for those after it. */
 export const scenes: readonly Scene[] = [
   atRest,
   chosen,

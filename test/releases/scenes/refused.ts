@@ -7,7 +7,7 @@ const cases = casesTitled('minimal')
 const SUFFIX = 'refused'
 const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 
-/** What the API or Kubernetes refuses or fails to do. */
+/** Refusals and failures of the API or Kubernetes. */
 export const refused: Scene = {
   name: 'refused',
   about: 'One of each kind that the API refused for good, and others that the API or Kubernetes failed.',
@@ -39,7 +39,7 @@ export const refused: Scene = {
   },
 }
 
-/** Tokens that somebody takes out of their Secrets again and again, until they are not issued anew at once. */
+/** Tokens that are repeatedly removed from their Secrets, until new ones are no longer issued at once. */
 async function alteredTokens(world: World): Promise<readonly Subject[]> {
   const told: Subject[] = []
   for (const kind of ['APIKey', 'TunnelCredential']) {

@@ -3,7 +3,7 @@ import { type Scene, type Subject, saying, says } from '../scene.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
-/** The operator died between saying what it was about to do and doing it. */
+/** The operator died after announcing an action and before performing it. */
 export const updating: Scene = {
   name: 'updating',
   about:
@@ -21,7 +21,7 @@ export const updating: Scene = {
   },
 }
 
-/** What is not as it was made, and stays so until somebody says what is meant. */
+/** States that differ from what was created, and stay until people decide. */
 export const reported: Scene = {
   name: 'reported',
   about:
@@ -34,7 +34,7 @@ export const reported: Scene = {
   },
 }
 
-/** More vanished than an accident explains, and an administrator said that this was meant. */
+/** More objects vanished than an accident explains, and an administrator confirmed that this was intended. */
 async function confirmed(world: World): Promise<void> {
   const names = Array.from({ length: 6 }, (_, index) => `confirmed-${index}`)
   for (const name of names) await world.apply('Backend', name, tunnels)
@@ -47,7 +47,7 @@ async function confirmed(world: World): Promise<void> {
   for (const name of names) await world.ready('Backend', name)
 }
 
-/** Somebody took the finalizer off, so that nobody deleted the object. */
+/** The finalizer was removed by hand, so the object was not deleted. */
 async function orphaned(world: World): Promise<void> {
   await world.apply('Backend', 'orphan', tunnels)
   await world.ready('Backend', 'orphan')
@@ -75,7 +75,7 @@ async function foreignModule(world: World): Promise<void> {
 async function adoptedRotating(world: World): Promise<Subject> {
   const [kind, name] = ['TunnelCredential', 'adopted-rotating']
   const id = await world.api.create('/credentials')
-  // What was adopted is kept by default, and then nothing of it is left to be done.
+  // An adopted object is retained by default, and then nothing is left to do.
   const rotation = { interval: '720h', overlap: '24h' }
   const adopting = { externalID: id, managementPolicy: 'Manage', deletionPolicy: 'Delete' }
   await world.apply(kind, name, { ...adopting, rotation })
@@ -86,7 +86,9 @@ async function adoptedRotating(world: World): Promise<Subject> {
   return { kind, name, state: 'amid rotation', phase: 'Current' }
 }
 
-/** An operator of another cluster, with the same installation id, has put the mark of its own resource on the object. */
+/**
+ * An operator of another cluster, with the same installation id, has put the marker of its own resource on the object.
+ */
 async function takenOver(world: World): Promise<Subject> {
   const name = 'taken-over'
   await world.apply('Backend', name, tunnels)

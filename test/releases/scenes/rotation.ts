@@ -15,7 +15,7 @@ const TOKENS = [
 ] as const
 const ROTATE = 'culvert.dev/rotate-requested-at'
 
-/** A new object stands beside the one whose place it takes. */
+/** A new object exists beside the one that it replaces. */
 export const replacing: Scene = {
   name: 'replacing',
   about: 'Replacements, rotations and renewals whose former objects are not deleted yet.',
@@ -56,12 +56,12 @@ export const replacing: Scene = {
   },
 }
 
-/** Status 503 from now on. */
+/** Answers 503 from now on. */
 function hold(world: World, method: string, path: string): void {
   world.emulator.admin.addFault({ match: { method, path, every: true }, act: { type: 'status', status: 503 } })
 }
 
-/** Two tokens, both good until the overlap is over; another was asked for meanwhile. */
+/** Two tokens, both valid until the overlap ends; another was requested meanwhile. */
 async function rotating(world: World): Promise<readonly Subject[]> {
   const told: Subject[] = []
   for (const [kind] of TOKENS) {
@@ -83,7 +83,7 @@ async function rotating(world: World): Promise<readonly Subject[]> {
 
 async function begun(world: World, kinds: readonly string[]): Promise<readonly Subject[]> {
   const told = kinds.map(async (kind): Promise<Subject> => {
-    // An authority that is in use still works: it waits for the edge to move on, and says nothing.
+    // An authority in use still works: it waits for the edge to switch, and reports nothing.
     if (kind === 'CertificateAuthority') {
       await world.until(
         kind,
@@ -101,7 +101,7 @@ async function begun(world: World, kinds: readonly string[]): Promise<readonly S
   return [...(await Promise.all(told)), await edge]
 }
 
-/** Rotations without an overlap, and a Secret that vanished: the old object is to go at once, and does not. */
+/** Rotations without an overlap, and a Secret that vanished: the old object should be deleted at once, and is not. */
 async function interrupted(world: World): Promise<readonly Subject[]> {
   const told: Subject[] = []
   for (const [kind] of TOKENS) {
@@ -116,7 +116,7 @@ async function interrupted(world: World): Promise<readonly Subject[]> {
   return told
 }
 
-/** The API makes no successor. */
+/** The API creates no successor. */
 export const rotationFailing: Scene = {
   name: 'succession-failing',
   about: 'Tokens and certificates that work and whose successors the API refuses, and tokens whose Secrets are gone.',

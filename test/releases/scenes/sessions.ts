@@ -5,7 +5,7 @@ import { type Scene, type Subject, saying } from '../scene.ts'
 
 const COMMAND = 'TunnelSessionCommand'
 
-/** Sessions of agents, and what they were told. */
+/** Sessions of agents, and commands to them. */
 export const sessions: Scene = {
   name: 'sessions',
   about:
@@ -63,7 +63,7 @@ export const leftOut: Scene = {
       await world.apply('Account', name, { baseURL: world.emulator.url, apiKeySecretRef, mirrorSessions })
       await world.ready('Account', name)
     }
-    // Of accounts that are made within one second, it may be any.
+    // Of accounts created within one second, it may be any.
     const crowded = await until('one has no place', async () => {
       const all = await world.list('Account')
       return all.find((each) => conditionOf(each, 'SessionsMirrored')?.reason === 'TooManyMirrors')
@@ -75,7 +75,7 @@ export const leftOut: Scene = {
   },
 }
 
-/** The agent has come back under another id, and the command says which. */
+/** The agent has come back with another id, and the command reports it. */
 async function restarted(world: World): Promise<Subject> {
   const met = ({ status }: Resource): boolean => {
     return ((status?.targets ?? []) as readonly { newID?: string }[]).some(({ newID }) => newID !== undefined)
@@ -84,7 +84,7 @@ async function restarted(world: World): Promise<Subject> {
   return { kind: COMMAND, name: 'restarted', state: 'AllDone', phase: 'Current' }
 }
 
-/** The answer to the one request of a command got lost. */
+/** The answer to a command's only request was lost. */
 async function unknown(world: World, id: string): Promise<void> {
   await world.apply(COMMAND, 'unknown', { action: 'Stop', target: { type: 'ID', id } })
   await saying(world, COMMAND, 'unknown', 'SomeNotDone', 'Failed')
@@ -97,7 +97,9 @@ async function underWay(world: World, id: string): Promise<readonly Subject[]> {
   return [{ kind: COMMAND, name: 'running', state: 'CommandRunning', phase: 'InProgress', after: 'Failed' }]
 }
 
-/** They are gone again once the command has been refused for them: two hundred of the same would show nothing more. */
+/**
+ * They are removed once the command has been refused because of them: two hundred of the same would show nothing more.
+ */
 async function tooMany(world: World, token: string): Promise<Subject> {
   const { admin } = world.emulator
   const agent = { token, region: 'many' }

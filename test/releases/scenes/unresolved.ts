@@ -8,7 +8,7 @@ import { says } from '../scene.ts'
 const cases = casesTitled('minimal')
 const SUFFIX = 'unresolved'
 
-/** The operator died while it looked for what became of its requests. */
+/** The operator died while it checked the outcome of its requests. */
 export const unresolvedLost: Scene = {
   name: 'unresolved-lost',
   about: 'One of each kind whose create was sent and has not arrived, while the operator was finding that out.',
@@ -20,7 +20,7 @@ export const unresolvedLost: Scene = {
   },
 }
 
-/** The operator died before the answers to its requests arrived, which would have told the ids. */
+/** The operator died before the answers to its requests, with the ids, arrived. */
 export const unresolvedMade: Scene = {
   name: 'unresolved-made',
   about: 'One of each kind that was made at the API, while the operator died before the answer arrived.',

@@ -6,14 +6,14 @@ import { type Scene, type Subject, saying } from '../scene.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
-/** One spec of each kind that refers to others. */
+/** One spec with references of each kind. */
 const referring = managed.flatMap(({ definition: { kind } }) => {
   return specsOf(kind)
     .filter(({ needs }) => needs('any').length > 0)
     .slice(0, 1)
 })
 
-/** Nothing has been made for any of these: they wait for somebody, or somebody has to correct them. */
+/** Nothing has been created for any of these: they wait for others, or people must correct them. */
 export const waiting: Scene = {
   name: 'waiting',
   about: 'Resources that wait for what they refer to, or that nobody can carry out until somebody corrects something.',

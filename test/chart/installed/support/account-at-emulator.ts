@@ -3,9 +3,12 @@ import { EmulatorClient } from '../../../builders/emulator-client.ts'
 import type { InstalledCluster } from './installed-cluster.ts'
 import type { PodProcess } from './pod-process.ts'
 
-/** The chart's emulator, seen from outside of the cluster: as somebody else with the account's key, and over its admin surface. */
+/**
+ * The chart's emulator from outside the cluster: as another client with the account's key, and through its admin
+ * surface.
+ */
 export class AccountAtEmulator implements AsyncDisposable {
-  /** Where the operator finds it. */
+  /** Its address for the operator. */
   readonly url: string
   readonly apiKey: string
   readonly #api: EmulatorClient
@@ -20,7 +23,7 @@ export class AccountAtEmulator implements AsyncDisposable {
     this.#admin = new EmulatorClient(`${address}/_emulator`, adminToken)
   }
 
-  /** Runs the emulator of a release; resolves when it answers. */
+  /** Runs the emulator of a release; resolves once it answers. */
   static async run(cluster: InstalledCluster, release: string, namespace: string): Promise<AccountAtEmulator> {
     const name = `${release}-emulator`
     const process = await cluster.run('deployment', name, namespace)
@@ -32,12 +35,12 @@ export class AccountAtEmulator implements AsyncDisposable {
     return new AccountAtEmulator(process, url, address, apiKey ?? '', adminToken ?? '')
   }
 
-  /** Number of the newest request; give it to `writes` to see only later ones. */
+  /** Number of the latest request; pass it to `writes` to see only later ones. */
   async mark(): Promise<number> {
     return (await this.#journal(0)).at(-1)?.seq ?? 0
   }
 
-  /** What was asked for since then that changes something: method and path. */
+  /** Later requests that change something: method and path. */
   async writes(since: number): Promise<readonly string[]> {
     return (await this.#journal(since))
       .filter(({ method }) => method !== 'GET')
@@ -50,7 +53,7 @@ export class AccountAtEmulator implements AsyncDisposable {
     return (Object.values(body).find(Array.isArray) ?? []) as Record<string, unknown>[]
   }
 
-  /** Deletes an object behind the operator's back. */
+  /** Deletes an object without the operator. */
   async remove(path: string): Promise<void> {
     const { status } = await this.#api.delete(`/${path}`)
     if (status !== 204) throw new Error(`DELETE /${path} was answered ${status}`)

@@ -9,7 +9,7 @@ export interface OlderChart {
   readonly version: string
   /** Folder with its CRDs. */
   readonly crds: string
-  /** What it does not have yet, by the file of a CRD. */
+  /** Removes what it does not have yet, by the file of a CRD. */
   readonly without: Readonly<Record<string, (schema: Schema) => Schema>>
 }
 
@@ -36,13 +36,13 @@ async function olderChart(folder: string, { version, crds, without }: OlderChart
   return chart
 }
 
-/** Takes from the CRDs in a folder what an earlier release does not have. */
+/** Removes from the CRDs in a folder what an earlier release does not have. */
 export async function olderCRDs(folder: string, without: OlderChart['without']): Promise<void> {
   for (const [file, change] of Object.entries(without)) {
     const path = join(folder, file)
     const crd = parse(await readFile(path, 'utf8')) as CRD
     for (const version of crd.spec.versions) version.schema.openAPIV3Schema = change(version.schema.openAPIV3Schema)
-    // The chart puts labels and annotations before what is in `metadata:`.
+    // The chart inserts labels and annotations at the top of `metadata:`.
     await writeFile(path, stringify(crd, { lineWidth: 0 }))
   }
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../../support/paths.ts'
 
-/** The commands that a document gives under a heading, one text for each block. @throws Error when there are none */
+/** The commands in a document under a heading, one text for each block. @throws Error if there are none */
 export async function documented(file: string, heading: string): Promise<readonly string[]> {
   const text = await readFile(join(ROOT, file), 'utf8')
   const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? ''

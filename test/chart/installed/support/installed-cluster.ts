@@ -13,7 +13,7 @@ import { toolPath } from '../../support/tools.ts'
 import { PodProcess } from './pod-process.ts'
 import { type PodTemplate, resolveContainer } from './pod-template.ts'
 
-/** An object as the API server has it. */
+/** An object from the API server. */
 export interface Live {
   readonly kind: string
   readonly metadata: {
@@ -37,7 +37,7 @@ interface Condition {
   readonly observedGeneration?: number
 }
 
-/** A fresh control plane with Helm, and processes in place of Pods. There is no CRD in it but what a chart brings. */
+/** A fresh control plane with Helm, and processes in place of Pods. Its only CRDs are a chart's. */
 export class InstalledCluster implements AsyncDisposable {
   readonly controlPlane: ControlPlane
   /** Holds the audit log, and packed charts. */
@@ -60,24 +60,24 @@ export class InstalledCluster implements AsyncDisposable {
     return new InstalledCluster(await startControlPlane({ auditLog: true, auditLogFile }), folder, helms)
   }
 
-  /** Runs Helm against the cluster, with nothing of the settings of whoever runs the tests. */
+  /** Runs Helm against the cluster, without the user's settings. */
   helm(major: 3 | 4, args: readonly string[]): Promise<ProgramResult> {
     return runProgram(this.#helms[major], args, { cwd: ROOT, env: this.#environment() })
   }
 
-  /** The same; @throws Error with what Helm said when it fails */
+  /** The same; @throws Error with Helm's message if it fails */
   async helmed(major: 3 | 4, args: readonly string[]): Promise<string> {
     return succeeded(`helm ${args.join(' ')}`, await this.helm(major, args))
   }
 
-  /** Runs commands of the documentation, with kubectl and Helm of a major version at hand. */
+  /** Runs commands of the documentation, with kubectl and the given major version of Helm. */
   async shell(commands: string, major: 3 | 4 = 4): Promise<string> {
     const path = [dirname(this.#helms[major]), dirname(this.controlPlane.kubectlPath), process.env.PATH].join(delimiter)
     const env = { ...this.#environment(), PATH: path }
     return succeeded(commands, await runProgram('bash', ['-euo', 'pipefail', '-c', commands], { cwd: ROOT, env }))
   }
 
-  /** kubectl of the administrator. @throws Error with what it said when it fails */
+  /** The administrator's kubectl. @throws Error with its message if it fails */
   async kubectl(args: readonly string[], options?: KubectlOptions): Promise<string> {
     return succeeded(`kubectl ${args.join(' ')}`, await this.controlPlane.kubectl(args, options))
   }
@@ -100,7 +100,7 @@ export class InstalledCluster implements AsyncDisposable {
     return (JSON.parse(text) as { readonly items: readonly Live[] }).items
   }
 
-  /** Waits until all resources of Culvert are Ready at their current generations, so many of them. */
+  /** Waits until `count` resources of Culvert exist and all are Ready at their current generations. */
   async allReady(count: number): Promise<readonly Live[]> {
     const look = async (): Promise<readonly Live[] | undefined> => {
       const all = await this.list('culvert', '--all-namespaces')
@@ -113,7 +113,7 @@ export class InstalledCluster implements AsyncDisposable {
     return until(`${count} resources are Ready`, look, { timeoutMs: 90_000, describe })
   }
 
-  /** Waits until one resource is what a test wants. */
+  /** Waits until a resource meets a condition. */
   async until(type: string, name: string, namespace: string, met: (found: Live) => boolean): Promise<Live> {
     const look = async (): Promise<Live | undefined> => {
       const found = await this.get(type, name, namespace)
@@ -126,7 +126,7 @@ export class InstalledCluster implements AsyncDisposable {
     return until(`${type}/${name} in ${namespace} is as wanted`, look, { timeoutMs: 60_000, describe })
   }
 
-  /** Makes an account look at everything at the API, and waits until it has. */
+  /** Resyncs an account, and waits for the end. */
   async pass(name: string, namespace: string): Promise<void> {
     const value = String(randomInt(2 ** 40))
     const annotation = `culvert.dev/reconcile-requested-at=${value}`
@@ -141,7 +141,7 @@ export class InstalledCluster implements AsyncDisposable {
     return operator
   }
 
-  /** Runs what a Deployment or Job of the cluster says at this moment, as one process, with its ServiceAccount's token. */
+  /** Runs the current Pod template of a Deployment or Job as one process, with its ServiceAccount's token. */
   async run(type: 'deployment' | 'job', name: string, namespace: string): Promise<PodProcess> {
     const owner = await this.get<{ readonly spec: { readonly template: PodTemplate } }>(type, name, namespace)
     if (owner === undefined) throw new Error(`there is no ${type} ${namespace}/${name}`)
@@ -172,7 +172,10 @@ export class InstalledCluster implements AsyncDisposable {
     return (await this.kubectl(['create', 'token', serviceAccount, '-n', namespace])).trim()
   }
 
-  /** Address that a Deployment's process listens on, and its Service's name leads to; another one in each cluster. */
+  /**
+   * The address on which a Deployment's process listens, and to which its Service's name resolves; differs between
+   * clusters.
+   */
   address(name: string, namespace: string): string {
     const host = `${name}.${namespace}.svc`
     const known = this.#addresses.get(host)
@@ -226,7 +229,7 @@ interface Kubeconfig {
   readonly clusters: readonly [{ readonly cluster: { readonly 'certificate-authority-data'?: string } }]
 }
 
-/** Folders that Helm would find by the variables of the user. */
+/** Folders that Helm would otherwise find through the user's environment. */
 function helmFolders(home: string): Readonly<Record<string, string>> {
   return {
     HELM_CACHE_HOME: join(home, 'cache'),
@@ -235,7 +238,7 @@ function helmFolders(home: string): Readonly<Record<string, string>> {
   }
 }
 
-/** Ready and Synced for what it says now. */
+/** Ready and Synced for its current spec. */
 export function isReady({ metadata, status }: Live): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return ready?.status === 'True' && ready.observedGeneration === metadata.generation

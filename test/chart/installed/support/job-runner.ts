@@ -2,17 +2,18 @@ import type { ProgramResult } from '../../../../controlplane/run-program.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import type { InstalledCluster } from './installed-cluster.ts'
 
-/** What became of a Helm command with a hook that is a Job. */
+/** The result of a Helm command with a hook that is a Job. */
 export interface HookedResult {
   readonly helm: ProgramResult
-  /** What the Job's process printed. */
+  /** Output of the Job's process. */
   readonly output: string
   readonly exitCode: number | null
 }
 
 /**
- * Runs Helm while somebody waits for one Job, runs what it says as a process, and tells the API server how it ended, as the Job
- * controller does. `look` is called while everything is there that Helm made for the Job: some of it goes with it.
+ * Runs Helm while it waits for a Job, runs the Job's template as a process, and reports its result to the API server,
+ * like the Job controller. Calls `look` while everything exists that Helm created for the Job: some of it is deleted
+ * with it.
  */
 export async function helmWithJob(
   cluster: InstalledCluster,
@@ -23,7 +24,7 @@ export async function helmWithJob(
 ): Promise<HookedResult> {
   const earlier = await cluster.get('job', job.name, job.namespace)
   const running = cluster.helm(major, args)
-  // Helm deletes what an earlier run left, and makes the Job anew.
+  // Helm deletes the remains of an earlier run, and creates the Job again.
   await until('Helm made the Job', async () => {
     const found = await cluster.get('job', job.name, job.namespace)
     return found !== undefined && found.metadata.uid !== earlier?.metadata.uid

@@ -8,13 +8,13 @@ import { PrintedLines } from '../../../builders/printed-lines.ts'
 import { END_WITH_PARENT } from '../../../cluster/support/operator-process.ts'
 import type { ResolvedContainer } from './pod-template.ts'
 
-/** What the entry point of the image is. */
+/** The image's entry point. */
 const MAIN = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url))
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** Folders of the machine that are the Pod's own; nothing of the machine's is seen in them. */
+/** Folders private to the Pod; the machine's content is hidden in them. */
 const OWN_FOLDERS = ['/etc', '/var/run']
 
-/** In a mount namespace of its own, so that nobody else sees what is mounted, and it goes with the process. */
+/** In a mount namespace of its own, so that its mounts are invisible to others and end with the process. */
 const RUN = `set -e
 for each in ${OWN_FOLDERS.join(' ')}; do mount --bind "$1$each" "$(readlink -f $each)"; done
 shift
@@ -32,18 +32,19 @@ export interface MountedAccount {
 export interface PodOptions {
   readonly name: string
   readonly container: ResolvedContainer
-  /** Address of the loopback that is the Pod's. */
+  /** The Pod's loopback address. */
   readonly ip: string
-  /** Undefined where the template says that no token is to be mounted. */
+  /** Undefined if the template mounts no token. */
   readonly account: MountedAccount | undefined
   /** Addresses of Services by their names, in place of the cluster's DNS. */
   readonly hosts: ReadonlyMap<string, string>
 }
 
 /**
- * What a Pod says, as a process of this machine: with arguments, environment and volumes that a kubelet would give, the token of
- * its ServiceAccount where Pods have it, and nothing of the environment or the kubeconfig of whoever runs the tests. Of `--listen`
- * the address is replaced by the Pod's, and the operator's port by a free one. Neither user, read-only root nor limits hold here.
+ * A Pod as a process of this machine: with the arguments, environment and volumes that a kubelet would provide, the
+ * token of its ServiceAccount in the usual place, and nothing of the environment or the kubeconfig of the user who runs
+ * the tests. The address of `--listen` is replaced by the Pod's, and the operator's port by a free one. User, read-only
+ * root and limits do not apply here.
  *
  * Needs Linux, and root or user namespaces.
  */
@@ -60,7 +61,7 @@ export class PodProcess implements AsyncDisposable {
     this.#printed = new PrintedLines(child)
   }
 
-  /** Starts it; does not wait for anything that it does. */
+  /** Starts it, without waiting for it to become ready. */
   static async start(options: PodOptions): Promise<PodProcess> {
     const { name, container, account, hosts, ip } = options
     const folder = await mkdtemp(join(tmpdir(), 'culvert-pod-'))
@@ -88,23 +89,25 @@ export class PodProcess implements AsyncDisposable {
     return new PodProcess(child, folder)
   }
 
-  /** Everything it printed. */
+  /** Its whole output. */
   get output(): string {
     return this.#printed.text
   }
 
-  /** Waits until it has printed a line that matches; returns the match. @throws Error with its output when it has ended. */
+  /**
+   * Waits until it has printed a line that matches; returns the match. @throws Error with its output if it has ended
+   */
   printed(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#printed.until(pattern)
   }
 
-  /** Resolves to the exit code when it ends by itself. */
+  /** Resolves to the exit code when it ends on its own. */
   async exited(): Promise<number | null> {
     await this.#exit
     return this.#child.exitCode
   }
 
-  /** As a kubelet ends it; resolves to the exit code. */
+  /** Stops it like a kubelet; resolves to the exit code. */
   async stop(): Promise<number | null> {
     await this.#end('SIGTERM')
     return this.#child.exitCode
@@ -125,7 +128,7 @@ function filesOf({ token, namespace, ca }: MountedAccount): Readonly<Record<stri
   return { [`${ACCOUNT}/token`]: token, [`${ACCOUNT}/namespace`]: namespace, [`${ACCOUNT}/ca.crt`]: ca }
 }
 
-/** What a container runtime and the image give. */
+/** The environment from the container runtime and the image. */
 function environment(name: string, account: MountedAccount | undefined): Record<string, string> {
   const server = account?.server
   return {
@@ -137,12 +140,14 @@ function environment(name: string, account: MountedAccount | undefined): Record<
   }
 }
 
-/** A Pod has all its ports to itself; here the operator takes a free one, and the emulator the one that its Service names. */
+/**
+ * A Pod has all ports to itself; here the operator takes a free one, and the emulator the one that its Service names.
+ */
 function listeningAt(arg: string, ip: string): string {
   const [, port] = /^--listen=0\.0\.0\.0:(\d+)$/.exec(arg) ?? []
   if (port === undefined) return arg
   return `--listen=${ip}:${port === OPERATOR_PORT ? 0 : port}`
 }
 
-/** `operator.port` as it comes. */
+/** Default of `operator.port`. */
 const OPERATOR_PORT = '8080'

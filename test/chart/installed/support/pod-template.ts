@@ -1,4 +1,4 @@
-/** A Pod template, as far as it is run here. Everything else in it is for a kubelet and its nodes. */
+/** A Pod template, as far as it applies here. Everything else in it is for a kubelet and its nodes. */
 export interface PodTemplate {
   readonly spec: {
     readonly serviceAccountName?: string
@@ -37,7 +37,7 @@ interface Volume {
   readonly emptyDir?: object
 }
 
-/** Which Pod it is to be. */
+/** The identity of the Pod. */
 export interface PodIdentity {
   readonly name: string
   readonly namespace: string
@@ -46,19 +46,19 @@ export interface PodIdentity {
 /** Reads the data of a ConfigMap or Secret, decoded. */
 export type ReadData = (kind: 'ConfigMap' | 'Secret', name: string) => Promise<Readonly<Record<string, string>>>
 
-/** What a process is to be given. */
+/** The inputs of a process. */
 export interface ResolvedContainer {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Files of its volumes, by their paths. */
+  /** Files of its volumes, by path. */
   readonly files: ReadonlyMap<string, string>
 }
 
 /**
- * The only container of a Pod template, with everything in it that a kubelet looks up. An emptyDir is left out: the process has the
- * temporary folder of the machine.
+ * The only container of a Pod template, with every reference resolved that a kubelet resolves. An emptyDir is omitted:
+ * the process uses the machine's temporary folder.
  *
- * @throws Error about what nobody here knows how to look up
+ * @throws Error for a reference that is not supported here
  */
 export async function resolveContainer(
   template: PodTemplate,
@@ -98,7 +98,7 @@ async function dataOf(volume: Volume | undefined, read: ReadData): Promise<Reado
   throw new Error(`there is no such volume: ${JSON.stringify(volume)}`)
 }
 
-/** `$(NAME)` stands for a variable that came before. */
+/** `$(NAME)` refers to an earlier variable. */
 function expand(text: string, env: Readonly<Record<string, string>>): string {
   return text.replace(/\$\((\w+)\)/g, (reference, name: string) => env[name] ?? reference)
 }

@@ -5,17 +5,17 @@ import type { AccountAtEmulator } from './account-at-emulator.ts'
 
 const FOLDER = join(ROOT, 'examples', 'quickstart')
 
-/** Where the manifests say that the service is, and what opens it. */
+/** Address and key of the service in the manifests. */
 const WRITTEN = { url: 'http://127.0.0.1:4040', apiKey: 'demo-key' }
 
-/** The manifests of examples/quickstart, aimed at an emulator. */
+/** The manifests of examples/quickstart, pointed at an emulator. */
 export async function quickstartAt({ url, apiKey }: AccountAtEmulator): Promise<string> {
   const files = (await readdir(FOLDER)).sort()
   const texts = await Promise.all(files.map((file) => readFile(join(FOLDER, file), 'utf8')))
   return texts.join('\n---\n').replaceAll(WRITTEN.url, url).replaceAll(WRITTEN.apiKey, apiKey)
 }
 
-/** How many resources of Culvert manifests declare. */
+/** The number of Culvert resources in manifests. */
 export function countResources(manifests: string): number {
   return manifests.match(/^apiVersion: culvert\.dev\//gm)?.length ?? 0
 }

@@ -11,13 +11,16 @@ interface Binding extends Rendered {
   readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[]
 }
 
-/** A ServiceAccount that a chart made. */
+/** A ServiceAccount that a chart created. */
 export interface Holder {
   readonly name: string
   readonly namespace: string
 }
 
-/** That kubectl lists for a ServiceAccount, beyond what everybody may, what the roles of a release say, in each of these namespaces. */
+/**
+ * Expects that the rights which kubectl lists for a ServiceAccount, beyond those of everybody, are those of a release's
+ * roles, in each of these namespaces.
+ */
 export async function expectRightsOfManifest(
   cluster: InstalledCluster,
   manifest: string,
@@ -32,7 +35,7 @@ export async function expectRightsOfManifest(
   }
 }
 
-/** That nothing was refused to any operator of the cluster. */
+/** Expects that no request of any operator in the cluster was refused. */
 export async function expectNothingRefused(cluster: InstalledCluster): Promise<void> {
   const uses = await usesIn(cluster.folder)
   expect(uses.length).toBeGreaterThan(0)
@@ -49,7 +52,7 @@ async function nobodysToken(cluster: InstalledCluster): Promise<string> {
   return cluster.token(metadata.name, metadata.namespace)
 }
 
-/** What the bindings among objects give somebody in a namespace. */
+/** The rules that bindings among the objects give a holder in a namespace. */
 function rulesFor(objects: readonly Rendered[], holder: Holder, namespace: string): readonly Rule[] {
   const bindings = objects.filter((object): object is Binding => {
     const { kind, metadata, subjects = [] } = object as Binding

@@ -1,6 +1,6 @@
 import { beforeEach } from 'vitest'
 
-/** In a file whose tests need each other: after one that failed the others fail at once, in place of waiting for what cannot come. */
+/** For a file whose tests depend on each other: after a failure the others fail at once, instead of waiting in vain. */
 export function stopAtFirstFailure(): void {
   beforeEach(({ task }) => {
     const failed = task.file.tasks.find(({ result }) => result?.state === 'fail')

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { selfSigned } from '../../../builders/certificate.ts'
 
-/** A server in front of another, whose certificate comes from an authority of its own. */
+/** A server in front of another, with a certificate of its own authority. */
 export class TrustedFront implements AsyncDisposable {
   /** `https://127.0.0.1:PORT`. */
   readonly url: string

@@ -28,7 +28,7 @@ const hosted = {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** Values of what stands around the operator: rights, metrics, network, account, emulator, uninstalling. */
+/** Values for the operator's surroundings: rights, metrics, network, account, emulator, uninstalling. */
 export const aroundCases: readonly ValueCase[] = [
   {
     path: 'watchNamespaces',

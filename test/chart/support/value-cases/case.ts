@@ -1,21 +1,21 @@
 import { expect } from 'vitest'
 import type { MODES, Values } from '../helm.ts'
 
-/** What one value does. */
+/** The effect of one value. */
 export interface ValueCase {
-  /** The value, as README.md names it. */
+  /** The value, as named in README.md. */
   readonly path: string
-  /** What it is set to. */
+  /** Its new setting. */
   readonly to: unknown
-  /** Values that it needs beside it. */
+  /** Other values that it needs. */
   readonly beside?: Values
-  /** The only mode in which it does something. Default: both. */
+  /** The only mode in which it has an effect. Default: both. */
   readonly only?: keyof typeof MODES
-  /** What the objects are like then, and are not without it. */
+  /** What the objects have then, and do not have without it. */
   readonly sees: readonly Sight[]
 }
 
-/** An object of the chart and how it has to be; without `like` it must not be there. */
+/** An object of the chart and its expected content; without `like` it must not exist. */
 export interface Sight {
   readonly kind: string
   readonly name: string

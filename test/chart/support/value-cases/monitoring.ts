@@ -4,7 +4,7 @@ import { object, type Sight, type ValueCase } from './case.ts'
 const ruled = { prometheusRule: { enabled: true } }
 const shown = { dashboard: { enabled: true } }
 
-/** What one alert of the PrometheusRule is like. */
+/** Expectation for one alert of the PrometheusRule. */
 const alert = (name: string, like: Readonly<Record<string, unknown>>): Sight => {
   const rules = expect.arrayContaining([expect.objectContaining({ alert: name, ...like })])
   return object('PrometheusRule', 'culvert', {

@@ -16,7 +16,7 @@ const affinity = {
   },
 }
 
-/** Values that say what the operator does and where it runs. */
+/** Values for what the operator does and where it runs. */
 export const operatorCases: readonly ValueCase[] = [
   {
     path: 'nameOverride',

@@ -7,16 +7,16 @@ import { Oracle, textOf } from '../../simulation/oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
 import { IS_WHOLE } from '../../support/size.ts'
 
-/** Writes while nothing was to be done, by kind. */
+/** Writes while nothing had to change, by kind. */
 export type WritesAtRest = ReadonlyMap<string, number>
 
-/** Longer than two looks at the whole account. */
+/** Longer than two resyncs of the whole account. */
 const REST_MS = 130_000
 
 const managed = kinds.filter(({ role }) => role === 'managed')
 const KINDS: readonly string[] = managed.map(({ definition }) => definition.kind)
 
-/** What a spec leaves open, and what a server may spell in more than one way. */
+/** Fields that a spec leaves open, and fields that a server may spell in more than one way. */
 const OPEN: readonly Manifest[] = [
   { kind: 'Edge', name: 'open-termination', spec: { protocol: 'TLS', tlsTermination: {} } },
   {
@@ -39,7 +39,7 @@ const OPEN: readonly Manifest[] = [
   { kind: 'BotUser', name: 'inactive', spec: { displayName: 'an inactive bot', active: false } },
 ]
 
-/** Resources of full specs, or of every spec that there is, with what they refer to, each under a name of its own. */
+/** Resources with full specs, or of every available spec, with their dependencies, each with its own name. */
 const MANIFESTS: readonly Manifest[] = [
   ...managed.flatMap(({ definition }) => {
     const [, full, ...special] = specsOf(definition.kind)
@@ -52,7 +52,10 @@ const MANIFESTS: readonly Manifest[] = [
   ...OPEN,
 ]
 
-/** Applies a resource of every spec to an account at a server of these choices, edits each, lets all come to rest, judges, and counts writes. */
+/**
+ * Applies a resource of every spec to an account whose server makes these choices, edits each, waits until all are at
+ * rest, runs the judge and counts writes.
+ */
 export async function everyKindAtRest(
   laboratory: Laboratory,
   choices: Choices,
@@ -91,7 +94,7 @@ function byKind(world: SimulatedWorld, writes: readonly Sighting[]): WritesAtRes
   return counts
 }
 
-/** Choices by kinds, in Markdown. */
+/** A Markdown table of choices by kind. */
 export function tableOf(rows: readonly (readonly [name: string, writes: WritesAtRest])[]): string {
   const kindsShown = [...new Set([...KINDS, ...rows.flatMap(([, writes]) => [...writes.keys()])])]
   return [

@@ -6,15 +6,15 @@ import type { Laboratory } from '../../simulation/world.ts'
 
 const HOURS_MS = 3 * 3_600_000
 
-/** What came of a resource at a server that keeps or shows its object in its own way. */
+/** The outcome of a resource whose object the server stores or shows in its own way. */
 export interface Kept {
-  /** Writes to the API until it was at rest, and within three hours from then on. */
+  /** Writes to the API until it was at rest, and within the three hours after that. */
   readonly writes: readonly string[]
   readonly later: readonly string[]
   readonly conditions: CustomResource['status']
 }
 
-/** Applies the resource at a server of this choice. */
+/** Applies the resource to a server that makes this choice. */
 export async function keptOtherwise(
   laboratory: Laboratory,
   alternative: Parameters<typeof withAlternative>[1],

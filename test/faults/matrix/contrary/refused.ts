@@ -5,17 +5,17 @@ import type { Laboratory } from '../../simulation/world.ts'
 const HALF_AN_HOUR_MS = 30 * 60_000
 const LOOK_MS = 5_000
 
-/** What came of a resource whose create is refused again and again. */
+/** The outcome of a resource whose create is refused every time. */
 export interface Refused {
   /** How often it was sent. */
   readonly posts: number
   /** What the condition Synced said, without repetitions. */
   readonly said: readonly string[]
-  /** What it says in the end. */
+  /** Its last message. */
   readonly message: string | undefined
 }
 
-/** Applies a ReservedDomain whose domain is taken, to a server of this choice. */
+/** Applies a ReservedDomain whose domain is taken, to a server that makes this choice. */
 export async function refusedForGood(laboratory: Laboratory, alternative: Alternative): Promise<Refused> {
   const world = laboratory.world({
     kinds: new Set(['ReservedDomain']),

@@ -6,21 +6,24 @@ import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 import { type KubeFault, LASTING_MS } from './kube-faults.ts'
 import { type Target, targetOf } from './target.ts'
 
-/** What a spec or an output names; the Secret of the account is read for many, and what was known of an account holds while it cannot be. */
+/**
+ * Objects that a spec or an output names. The account's Secret is excluded: it is read for many, and the account's last
+ * known state holds while it is unreadable.
+ */
 const isNamed = ({ plural, name }: Target): boolean => {
   return (plural === 'secrets' || plural === 'configmaps') && name !== 'key'
 }
 
-/** Within this time a resource says what stands in its way. Virtual milliseconds. */
+/** A resource reports what blocks it within this time. Virtual milliseconds. */
 const TOLD_MS = 20_000
 
 export interface HurtOptions {
-  /** In its words with its number, as `numbered` has them. */
+  /** Its description with its number, as from `numbered`. */
   readonly request: string
   readonly fault: KubeFault
 }
 
-/** One request of an episode meets a fault; a resource that is refused for long says so. */
+/** One request of an episode meets a fault; a resource that is refused for long must say so. */
 export class Hurt implements Trouble {
   readonly #world: SimulatedWorld
   readonly #episode: Episode
@@ -64,7 +67,7 @@ export class Hurt implements Trouble {
     return lasts(sighting, this.#first.sighting) ? hit(sighting, this.#world) : undefined
   }
 
-  /** Whether the refusal lasts, and leaves the status of the resource free to say so. */
+  /** Whether the refusal lasts, and leaves the resource's status writable to report it. */
   #isTold(first: Sighting): boolean {
     const { lasts } = this.#options.fault
     if (lasts === undefined) return false

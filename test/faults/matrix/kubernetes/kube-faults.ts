@@ -5,19 +5,19 @@ import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 import * as refusals from './refusals.ts'
 import { targetOf } from './target.ts'
 
-/** What a request to Kubernetes may meet. */
+/** A fault of a request to Kubernetes. */
 export interface KubeFault {
   readonly name: string
   readonly point: 'before' | 'after' | 'for 30 s'
-  /** Whether a request can meet it, by its words. Default: every one. */
+  /** Whether a request can meet it, by its description. Default: every one. */
   readonly meets?: (request: string) => boolean
-  /** What befalls the request that it is for; undefined: nothing but what was done in the world. */
+  /** The fault of the request; undefined: only a change in the world. */
   readonly hit: (request: Sighting, world: SimulatedWorld) => Fault | undefined
   /** Whether a later request meets it too. */
   readonly lasts?: (later: Sighting, first: Sighting) => boolean
 }
 
-/** So long a refusal lasts. Virtual milliseconds. */
+/** How long a refusal lasts. Virtual milliseconds. */
 export const LASTING_MS = 30_000
 
 const isCreate = (request: string): boolean => request.startsWith('kubernetes POST ')
@@ -34,7 +34,7 @@ function lasting(name: string, refusal: refusals.Refusal, lasts: KubeFault['last
   return { ...answered(name, refusal), point: 'for 30 s', lasts }
 }
 
-/** Of all writes of one resource, or of one subresource, as roles give them. */
+/** All writes of one resource or one subresource, as named in roles. */
 const sameResource = (later: Sighting, first: Sighting): boolean => {
   return later.method !== 'GET' && targetOf(later).resource === targetOf(first).resource
 }
@@ -43,7 +43,7 @@ const sameRead = (later: Sighting, first: Sighting): boolean => {
   return later.method === 'GET' && !later.query.has('watch') && targetOf(later).resource === targetOf(first).resource
 }
 
-/** Of all writes of one object, its status included. */
+/** All writes of one object, including its status. */
 const sameObject = (later: Sighting, first: Sighting): boolean => {
   const [one, other] = [targetOf(later), targetOf(first)]
   return later.method !== 'GET' && one.plural === other.plural && one.name === other.name
@@ -53,7 +53,7 @@ const newOfKind = (later: Sighting, first: Sighting): boolean => {
   return later.method === 'POST' && targetOf(later).plural === targetOf(first).plural
 }
 
-/** The client reads its token again, and asks once more. */
+/** The client reads its token again and retries. */
 const tokenExpired: KubeFault = {
   name: 'token expired, and there is a new one',
   point: 'before',
@@ -64,7 +64,7 @@ const tokenExpired: KubeFault = {
   lasts: (later, first) => later.headers.authorization === first.headers.authorization,
 }
 
-/** Those that every write meets: what it does is unknown, or somebody else was faster. */
+/** Faults that every write meets: its outcome is unknown, or another client was faster. */
 export const gravest: readonly KubeFault[] = [
   { name: '409: edited by somebody just before', point: 'before', hit: editedBySomebody },
   wire('commit-then-drop', 'after', { type: 'reset', when: 'after' }),
@@ -74,7 +74,7 @@ export const gravest: readonly KubeFault[] = [
   { ...lasting('namespace terminating', refusals.namespaceTerminating, newOfKind), meets: isCreate },
 ]
 
-/** Those that writes meet in turn. */
+/** Faults that writes meet in rotation. */
 export const others: readonly KubeFault[] = [
   answered('409', refusals.conflict),
   answered('410', refusals.expired),
@@ -104,7 +104,9 @@ export const others: readonly KubeFault[] = [
   tokenExpired,
 ]
 
-/** What reads meet in turn: only what lasts reaches an operator, whose client asks again by itself. */
+/**
+ * Faults that reads meet in rotation: only those that last reach the operator, because the client retries on its own.
+ */
 export const ofReads: readonly KubeFault[] = [
   lasting('RBAC denied', refusals.rbacDenied, sameRead),
   answered('500', refusals.internalError),
@@ -123,8 +125,8 @@ function answeredAfter(name: string, refusal: refusals.Refusal): KubeFault {
 }
 
 /**
- * A 404 of what is there. Where the API server itself says so of an object that is read, it lies about its own content, which nobody
- * can tell; all else may come from something on the way.
+ * A 404 for something that exists. An API server that says so of an object that is read lies about its own content,
+ * which nobody can detect; any other 404 may come from an intermediary.
  */
 export const notFounds: readonly KubeFault[] = [
   { ...answered('404 with a Status', refusals.notFound), meets: (request) => !isRead(request) },
@@ -134,7 +136,7 @@ export const notFounds: readonly KubeFault[] = [
   lasting('404 of a proxy to everything', refusals.noRoute, () => true),
 ]
 
-/** Somebody changes what is about to be written; a name that is about to be taken is taken, for a while. */
+/** Another client changes the object about to be written, or takes the name about to be created, for a while. */
 function editedBySomebody(request: Sighting, world: SimulatedWorld): undefined {
   const { plural, name } = targetOf(request)
   const key = { namespace: NAMESPACE, name }

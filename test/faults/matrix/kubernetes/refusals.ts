@@ -3,10 +3,10 @@ import { status } from '../../simulation/kube-server.ts'
 import { NAMESPACE } from '../../simulation/world.ts'
 import { type Target, targetOf } from './target.ts'
 
-/** Answers that refuse a request, in the words of API servers and of what stands before them and behind them. */
+/** Answers that refuse a request, worded as by API servers and by what is in front of them and behind them. */
 export type Refusal = (request: Sighting) => WireAnswer
 
-/** The account that the operator asks as. */
+/** The service account of the operator. */
 const USER = 'system:serviceaccount:culvert-system:culvert'
 const POLICY = 'policies.example.com'
 
@@ -18,7 +18,7 @@ export const conflict: Refusal = (request) => {
 
 export const expired: Refusal = () => status(410, 'Expired', 'The resourceVersion for the provided request is too old.')
 
-/** As priority and fairness refuses, which sends no Status. */
+/** A refusal by priority and fairness, which sends no Status. */
 export const tooManyRequests: Refusal = () => ({
   status: 429,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '5' },
@@ -36,7 +36,7 @@ export const internalError: Refusal = () => {
   return status(500, 'InternalError', `Internal error occurred: ${message}`, { details: { causes: [{ message }] } })
 }
 
-/** A webhook that must be asked and is not there. */
+/** A required webhook that is unreachable. */
 export const webhookDown: Refusal = () => {
   const message = `failed calling webhook "${POLICY}": failed to call webhook: Post "https://policies.example.svc:443/?timeout=10s": context deadline exceeded`
   return status(500, 'InternalError', `Internal error occurred: ${message}`, { details: { causes: [{ message }] } })
@@ -46,20 +46,20 @@ export const unavailable: Refusal = () => {
   return status(503, 'ServiceUnavailable', 'the server is currently unable to handle the request')
 }
 
-/** What a load balancer says while no API server is behind it. */
+/** The answer of a load balancer without an API server behind it. */
 export const badGateway: Refusal = () => ({
   status: 502,
   headers: { 'content-type': 'text/html' },
   body: '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>',
 })
 
-/** As the API server says of what is not there. */
+/** The API server's answer for a missing object. */
 export const notFound: Refusal = (request) => {
   const { qualified, name, details } = targetOf(request)
   return status(404, 'NotFound', `${qualified} "${name}" not found`, { details })
 }
 
-/** What a proxy says that has lost its route. */
+/** The answer of a proxy that has lost its route. */
 export const noRoute: Refusal = () => ({
   status: 404,
   headers: { 'content-type': 'text/html' },
@@ -104,7 +104,7 @@ export const rbacDenied: Refusal = (request) => {
 
 export const webhookForbids: Refusal = () => status(403, 'Forbidden', denied('not on a Friday'))
 
-/** A webhook that names no code of its own. */
+/** A rejection by a webhook that sets no code of its own. */
 export const webhookRejects: Refusal = () => status(400, 'BadRequest', denied('not on a Friday'))
 
 /** A ValidatingAdmissionPolicy. */

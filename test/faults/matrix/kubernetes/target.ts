@@ -1,16 +1,16 @@
 import type { Sighting } from '../../simulation/faults.ts'
 
-/** What a request to Kubernetes is about. */
+/** The target of a request to Kubernetes. */
 export interface Target {
   readonly group: string
   readonly plural: string
   readonly name: string
-  /** With its subresource, as roles name it. */
+  /** With its subresource, as named in roles. */
   readonly resource: string
-  /** With its group, as messages name it. */
+  /** With its group, as named in messages. */
   readonly qualified: string
   readonly verb: string
-  /** As a Status has them. */
+  /** As in a Status. */
   readonly details: Readonly<Record<string, unknown>>
 }
 

@@ -4,12 +4,12 @@ import { textOf } from '../../simulation/oracle.ts'
 import type { SimulatedProcess } from '../../simulation/process.ts'
 import { isWrite, type SimulatedWorld } from '../../simulation/world.ts'
 
-/** A leader is to be stopped at the write of that place, from 0: before it leaves, or once it was done. */
+/** Pauses a leader at the write of that index, from 0: before it is sent, or after it was carried out. */
 export interface Pause {
   readonly at: number
   readonly when: When
   readonly ms: number
-  /** The other replicas stop with it, for so long. */
+  /** Pauses the other replicas for this long as well. */
   readonly othersMs?: number
 }
 
@@ -20,10 +20,10 @@ interface Paused {
   readonly ms: number
 }
 
-/** Another replica leads by then: the Lease has expired, and whoever waited has looked at it. */
+/** Another replica leads by then: the Lease has expired, and a standby has noticed. */
 export const OUTLIVES_THE_LEASE_MS = 30_000
 
-/** Stops leaders at writes, and notes what is wrong with what they do when they wake. */
+/** Pauses leaders at writes, and records what they do wrong when they wake. */
 export class Pauses implements Trouble {
   readonly #world: SimulatedWorld
   readonly #pauses: readonly Pause[]
@@ -79,22 +79,22 @@ export class Pauses implements Trouble {
   }
 }
 
-/** Whether a leader that was paused for so long no longer takes itself for one. */
+/** Whether a leader that was paused for this long no longer considers itself the leader. */
 function isFormer(ms: number): boolean {
   return ms > times.renewDeadlineMs
 }
 
-/** Cuts the leader's way: nothing that it sends there arrives, from the write of that place on, or at once. */
+/** Disconnects the leader: its requests do not arrive, from the write of that index on, or at once. */
 export interface Cut {
   /** Undefined: from the beginning. */
   readonly at?: number
   readonly ms: number
-  /** `lease`: nothing but its Lease. */
+  /** `lease`: only requests for its Lease. */
   readonly from: ServerName | 'lease'
   readonly when: When
 }
 
-/** Cuts a leader off, and notes whether the right one leads then. */
+/** Disconnects a leader, and records whether the right replica leads afterwards. */
 export class CutOff implements Trouble {
   readonly #world: SimulatedWorld
   readonly #cut: Cut

@@ -5,9 +5,12 @@ import { type Deletion, kinds, told, watchUse } from './deletions.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Longer than any request, and shorter than the pause between two looks at the account: what is due happens because somebody was woken. */
+/**
+ * Longer than any request, and shorter than the pause between two resyncs of the account: only a wake-up can cause what
+ * happens within it.
+ */
 const WOKEN_MS = 5_000
-/** Two looks at the account. */
+/** Two resyncs of the account. */
 const LOOKS_MS = 130_000
 
 const rule = (cidr: string, policy: Fields = { name: 'office' }): Fields => ({
@@ -22,7 +25,7 @@ const edge = (policy: Fields, more: Fields = {}): Fields => ({
   ...more,
 })
 
-/** A stage on which people work at the API as well. */
+/** A stage on which people also change objects at the API by hand. */
 class Stage {
   readonly world: SimulatedWorld
   readonly oracle: Oracle
@@ -39,7 +42,7 @@ class Stage {
     return new Stage(world, await Oracle.watch(world))
   }
 
-  /** Applies resources, and waits until they are at rest. */
+  /** Applies resources and waits until they are at rest. */
   async has(...manifests: readonly (readonly [kind: string, name: string, spec: Fields])[]): Promise<void> {
     for (const [kind, name, spec] of manifests) this.world.apply(kind, name, spec)
     this.problems.push(...(await this.oracle.untilRest()))
@@ -79,7 +82,7 @@ class Stage {
 
 type Story = (stage: Stage) => Promise<void>
 
-/** The last rule but for one that somebody deleted at the API, which no look has shown yet. */
+/** The last rule except for one that was deleted at the API, which no list has shown yet. */
 const otherRuleGone: Story = async (stage) => {
   await stage.has(
     ['IPPolicy', 'office', { rulesSource: 'IPPolicyRules' }],
@@ -90,12 +93,12 @@ const otherRuleGone: Story = async (stage) => {
   await stage.take('/ip_policy_rules', await stage.idOf('IPPolicyRule', 'b'))
   stage.oracle.meddled('IPPolicyRule', 'b')
   stage.world.delete('IPPolicyRule', 'a')
-  // The other one is made again first.
+  // The other one is created again first.
   await stage.world.advance(LOOKS_MS)
   stage.expect(stage.isGone('IPPolicyRule', 'a'), 'the rule waits still')
 }
 
-/** The same, of a policy that declares its rules. */
+/** The same, for a policy that declares its rules. */
 const declaredRuleGone: Story = async (stage) => {
   const [a, b] = ['10.0.0.0/8', '10.1.0.0/16'].map((cidr) => ({ cidr, action: 'Allow' }))
   await stage.has(['IPPolicy', 'office', { rules: [a, b] }], ['Edge', 'shop', edge({ name: 'office' })])
@@ -104,11 +107,11 @@ const declaredRuleGone: Story = async (stage) => {
   stage.world.apply('IPPolicy', 'office', { rules: [b] })
 }
 
-/** A rule of a policy that is no resource, which an edge of that kind uses too. */
+/** A rule of a policy without a CR, which an edge without a CR uses too. */
 const policyByHand: Story = async (stage) => {
   const id = await stage.post('/ip_policies', {})
   stage.oracle.allow({ others: new Set([id]), refused: ['ReferenceNotReady'] })
-  // An empty policy admits nobody, or everybody: nothing says which.
+  // An empty policy admits either nobody or everybody: nothing says which.
   stage.world.apply('Edge', 'early', edge({ id }))
   await stage.world.advance(WOKEN_MS)
   stage.expect(stage.reasonOf('Edge', 'early') === 'ReferenceNotReady', 'an edge refers to a policy without rules')
@@ -124,7 +127,7 @@ const policyByHand: Story = async (stage) => {
   await stage.take('/ip_policies', id)
 }
 
-/** A policy that comes to be what it should be wakes an edge that refers to it by its id. */
+/** A policy that reaches its desired state wakes an edge that refers to it by its id. */
 const usableById: Story = async (stage) => {
   await stage.has(['IPPolicy', 'office', { rulesSource: 'IPPolicyRules' }])
   stage.world.apply('Edge', 'shop', edge({ id: await stage.idOf('IPPolicy', 'office') }))
@@ -135,7 +138,10 @@ const usableById: Story = async (stage) => {
   stage.expect(stage.reasonOf('Edge', 'shop') === 'Available', 'the edge waits still')
 }
 
-/** Rules that a policy declared stay when it takes them from elsewhere, and it says so until they are gone. */
+/**
+ * Rules that a policy declared stay when it switches to rules from elsewhere, and it reports them until they are
+ * deleted.
+ */
 const keptRules: Story = async (stage) => {
   const spec = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
   await stage.has(['IPPolicy', 'office', spec], ['Edge', 'shop', edge({ name: 'office' })])
@@ -151,7 +157,7 @@ const keptRules: Story = async (stage) => {
   stage.expect(!says(), 'a rule that is gone counts still')
 }
 
-/** An edge that is on its way to a policy, and whose spec lets go of it before it is there. */
+/** An edge is about to use a policy, and its spec drops the policy before the edge exists. */
 const letsGo =
   (offset: number): Story =>
   async (stage) => {
@@ -166,7 +172,9 @@ const letsGo =
     stage.expect(stage.isGone('IPPolicy', spare), 'the policy waits still')
   }
 
-/** The rules of a policy in use, whose creates were answered by nothing: they are at the API, and no status names them yet. */
+/**
+ * The rules of a policy in use whose creates were not answered: they exist at the API, and no status names them yet.
+ */
 const unnamed =
   (...ranges: readonly string[]): Story =>
   async (stage) => {
@@ -205,7 +213,7 @@ const stories: readonly (readonly [point: string, fault: string, story: Story])[
   }),
 ]
 
-/** What people do by hand, and what nobody sees in time. */
+/** Changes by hand, and changes that nobody sees in time. */
 export const byHand: readonly Deletion[] = stories.map(([point, fault, story]): Deletion => {
   return {
     what: { write: fault.includes('lets go') ? 'IPPolicy / delete' : 'IPPolicyRule / delete', point, fault },

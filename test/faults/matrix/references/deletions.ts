@@ -6,17 +6,20 @@ import { SHARED, type User, users } from './users.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A case about what is deleted while something comes to use it. */
+/** A case in which an object is deleted while another comes to use it. */
 export interface Deletion {
   readonly what: Case
   readonly run: (laboratory: Laboratory) => Promise<readonly string[]>
 }
 
-/** A user comes so many milliseconds before, or after, what it uses is deleted: a list of the account takes about four. */
+/**
+ * Milliseconds between the arrival of the dependent and the deletion of its dependency: a list of the account takes
+ * about four.
+ */
 const OFFSETS: readonly number[] = [-60, -40, -30, ...Array.from({ length: 41 }, (_, index) => index - 20), 30, 40, 60]
-/** Longer than a request lives, and than two looks that have to agree take. */
+/** Longer than a request lives, and than two lists that must agree take. */
 const SETTLED_MS = 20_000
-/** Whoever waits for another resource is woken when that goes, and is not found by a look every half a minute. */
+/** A resource that waits for another one is woken when that is deleted, rather than found by the half-minute resync. */
 const WOKEN_MS = 5_000
 
 export const kinds: ReadonlySet<string> = new Set(['IPPolicy', 'IPPolicyRule', 'Edge', 'IPRestriction'])
@@ -24,12 +27,12 @@ const declared: Fields = { ...SHARED, rules: [{ cidr: '10.0.0.0/8', action: 'All
 const fromRules: Fields = { ...SHARED, rulesSource: 'IPPolicyRules' }
 const rule = (cidr: string): Fields => ({ ipPolicyRef: { name: 'office' }, cidr, action: 'Allow' })
 
-/** What is deleted, and how its world looks before. */
+/** The object to delete, and its world beforehand. */
 interface Subject {
   readonly title: string
   readonly manifests: readonly (readonly [kind: string, name: string, spec: Fields])[]
   remove(world: SimulatedWorld): void
-  /** Whether it is gone, all of it. */
+  /** Whether all of it is gone. */
   isGone(world: SimulatedWorld): boolean
 }
 
@@ -58,10 +61,10 @@ const lastTwoRules: Subject = {
   isGone: (world) => ['a', 'b'].every((name) => world.get('IPPolicyRule', name) === undefined),
 }
 
-/** A new user of a policy, whatever it is and however it names the policy, while the policy, or its last rule, is deleted. */
+/** A new dependent of a policy, of any kind and by any reference, while the policy or its last rule is deleted. */
 export const comingUsers: readonly Deletion[] = [policy, lastRule, lastTwoRules].flatMap((subject) => {
   return users.flatMap((user) => {
-    // What people make by hand behind a list's back cannot be known; what was there before the deletion can.
+    // Objects made by hand after a list cannot be known; objects made before the deletion can.
     const each = subject === lastTwoRules ? 3 : 1
     const offsets = OFFSETS.filter((offset, index) => (user.isManaged || offset < 0) && index % each === 0)
     return offsets.map((offset): Deletion => {
@@ -72,7 +75,7 @@ export const comingUsers: readonly Deletion[] = [policy, lastRule, lastTwoRules]
   })
 })
 
-/** Whoever is waited for goes, and wakes who waits. */
+/** A resource that others wait for is deleted and wakes them. */
 export const goingUsers: readonly Deletion[] = [policy, lastRule].flatMap((subject) => {
   return users
     .filter(({ isManaged }) => isManaged)
@@ -100,11 +103,11 @@ async function comes(laboratory: Laboratory, subject: Subject, user: User, offse
     problems.push(...waitForEachOther(world, user))
     if (!subject.isGone(world)) {
       await user.remove(world)
-      // What is no resource wakes nobody.
+      // An object without a CR wakes nobody.
       await world.advance(user.isManaged ? WOKEN_MS : 2 * SETTLED_MS)
       if (!subject.isGone(world)) problems.push(`it waits still: ${told(world)}`)
     }
-    // Who came too late, or is here still, has it all again.
+    // A dependent that came too late, or still exists, gets everything back.
     await user.remove(world)
     await world.advance(SETTLED_MS)
     for (const [kind, name, spec] of subject.manifests) world.apply(kind, name, spec)
@@ -129,7 +132,7 @@ async function begin(laboratory: Laboratory, subject: Subject, user: User) {
   return { world, oracle, policyId, unrest }
 }
 
-/** Notes what refers to a policy that is not there, or has no rules although no spec allows that, at any moment. */
+/** Records references, at any moment, to a policy that does not exist, or has no rules although no spec allows that. */
 export function watchUse(world: SimulatedWorld, oracle: Oracle): string[] {
   const problems: string[] = []
   const { onDone } = world.network
@@ -155,7 +158,7 @@ function policiesOf(object: Fields): readonly string[] {
   return JSON.stringify(object).match(/ipp_[0-9A-Za-z]{27}/g) ?? []
 }
 
-/** A user without an object waits for what is deleted, which waits for nobody else. */
+/** A dependent without an object waits for its dependency to be deleted, which waits for no other. */
 function waitForEachOther(world: SimulatedWorld, user: User): readonly string[] {
   const waiting = user.find(world)
   if (waiting === undefined || statusOf(waiting).id !== undefined) return []

@@ -4,33 +4,33 @@ import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Another namespace, whose account is the same one at the API. */
+/** Another namespace, with the same account at the API. */
 const ELSEWHERE = 'neighbours'
-/** It opens the same account. */
+/** Opens the same account. */
 const NEIGHBOURS_KEY = 'key-of-the-neighbours'
 
-/** Something that uses a policy: a resource, or an object that somebody made by hand. */
+/** A dependent of a policy: a resource, or an object that was made by hand. */
 export interface User {
   readonly title: string
   readonly kind: string
-  /** Whether it is a resource, whose creation the operator can put off. */
+  /** Whether it is a resource, whose creation the operator can defer. */
   readonly isManaged: boolean
-  /** Whether it is a resource of another namespace: it reaches no policy that a resource holds by its id. */
+  /** Whether it is a resource of another namespace: it cannot use a policy that belongs to a resource by its id. */
   readonly isElsewhere: boolean
-  /** Readies the world for it. */
+  /** Prepares the world for it. */
   prepare(world: SimulatedWorld): void
-  /** Brings it into being; `policyId` is what the policy's status named. */
+  /** Creates it; `policyId` is the id in the policy's status. */
   make(world: SimulatedWorld, policyId: string): Promise<void>
-  /** Id of what was made by hand. */
+  /** Id of the object made by hand. */
   made(world: SimulatedWorld): string | undefined
-  /** The resource, where it is one. */
+  /** The resource, if it is one. */
   find(world: SimulatedWorld): CustomResource | undefined
   remove(world: SimulatedWorld): Promise<void>
 }
 
 const POLICY = { name: 'office' }
 const FROM_ELSEWHERE = { ...POLICY, namespace: NAMESPACE }
-/** Of a policy that these may name. By its id, nobody of another namespace comes to use it. */
+/** Spec of a policy that the other namespace may refer to. By its id, no other namespace may use it. */
 export const SHARED: Fields = { allowedReferences: [{ namespaces: [ELSEWHERE] }] }
 const edgeSpec = (ref: Fields): Fields => ({ protocol: 'TCP', hostports: [], ipRestriction: { ipPolicyRefs: [ref] } })
 const restrictionSpec = (ref: Fields): Fields => ({ type: 'Agent', enforcement: 'Enforce', ipPolicyRefs: [ref] })
@@ -62,7 +62,7 @@ export const users: readonly User[] = [
   })),
 ]
 
-/** Those that name the policy by its id, each of which can be there beside the others. */
+/** Those that name the policy by its id; they can exist side by side. */
 export const usersById: readonly User[] = users.filter(({ title }) => {
   return !title.endsWith('by name') && !title.endsWith('through a ClusterAccount')
 })
@@ -94,11 +94,14 @@ function resource(
   }
 }
 
-/** Gives the other namespace the account, as one of its own or as one of the cluster, unless everybody shares it anyway. */
+/**
+ * Gives the other namespace the account, as an Account of its own or a ClusterAccount, unless everybody shares it
+ * anyway.
+ */
 function settleElsewhere(world: SimulatedWorld, kind: 'Account' | 'ClusterAccount'): void {
   world.makeNamespace(ELSEWHERE)
   if (world.isShared) return
-  // Of two Accounts with one key each waits only for what it was told itself.
+  // Of two Accounts with one key, each waits only for the hold that it received itself.
   world.api.emulator.admin.seed({ apiKeys: [{ token: NEIGHBOURS_KEY }] })
   const data = { apiKey: Buffer.from(NEIGHBOURS_KEY).toString('base64') }
   const spec = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' }

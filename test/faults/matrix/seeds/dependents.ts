@@ -5,26 +5,28 @@ import { watchUse } from '../references/deletions.ts'
 import { usersById } from '../references/users.ts'
 import { needsAmong, type Role } from './roles.ts'
 
-/** What may use a policy in a story, by title. */
+/** Possible dependents of a policy in a story, by title. */
 export const DEPENDENTS: readonly string[] = usersById.map(({ title }) => title)
-/** The kinds of these. */
+/** Their kinds. */
 export const DEPENDENT_KINDS: readonly string[] = ['IPPolicy', 'Edge', 'IPRestriction']
-/** Until a dependent is gone. Virtual milliseconds. */
+/** Longest time until a dependent is gone. Virtual milliseconds. */
 const FAREWELL_MS = 5 * 60_000
 
-/** The policies that a cast has or refers to, by name. */
+/** The policies in a cast or its references, by name. */
 export function policiesAmong(cast: readonly Role[]): readonly string[] {
   const named = [...cast, ...needsAmong(cast)].filter(({ kind }) => kind === 'IPPolicy')
   return [...new Set(named.map(({ name }) => name))]
 }
 
-/** What uses policies of a story by their ids: resources of this and of another namespace, and objects that somebody made by hand. */
+/**
+ * Dependents that use a story's policies by id: resources of this and of another namespace, and objects made by hand.
+ */
 export class Dependents {
-  /** Objects that no resource stands for. */
+  /** Objects without a CR. */
   readonly others: Set<string> = new Set()
   readonly #world: SimulatedWorld
   readonly #problems: readonly string[]
-  /** What uses which policy, as it was named. */
+  /** Which dependent uses which policy, and the id it was given. */
   readonly #present = new Map<string, { readonly policy: string; readonly id: string }>()
   /** The last known ids of policies, by name. */
   readonly #ids = new Map<string, string>()
@@ -34,12 +36,12 @@ export class Dependents {
     this.#problems = watchUse(world, oracle)
   }
 
-  /** Readies a world for them, before anybody looks at what there is. */
+  /** Prepares a world for them, before the first list. */
   static prepare(world: SimulatedWorld): void {
     for (const user of usersById) user.prepare(world)
   }
 
-  /** What referred to a policy that was not there, or without a rule. */
+  /** References to a policy that did not exist or had no rule. */
   get problems(): readonly string[] {
     return [...new Set(this.#problems)]
   }
@@ -49,7 +51,7 @@ export class Dependents {
     if (user === undefined) throw new Error(`there is no dependent called ${title}`)
     const id = this.#idOf(policy)
     if (id === undefined || this.#present.has(title) || user.find(this.#world) !== undefined) return
-    // What people make by hand behind a list's back cannot be known.
+    // Objects made by hand after a list cannot be known.
     if (!user.isManaged && !this.#isUsable(id)) return
     this.#present.set(title, { policy, id })
     await user.make(this.#world, id)
@@ -62,7 +64,10 @@ export class Dependents {
     if (this.#present.delete(title)) await user?.remove(this.#world)
   }
 
-  /** Those go that no policy can serve: the one that they name is gone or going, has no rules of its own, or is out of their reach. */
+  /**
+   * Removes those that no policy can serve: theirs is gone or being deleted, has no rules of its own, or is out of
+   * their reach.
+   */
   async end(): Promise<void> {
     const gone: string[] = []
     for (const [title, { policy, id }] of this.#present) {
@@ -84,7 +89,7 @@ export class Dependents {
     return this.#ids.get(policy)
   }
 
-  /** Whether the account has the policy with a rule, and nothing that is part of it is about to go. */
+  /** Whether the account has the policy with a rule, and no part of it is about to be deleted. */
   #isUsable(id: string): boolean {
     const { accounts } = this.#world.api.emulator.admin.snapshot()
     const rules = Object.values(accounts).flatMap(({ objects }) => objects.ip_policy_rules ?? [])

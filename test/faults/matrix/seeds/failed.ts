@@ -1,6 +1,9 @@
 import type { KeptStory } from './kept.ts'
 
-/** Every story that ever failed, the shortest that was found of each where it could still be made to fail. `npm test` tells all of them. */
+/**
+ * Every story that ever failed, each in the shortest form that still failed, where one was found. `npm test` plays them
+ * all.
+ */
 export const failedStories: readonly KeptStory[] = [
   {
     seed: 9765,

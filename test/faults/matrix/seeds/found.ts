@@ -7,14 +7,17 @@ type Fields = Readonly<Record<string, unknown>>
 
 export type Mode = 'Manage' | 'Observe'
 
-/** Why a resource may wait that names an object by its id. */
+/** Reasons for which a resource that names an object by id may wait. */
 export const REFUSALS: readonly string[] = ['Observed', 'NotAdoptable', 'TakenOver']
-/** Rules of a policy bear the mark of the resource that made them: those of one that let go of the policy are reported. */
+/**
+ * A policy's rules carry the marker of the resource that created them: those of a resource that released the policy are
+ * reported.
+ */
 export const LEFT_RULES = 6
-/** Until a resource is gone. Virtual milliseconds. */
+/** Longest time until a resource is gone. Virtual milliseconds. */
 const FAREWELL_MS = 5 * 60_000
 
-/** An object that was there before the story, which one of the cast and perhaps a rival name by its id. */
+/** An object from before the story, which one resource of the cast and perhaps a rival name by its id. */
 export class Found {
   readonly #world: SimulatedWorld
   readonly #role: Role
@@ -45,7 +48,7 @@ export class Found {
     this.#mode = mode
   }
 
-  /** What the resource is to be for it. Whoever manages it deletes it in the end. */
+  /** The resource's spec for it. A resource that manages the object deletes it in the end. */
   specFor(version: number): Fields {
     return {
       ...this.#role.versions[version],
@@ -55,13 +58,13 @@ export class Found {
     }
   }
 
-  /** Applies the resource; one that is made while the object is there names it. */
+  /** Applies the resource; if it is created while the object exists, it names the object. */
   apply(version: number): void {
     const { kind, name } = this.#role
     this.#world.apply(kind, name, this.specFor(version))
   }
 
-  /** Another resource of that kind names the same object; it leaves it when it goes. */
+  /** Another resource of that kind names the same object; it retains the object when it is deleted. */
   comeRival(mode: Mode, version: number): void {
     this.#rivalMode = mode
     const spec = {
@@ -77,7 +80,10 @@ export class Found {
     if (this.#rival() !== undefined) this.#world.delete(this.#role.kind, this.#rivalName)
   }
 
-  /** The resource goes, and comes back without a word about the object, as its condition advises when that is missing. */
+  /**
+   * The resource is deleted and created again without naming the object, as its condition advises when the object is
+   * missing.
+   */
   async comeAnew(version: number): Promise<void> {
     const { kind, name } = this.#role
     this.#world.delete(kind, name)
@@ -85,7 +91,7 @@ export class Found {
     this.apply(version)
   }
 
-  /** Rivals go, and what nobody is to have any more: people delete it. */
+  /** Removes the rivals, and deletes the object by hand if no resource should have it any more. */
   async end(isWanted: boolean): Promise<void> {
     this.rivalGoes()
     await this.#world.until(() => this.#rival() === undefined, FAREWELL_MS)
@@ -103,7 +109,7 @@ export class Found {
     return this.#world.get(this.#role.kind, this.#rivalName)
   }
 
-  /** A resource that names the object goes on doing so; one that is new does while the object is there. */
+  /** A resource that names the object continues to; a new one does while the object exists. */
   #naming(name: string): Fields {
     const cr = this.#world.get(this.#role.kind, name)
     const names = cr === undefined ? this.isThere : cr.spec.externalID !== undefined
@@ -111,7 +117,7 @@ export class Found {
   }
 }
 
-/** With outputs of its own: what one retains with its object stays, and nobody else takes it. */
+/** With outputs of its own: an output that one resource retains with its object stays, and no other takes it over. */
 function elsewhere(spec: Fields): Fields {
   const { output } = spec as WithOutput
   if (output === undefined) return spec

@@ -4,7 +4,7 @@ import { Oracle } from '../../simulation/oracle.ts'
 import type { Laboratory } from '../../simulation/world.ts'
 import { kindsAmong, type Role } from './roles.ts'
 
-/** What specs come to when they are given to a fresh resource in a quiet world; each worked out once. */
+/** The results of giving specs to a fresh resource in a quiet world; each is computed once. */
 export class Fresh {
   readonly #laboratory: Laboratory
   readonly #known = new Map<string, unknown>()
@@ -29,7 +29,7 @@ export class Fresh {
       world.apply(kind, name, versions[version] ?? {})
       const unrest = await oracle.untilRest()
       if (unrest.length > 0) throw new Error(`${kind}/${name} as of version ${version}:\n${unrest.join('\n')}`)
-      // What follows upon rest within the second, such as the clearing away of what is no longer used, is a part of it.
+      // Follow-up work within the second after rest, such as removing unused objects, is part of it.
       await world.advance(1_000)
       return await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
     } finally {

@@ -1,11 +1,13 @@
 import { roles } from './roles.ts'
 import type { Step, Story } from './story.ts'
 
-/** A story that failed once, kept as it was told: what a seed's number means changes whenever the drawing of stories does. */
+/**
+ * A story that failed once, kept in full: the meaning of a seed's number changes whenever the drawing of stories does.
+ */
 export interface KeptStory {
-  /** The number that it was drawn under; the world takes its chance from it. */
+  /** The seed it was drawn from; the world takes its randomness from it. */
   readonly seed: number
-  /** What it found. */
+  /** The defect that it found. */
   readonly found: string
   /** Roles as `Kind/name`. */
   readonly cast: readonly string[]
@@ -15,7 +17,7 @@ export interface KeptStory {
   readonly steps: readonly Step[]
 }
 
-/** @throws Error for a role that there is not any more: the story has to be told with another. */
+/** @throws Error for a role that no longer exists: the story needs another one. */
 export function storyFrom({ cast, found: _, ...told }: KeptStory): Story {
   return { ...told, cast: cast.map(roleNamed) }
 }
@@ -27,7 +29,7 @@ function roleNamed(wanted: string): Story['cast'][number] {
   return found
 }
 
-/** The story as it is kept, for whoever adds it. */
+/** The story in its kept form, to be added to the list. */
 export function keptFrom({ cast, ...told }: Story): Omit<KeptStory, 'found'> {
   return { ...told, cast: cast.map(({ kind, name }) => `${kind}/${name}`) }
 }

@@ -3,20 +3,20 @@ import type { KubeSnapshot } from '../../../builders/model-kube.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 import type { Role } from './roles.ts'
 
-/** A resource as it stood in the cluster at some moment. */
+/** A resource as it was in the cluster at some moment. */
 export interface Export {
-  /** Of the specs in its role. */
+  /** Index into the specs of its role. */
   readonly version: number
   readonly cr: CustomResource
 }
 
-/** What the cluster held before each step of a story: what manifests and backups of then are made of. */
+/** The cluster's state before each step of a story, from which old manifests and backups are made. */
 export class Past {
   readonly #world: SimulatedWorld
   readonly #cast: readonly Role[]
-  /** By number in the cast, oldest first. */
+  /** By index in the cast, oldest first. */
   readonly #exports = new Map<number, Export[]>()
-  /** As far as they are still a part of the history of etcd. */
+  /** Those that are still part of etcd's history. */
   readonly #snapshots: KubeSnapshot[] = []
 
   constructor(world: SimulatedWorld, cast: readonly Role[]) {
@@ -24,7 +24,7 @@ export class Past {
     this.#cast = cast
   }
 
-  /** Notes how everything stands now. @param wanted versions of those that are to be there, by number in the cast */
+  /** Records the current state. @param wanted versions of the resources that should exist, by index in the cast */
   note(wanted: ReadonlyMap<number, number>): void {
     this.#snapshots.push(this.#world.kube.snapshot())
     for (const [who, version] of wanted) {
@@ -35,13 +35,13 @@ export class Past {
     }
   }
 
-  /** @param back how far: 0 for the newest, 1 for the oldest. Undefined: it was never there. */
+  /** @param back how far: 0 for the newest, 1 for the oldest. Undefined: it never existed. */
   exportOf(who: number, back: number): Export | undefined {
     const all = this.#exports.get(who) ?? []
     return all[Math.floor((1 - back) * (all.length - 1))]
   }
 
-  /** What etcd held so many steps ago; what came after that has never been. */
+  /** etcd's state that many steps ago; later states are discarded. */
   goBack(steps: number): KubeSnapshot {
     const at = Math.max(0, this.#snapshots.length - 1 - steps)
     const snapshot = this.#snapshots[at] as KubeSnapshot

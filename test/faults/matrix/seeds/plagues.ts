@@ -13,37 +13,40 @@ interface Active {
   readonly step: PlagueStep
   readonly until: number
   readonly random: Random
-  /** How many processes may still die of it. */
+  /** How many more processes it may kill. */
   deaths: number
 }
 
 /** Processes whose watches have fallen silent. */
 interface Deaf {
   readonly processes: ReadonlySet<SimulatedProcess>
-  /** Watches that were opened later tell everything. */
+  /** Watches opened later deliver everything. */
   readonly since: number
   readonly chance: number
   readonly random: Random
   readonly paths: Map<string, boolean>
 }
 
-/** Nothing that an operator has sent is done later than that: the time that a request lives, which is what is promised for. */
+/**
+ * A request from an operator is carried out no later than this: the lifetime of a request, on which the promises
+ * depend.
+ */
 const LATEST_MS = 3_900
-/** An answer that comes later than anybody waits for it. */
+/** An answer that comes after every timeout. */
 const TOO_LATE_MS = 6_000
 const MOST_DEATHS = 3
-/** Shorter than what the other replica needs to take over. */
+/** Shorter than the other replica needs to take over. */
 const NAP_MS = 3_500
 
 const FRAMES: readonly FrameFault[] = ['stall', 'reset', 'torn', 'gone', 'twice']
 
-/** What befalls the requests of a story. */
+/** The faults that hit a story's requests. */
 export class Plagues implements Trouble {
   readonly #world: SimulatedWorld
   #active: Active[] = []
   readonly #deaf: Deaf[] = []
   readonly #openedAt = new WeakMap<Sighting, number>()
-  /** Whether a watch has stopped talking. */
+  /** Whether a watch has stalled. */
   haveStalled: boolean = false
 
   constructor(world: SimulatedWorld) {
@@ -59,7 +62,7 @@ export class Plagues implements Trouble {
     this.#active = []
   }
 
-  /** From now on the open watches of these processes say nothing, each with the chance of the step. */
+  /** From now on the open watches of these processes stay silent, each with the step's chance. */
   deafen(processes: readonly SimulatedProcess[], { chance, seed }: { readonly chance: number; readonly seed: number }) {
     const since = this.#world.time.now
     this.#deaf.push({ processes: new Set(processes), since, chance, random: seededRandom(seed), paths: new Map() })
@@ -125,7 +128,10 @@ function faultOf(active: Active, sighting: Sighting): Fault | undefined {
   return plague === 'deadly' ? deathOf(active, sighting) : trouble(random, sighting)
 }
 
-/** An API server itself never says of what is there that it is not: where something is only read, it comes from something on the way. */
+/**
+ * An API server never says of an existing object that it does not exist: for reads, such an answer comes from an
+ * intermediary.
+ */
 function lossOf(random: Random, sighting: Sighting): Fault {
   const when = sighting.method === 'GET' ? 'before' : oneOf(random, ['before', 'after'] as const)
   const answer = sighting.method === 'GET' ? noRoute : oneOf(random, [noRoute, notFound])
@@ -141,7 +147,7 @@ function deathOf(active: Active, sighting: Sighting): Fault | undefined {
   return { type: 'kill', when: random.next() < 0.3 ? 'answered' : when }
 }
 
-/** Anything that may befall a request, without a promise being broken. */
+/** Any fault that may hit a request without breaking a promise. */
 function trouble(random: Random, sighting: Sighting): Fault {
   const when = oneOf(random, ['before', 'after'] as const)
   const isWatch = sighting.query.has('watch')
@@ -160,7 +166,7 @@ function trouble(random: Random, sighting: Sighting): Fault {
       return { type: 'cut' }
     case 'twice':
       if (sighting.method !== 'POST') return { type: 'twice' }
-      // What makes something new is sent twice in a suite of its own: a copy may be left for a while.
+      // Sending a create twice has a suite of its own: a copy may be left for a while.
       return sighting.server === 'api' ? { type: 'crossed' } : { type: 'cut' }
   }
 }

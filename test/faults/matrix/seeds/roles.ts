@@ -6,26 +6,26 @@ import { edited, needsOf } from '../../simulation/episodes.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A resource that a story may be about. */
+/** A resource that may appear in a story. */
 export interface Role {
   readonly kind: string
   readonly name: string
-  /** Specs that it may be given, each after each other. */
+  /** Specs that it may be given, in any order. */
   readonly versions: readonly Fields[]
-  /** What these refer to, each after what it refers to itself. */
+  /** Their dependencies, in order of creation. */
   readonly needs: readonly Manifest[]
   /** Whether it holds a token, which can be rotated. */
   readonly hasToken: boolean
-  /** So many of the first versions can follow each other on an object that was adopted: none makes another in its place. */
+  /** How many of the first versions can follow each other on an adopted object: none of them replaces it. */
   readonly kept: number
 }
 
-/** Specs of a role at most: fresh ones are made of each. */
+/** Maximum number of specs of a role: a fresh resource is made of each. */
 const VERSIONS = 6
-/** A former token stays for so long. Nothing is at rest before. */
+/** How long a replaced token stays valid. Nothing is at rest before. */
 const OVERLAP = '2s'
 
-/** Everybody who may appear in a story. */
+/** All resources that may appear in a story. */
 export const roles: readonly Role[] = editStories.map(roleOf)
 
 function roleOf(story: EditStory): Role {
@@ -39,21 +39,21 @@ function roleOf(story: EditStory): Role {
     const spec = edited(base, edits.slice(0, editsOf(index)))
     return hasToken ? { ...spec, rotation: { interval: '720h', overlap: OVERLAP } } : spec
   })
-  // What is valid in years to come is at rest in years to come.
+  // A spec that is valid only in years would be at rest only in years.
   const versions = all.filter(({ validAfter }) => validAfter === undefined)
   const replaces = edits.findIndex(({ sends }) => sends === 'another object')
-  // A token is known to whoever made the object, and certificates are made anew in time.
+  // Only the creator of the object knows its token, and certificates are renewed in time.
   const isRenewed = hasToken || kind.endsWith('Certificate') || versions.length < all.length
   const kept = replaces < 0 ? count : all.filter((_, index) => editsOf(index) <= replaces).length
   return { kind, name: title, versions, needs: needsOf(story), hasToken, kept: isRenewed ? 0 : kept }
 }
 
-/** The kinds that resources of these roles are of, with those that they refer to. */
+/** The kinds of these roles and of their dependencies. */
 export function kindsAmong(cast: readonly Role[]): ReadonlySet<string> {
   return new Set(cast.flatMap(({ kind, needs }) => [kind, ...needs.map((need) => need.kind)]))
 }
 
-/** What the roles refer to, each once. */
+/** The dependencies of the roles, each once. */
 export function needsAmong(cast: readonly Role[]): readonly Manifest[] {
   return [...new Set(cast.flatMap(({ needs }) => needs))]
 }

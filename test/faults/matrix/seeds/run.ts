@@ -11,16 +11,19 @@ import { type Story, storyOf, wordsOf } from './story.ts'
 
 /** Seeds of one file in the whole matrix. */
 const WHOLE = 2_500
-/** So many are run of each file: few in a short run. */
+/** Seeds to run of each file; few in a short run. */
 const COUNT = Number(process.env.CULVERT_SEEDS ?? (IS_WHOLE ? WHOLE : 40))
-/** Run this one alone: what a failure says. */
+/** Run only this one; a failure message names it. */
 const ONE = process.env.CULVERT_SEED
-/** Seeds begin here. In a short run they are always the same; the whole matrix has others each time. */
+/** The first seed. A short run always has the same seeds; each run of the whole matrix has others. */
 const FROM = Number(process.env.CULVERT_SEEDS_FROM ?? (IS_WHOLE ? drawBase(Math.random()) : 0))
-/** So many failures are enough to look at. */
+/** Stop after this many failures. */
 const MOST_FAILURES = 3
 
-/** Tells the stories of the seeds of one file out of several. @throws Error with the seeds that failed, each as the shortest story that still fails */
+/**
+ * Plays the stories of the seeds of one file out of several. @throws Error with the seeds that failed, each as the
+ * shortest story that still fails
+ */
 export async function runSeeds(file: number): Promise<void> {
   const seeds = seedsOf(file)
   const list = new CaseList(`seeds ${file}`, 'simulation', { least: seeds.length, seeds: seeds.length })
@@ -35,7 +38,7 @@ export async function runSeeds(file: number): Promise<void> {
   await list.end()
 }
 
-/** Tells every story that ever failed. @throws Error with those that fail again */
+/** Plays every story that ever failed. @throws Error with those that fail again */
 export async function runStories(): Promise<void> {
   const stories = failedStories.map(storyFrom)
   const list = new CaseList('seeds that ever failed', 'simulation', { least: stories.length, seeds: stories.length })
@@ -44,7 +47,7 @@ export async function runStories(): Promise<void> {
   await list.end()
 }
 
-/** Tells stories one after the other, and lists how each ended. */
+/** Plays stories one after the other, and lists how each ended. */
 class Teller {
   readonly #laboratory: Laboratory
   readonly #fresh: Fresh

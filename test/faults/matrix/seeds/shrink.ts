@@ -1,6 +1,6 @@
 import type { Step, Story } from './story.ts'
 
-/** What is still wrong with a story; empty when it goes well. */
+/** Plays a story; returns its problems, or nothing if it succeeds. */
 export type Trial = (story: Story) => Promise<readonly string[]>
 
 export interface Shrunk {
@@ -8,12 +8,12 @@ export interface Shrunk {
   readonly problems: readonly string[]
 }
 
-/** So many stories are tried for a shorter one at most. */
+/** Maximum number of stories tried to find a shorter one. */
 const MOST_TRIALS = 200
 
 /**
- * The shortest story that can be found which still goes wrong: without steps, without resources, without an election, and with as
- * little waiting as it takes.
+ * The shortest story found that still fails: it drops steps, resources and the election, and waits as little as
+ * possible.
  */
 export async function shrink(story: Story, problems: readonly string[], trial: Trial): Promise<Shrunk> {
   let best: Shrunk = { story, problems }
@@ -35,7 +35,7 @@ export async function shrink(story: Story, problems: readonly string[], trial: T
   return best
 }
 
-/** Stories that are a little simpler, the shortest first. */
+/** Slightly simpler stories, the shortest first. */
 function* simpler(story: Story): Generator<Story> {
   const { steps, cast, replicas } = story
   for (let length = steps.length >> 1; length >= 1; length >>= 1) {

@@ -20,33 +20,36 @@ import type { Step, Story } from './story.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Longer than the account's interval between two looks, with its jitter. */
+/** Longer than the account's `resyncInterval` with its jitter. */
 const LOOK_MS = 75_000
-/** In the middle of a story nobody waits longer for everything to be at rest. */
+/** In the middle of a story, the longest wait for everything to be at rest. */
 const PATIENCE_MS = 60_000
-/** A watch is given up when it has been silent for so long, and begun anew after a pause. */
+/** A watch is abandoned when it has been silent for this long, and reopened after a pause. */
 const STALL_MS = times.watchSilenceMs + 60_000
-/** In the end, for what is deleted to be gone. */
+/** At the end, the longest wait for deletions. */
 const FAREWELL_MS = 20 * 60_000
 
-/** Objects that may be reported as orphans where etcd was put back: of resources that were made since, and of which nobody knows. */
+/**
+ * Objects that may be reported as orphans after etcd was put back: those of resources created since, which nobody knows
+ * any more.
+ */
 const MOST_ORPHANS = 20
-/** Within this time after an outage operators have listed everything anew. */
+/** Operators have listed everything anew within this time after an outage. */
 const LISTED_MS = 60_000
-/** One story of so many gets its lists from Kubernetes in pages. */
+/** One in this many stories gets its lists from Kubernetes in pages. */
 const PAGED_OF = 3
-/** In one story of so many the API's reads lag behind its writes: the last of each row. */
+/** In one in this many stories the API's reads lag behind its writes: the last of each row. */
 const LAGGING_OF = 4
 
-/** What came of a story. */
+/** The outcome of a story. */
 export interface Told {
-  /** What was wrong; empty when all is well. */
+  /** Violations; empty if all is well. */
   readonly problems: readonly string[]
-  /** Every request that left an operator, with its time and in words that are the same in every world. */
+  /** Every request that left an operator, with its time and in a description that is the same in every world. */
   readonly trace: readonly string[]
 }
 
-/** Plays a story from its beginning to its end, and judges what is left of it. */
+/** Plays a story from beginning to end, and judges the result. */
 export async function tell(laboratory: Laboratory, fresh: Fresh, story: Story): Promise<Told> {
   const stage = await Stage.open(laboratory, story)
   let problems: readonly string[]
@@ -56,7 +59,7 @@ export async function tell(laboratory: Laboratory, fresh: Fresh, story: Story): 
   } finally {
     stage.close()
   }
-  // A world ends when the next one begins: what fresh ones look like is found out afterwards.
+  // A world ends when the next one begins: fresh resources are compared afterwards.
   const compared: string[] = []
   for (const { role, version, meaning } of stage.left) {
     compared.push(...differences(await fresh.of(role, version), meaning, `${role.kind}/${role.name}`))
@@ -64,7 +67,7 @@ export async function tell(laboratory: Laboratory, fresh: Fresh, story: Story): 
   return { problems: [...problems, ...compared], trace: stage.trace }
 }
 
-/** A resource as a story has left it. */
+/** A resource as the story left it. */
 interface Left {
   readonly role: Role
   readonly version: number
@@ -73,40 +76,40 @@ interface Left {
 
 class Stage {
   readonly trace: string[] = []
-  /** What there is in the end. */
+  /** The resources at the end. */
   readonly left: Left[] = []
   readonly #world: SimulatedWorld
   readonly #oracle: Oracle
   readonly #plagues: Plagues
   readonly #cast: readonly Role[]
-  /** Versions that are wanted, by number in the cast; what is missing is not to be there. */
+  /** Wanted versions, by index in the cast; a resource without an entry should not exist. */
   readonly #wanted = new Map<number, number>()
   /** Specs that resources were given since they were last at rest: edges keep what all of these have. */
   readonly #since = new Map<number, Fields[]>()
-  /** What was done to the Account. */
+  /** Edits made to the Account. */
   readonly #edits = new Set<AccountEdit>()
-  /** By how much clocks are wrong. Milliseconds. */
+  /** How far clocks are off. Milliseconds. */
   readonly #stepped = { operators: 0, servers: 0 }
-  /** By how much the clock of the servers was ahead at most. Milliseconds. */
+  /** The most that the servers' clock was ahead. Milliseconds. */
   #ahead = 0
-  /** Until the end. */
+  /** Lasts until the end. */
   #lag: Trouble | undefined
   readonly #past: Past
   /** Whether etcd was put back. */
   #isPutBack: boolean = false
-  /** Whether a manifest of before, or a resource that is back, may name an object that was deleted since. */
+  /** Whether an old manifest or a restored resource may name an object that was deleted since. */
   #mayNameDeleted: boolean = false
-  /** Until then operators need not know that it was, and may delete what is to go by what they have seen. */
+  /** Until then operators need not know that etcd was put back, and may delete objects by what they observed before. */
   #unknownUntil = 0
-  /** Until then they may end any reconcile that they had begun, and take themselves for the leader by a Lease that was put back too. */
+  /** Until then they may finish any reconcile that they had begun, and lead by a Lease that was put back too. */
   #endingUntil = 0
-  /** Until then the calls of a former session overlap with those of the one in its place, which may send an update once more. */
+  /** Until then calls of the old session overlap with those of its successor, which may repeat an update. */
   #overlapUntil = 0
-  /** Objects that were there before, by number in the cast. */
+  /** Objects from before the story, by index in the cast. */
   readonly #found: ReadonlyMap<number, Found>
-  /** What is no part of the cast and uses its policies; undefined: nothing does. */
+  /** Dependents of its policies outside the cast; undefined: none. */
   readonly #dependents: Dependents | undefined
-  /** Whether somebody has worked by hand, of which operators learn only when they look at the account. */
+  /** Whether changes were made by hand, which operators notice only at a resync of the account. */
   #hasMeddled: boolean = false
 
   private constructor(
@@ -229,14 +232,14 @@ class Stage {
     }
   }
 
-  /** Peace, everything as it is wanted, and the judgement. */
+  /** Ends all faults, waits for the wanted state, and judges. */
   async end(): Promise<readonly string[]> {
     const world = this.#world
     this.#plagues.end()
     this.#lag = undefined
     this.#setClocksRight()
     for (const edit of this.#edits) this.#edit(edit, 'end')
-    // A watch that says nothing any more is noticed by then, and what went meanwhile with it.
+    // By then operators have noticed a silent watch, and the deletions that it missed.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)
     if (this.#isPutBack) this.#applyAgain()
     await this.#dependents?.end()
@@ -246,7 +249,8 @@ class Stage {
     const unrest = await this.#endFound()
     if (unrest.length > 0) return [...unrest, ...this.#oracle.violations]
     if (this.#hasMeddled) await world.advance(LOOK_MS)
-    // A budget of one request a minute, as edits of the Account set it, holds up what is under way for minutes after it is raised.
+    // A budget of one request a minute, as edits of the Account set it, delays requests in progress for minutes after
+    // it is raised.
     if (!(await world.until(() => this.#isAccountSeen, FAREWELL_MS))) return ['the Account was not looked at']
     if (!this.#isPutBack) this.#oracle.allow({ others: await this.#others() })
     const orphans = this.#found.size * LEFT_RULES
@@ -255,11 +259,11 @@ class Stage {
       const role = this.#role(who)
       const { kind, name, versions } = role
       const cr = world.get(kind, name)
-      // What bears no mark, and was made after the snapshot, is in the way of a second one.
+      // An object without a marker, created after the snapshot, blocks a second one.
       if (this.#isPutBack && cr !== undefined && reasonOf(cr) === 'Conflict') continue
-      // What was adopted bears no mark; that it is as declared is judged above.
+      // An adopted object carries no marker; that it is as declared is judged above.
       if (this.#found.has(who)) continue
-      // A module that a lost history put there counts as somebody else's: it may be what protects the edge.
+      // A module from a lost history counts as foreign: it may be what protects the edge.
       if (this.#isPutBack && cr?.status?.foreignModules !== undefined) continue
       const meaning = await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
       this.left.push({ role, version, meaning })
@@ -267,13 +271,13 @@ class Stage {
     return [...problems, ...(this.#dependents?.problems ?? [])]
   }
 
-  /** Nothing but what may still be so in the end is a fault. */
+  /** Excuses only what may still be so at the end. */
   #allow(): void {
     const others = this.#dependents?.others ?? new Set<string>()
     this.#oracle.allow({ others, refused: this.#found.size === 0 ? [] : REFUSALS })
   }
 
-  /** What was made by hand, and rules that policies keep although their spec has them come from elsewhere. */
+  /** Objects made by hand, and rules that policies keep although their spec takes rules from elsewhere. */
   async #others(): Promise<ReadonlySet<string>> {
     const others = new Set(this.#dependents?.others)
     for (const { kind, name } of this.#cast) {
@@ -282,7 +286,10 @@ class Stage {
     return others
   }
 
-  /** Whoever is wanted takes its object, as it was found first: other specs may not fit one that nobody has adopted yet. */
+  /**
+   * A wanted resource takes its object first, with the spec of the object as found: other specs may not fit an object
+   * that was never adopted.
+   */
   async #endFound(): Promise<readonly string[]> {
     if (this.#found.size === 0) return []
     for (const [who, found] of this.#found) {
@@ -294,7 +301,7 @@ class Stage {
     for (const who of this.#found.keys()) if (this.#wanted.has(who)) this.#apply(who)
     if (this.#mayNameDeleted) {
       this.#oracle.allow({ others, refused: ['RemoteMissing'] })
-      // What a status that was put back calls Ready is found missing by the next look at the account.
+      // A status that was put back may say Ready for a missing object; the next resync of the account finds out.
       await this.#world.advance(LOOK_MS)
       await this.#oracle.untilRest()
       await this.#replaceDeleted()
@@ -303,7 +310,10 @@ class Stage {
     return await this.#oracle.untilRest()
   }
 
-  /** What was adopted may have been deleted with its resource: before it was named again, or in a history that etcd has lost. */
+  /**
+   * An adopted object may have been deleted with its resource: before it was named again, or in a history that etcd has
+   * lost.
+   */
   async #replaceDeleted(): Promise<void> {
     for (const [who, found] of this.#found) {
       const version = this.#wanted.get(who)
@@ -338,10 +348,10 @@ class Stage {
     const { kind, name, versions } = this.#role(who)
     const spec = versions[this.#wanted.get(who) ?? 0] ?? {}
     const present = this.#world.get(kind, name)
-    // It is made anew when it has gone.
+    // It is created again once it is gone.
     if (present !== undefined && isLeaving(present)) return
     const found = this.#found.get(who)
-    // What is only observed need not be as either spec has it.
+    // An object that is only observed need not match either spec.
     if (found !== undefined) {
       this.#oracle.mayEmpty(kind, name, versions)
       found.apply(this.#wanted.get(who) ?? 0)
@@ -360,13 +370,15 @@ class Stage {
     this.#since.set(who, [...since, ...(present === undefined ? [] : [present.spec as Fields]), spec])
   }
 
-  /** What bears no mark, and whose resource etcd has never heard of, nobody can know: it may be left, and in the way. */
+  /**
+   * Nobody can know an object without a marker whose resource etcd no longer holds: it may be left, and block others.
+   */
   async #takeBack(): Promise<readonly string[]> {
     const left = new Set([...(await unmarked(this.#world)).map(({ id }) => id), ...(await this.#others())])
     return await takeBack(this.#world, this.#oracle, { left, refused: ['Conflict'], orphans: MOST_ORPHANS })
   }
 
-  /** As GitOps does once the cluster is back: everything is given the spec that it is to have, and what is not to be there goes. */
+  /** As GitOps does once the cluster is back: applies every wanted spec and deletes the other resources. */
   #applyAgain(): void {
     for (const [who, { kind, name }] of this.#cast.entries()) {
       if (this.#wanted.has(who)) this.#apply(who)
@@ -375,8 +387,9 @@ class Stage {
   }
 
   /**
-   * All clocks show the same time in the end: by an operator's clock alone a certificate is not valid yet. That of the servers is not set
-   * back for it: what the service has begun by its own clock, such as a certificate, it ends by that.
+   * All clocks agree in the end: by an operator's clock alone a certificate might not be valid yet. The servers' clock
+   * is not set back for that: what the service began by its own clock, such as a certificate, it finishes by that
+   * clock.
    */
   #setClocksRight(): void {
     const { operators, servers } = this.#stepped
@@ -386,8 +399,9 @@ class Stage {
   }
 
   /**
-   * As `kubectl apply` with an export. While a create is open nothing takes its attempt out of the annotations: without that, and with a
-   * status that does not know of it, nothing would tell that a POST may be under way (`docs/reliability.md`).
+   * Like `kubectl apply` with an export. While a create is open, its attempt stays in the annotations: without the
+   * attempt, and with a status that does not know of it, nothing would say that a POST may be under way
+   * (`docs/reliability.md`).
    */
   #applyOld(who: number, back: number): void {
     const { kind, name } = this.#role(who)
@@ -401,7 +415,7 @@ class Stage {
     this.#apply(who)
   }
 
-  /** What went while it was wanted is made again, as people and GitOps do. */
+  /** Creates again the wanted resources that were deleted, as people and GitOps do. */
   #recreate(): void {
     for (const who of this.#wanted.keys()) {
       const { kind, name } = this.#role(who)
@@ -409,15 +423,15 @@ class Stage {
     }
   }
 
-  /** Somebody works on the object by hand, if there is one. */
+  /** The object is changed by hand, if there is one. */
   async #meddle(how: 'drift' | 'remove', { kind, name }: Role): Promise<void> {
     const world = this.#world
     const cr = world.get(kind, name)
     const place = cr === undefined ? undefined : world.placeOf(cr)
     if (place === undefined) return
-    // What was adopted is not made again.
+    // An adopted object is not created again.
     if (how === 'remove' && [...this.#found.keys()].some((who) => this.#role(who).kind === kind)) return
-    // A rule that is deleted by hand may have been the last of a policy that something is on its way to: no list shows it in time.
+    // A rule deleted by hand may be the last of a policy that something is about to use: no list shows that in time.
     if (how === 'remove' && kind.startsWith('IPPolicy') && this.#dependents !== undefined) return
     const path = `/${place.path}/${place.id}`
     const { status } = await world.api.answerPlainly({ method: 'GET', path, headers: headersOf(KEY), body: '' })
@@ -426,11 +440,12 @@ class Stage {
     await (how === 'drift' ? drift : deleteByHand)(kind, name)(world, this.#oracle)
   }
 
-  /** etcd holds what it held before one of the last steps, while operators run. */
+  /** etcd is put back to its state before one of the last steps, while operators run. */
   async #putBack({ steps, revision, ms }: Extract<Step, { readonly does: 'put back' }>): Promise<void> {
-    // One that slept through all of it would find a history that counts on from where it left off: nothing tells that it is another.
+    // An operator paused throughout would find a history that continues from its own position: nothing says that it is
+    // a different one.
     for (const { process } of this.#world.operators) process.goOn()
-    // What operators delete by what they have seen, the cluster may say afterwards that nobody wanted deleted.
+    // Operators may delete objects by what they observed before; the restored cluster may say that nobody wanted that.
     for (const { kind, name } of this.#cast) if (kind.startsWith('IPPolicy')) this.#oracle.meddled(kind, name)
     const snapshot = this.#past.goBack(steps)
     this.#isPutBack = true
@@ -460,7 +475,7 @@ class Stage {
     this.#world.time.setTimer(ms, () => process.goOn())
   }
 
-  /** The one that leads, or else any. */
+  /** The leader, or else any operator. */
   #anyOperator() {
     const running = this.#world.operators.filter(({ isOver }) => !isOver)
     return (running.find((operator) => this.#leads(operator)) ?? running[0])?.process

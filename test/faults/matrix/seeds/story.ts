@@ -6,56 +6,57 @@ import { DEPENDENTS, policiesAmong } from './dependents.ts'
 import type { Mode } from './found.ts'
 import { type Role, roles } from './roles.ts'
 
-/** Which servers something is about. */
+/** The servers that a fault affects. */
 export type Servers = ServerName | 'both'
 
 /**
- * What requests suffer for a while.
- * - `cut off`: nothing comes back, and nothing arrives
+ * Faults of requests for a while.
+ * - `cut off`: no request arrives, no answer returns
  * - `down`: connections are refused
  * - `busy`: 429 for many
- * - `broken`: all that can befall a request, here and there: errors, resets and silence before and after, answers cut, things that take long
- * - `deadly`: an operator dies or stands still at a write, here and there
- * - `watches`: watches stall, tear, are reset, told twice, or have forgotten; lists expire between two pages
- * - `lost`: 404 of what is there, here and there; of Kubernetes alone
- * - `refused`: 429 or 503 to everything, watches and Leases too; of Kubernetes alone
+ * - `broken`: every possible fault now and then: errors, resets and silence before and after, truncated answers, slow
+ *   requests
+ * - `deadly`: now and then an operator dies or pauses at a write
+ * - `watches`: watches stall, break, are reset, repeat events or have expired; lists expire between two pages
+ * - `lost`: now and then a 404 for an existing object; Kubernetes only
+ * - `refused`: 429 or 503 to everything, including watches and Leases; Kubernetes only
  */
 export type Plague = 'cut off' | 'down' | 'busy' | 'broken' | 'deadly' | 'watches' | 'lost' | 'refused'
 
-/** One thing that happens, `after` so many milliseconds. `who` counts in the cast. Lengths in milliseconds. */
+/** A step, `after` that many milliseconds. `who` is an index in the cast. Durations in milliseconds. */
 export type Step = { readonly after: number } & (
   | { readonly does: 'apply'; readonly who: number; readonly version: number }
   | { readonly does: 'delete' | 'drift' | 'remove' | 'rotate'; readonly who: number }
-  /** A manifest of some moment before is applied again, `back` of the way to the first one, from 0 to 1. */
+  /** An old manifest is applied again; `back`, from 0 to 1, is how far back towards the first one. */
   | { readonly does: 'old manifest'; readonly who: number; readonly back: number }
   | { readonly does: 'rest' | 'kill' }
   | { readonly does: 'pause' | 'outage'; readonly ms: number }
   | { readonly does: 'clock'; readonly whose: 'operators' | 'servers'; readonly ms: number }
-  /** Watches of replicas that stand by fall silent, each of them with this chance. */
+  /** Watches of standbys fall silent, each with this chance. */
   | { readonly does: 'deafen'; readonly chance: number; readonly seed: number }
-  /** etcd is put back to what it held so many steps ago, while operators run; the API server is away for `ms`. */
+  /** etcd is put back to its state that many steps ago, while operators run; the API server is down for `ms`. */
   | {
       readonly does: 'put back'
       readonly steps: number
       readonly revision: 'bumped' | 'as it was' | 'passed'
       readonly ms: number
     }
-  /** Something that is not in the cast comes to use a policy by its id, or goes. */
+  /** A dependent outside the cast comes to use a policy by its id, or is removed. */
   | { readonly does: 'use'; readonly dependent: string; readonly policy: string }
   | { readonly does: 'stop using'; readonly dependent: string }
-  /** Of one whose object was there before: it comes to manage or only to observe the object. */
+  /** A resource whose object existed before changes to managing or to only observing it. */
   | { readonly does: 'mode'; readonly who: number; readonly mode: Mode }
-  /** Another resource comes to name the same object, or goes. */
+  /** Another resource comes to name the same object, or is deleted. */
   | { readonly does: 'rival'; readonly who: number; readonly mode: Mode }
   | { readonly does: 'rival goes'; readonly who: number }
-  /** The Account is edited, and set right again after a while. */
+  /** The Account is edited, and corrected after a while. */
   | { readonly does: 'edit account'; readonly edit: string; readonly ms: number }
   | {
       readonly does: 'plague'
       readonly plague: Plague
       readonly servers: Servers
       readonly ms: number
-      /** How likely it is that a request suffers. */
+      /** How likely it is that a request is hit. */
       readonly chance: number
       readonly seed: number
     }
@@ -64,11 +65,11 @@ export type Step = { readonly after: number } & (
 export interface Story {
   readonly seed: number
   readonly cast: readonly Role[]
-  /** 0: one operator, without an election. */
+  /** 0: one operator, without leader election. */
   readonly replicas: number
   /** Whether the account is a ClusterAccount. Default: an Account of the namespace. */
   readonly isShared?: boolean
-  /** Whose objects are there before the story, made by hand; numbers in the cast. Default: nobody's. */
+  /** Indices in the cast of those whose objects exist before the story, made by hand. Default none. */
   readonly adopters?: readonly number[]
   readonly steps: readonly Step[]
 }
@@ -77,31 +78,37 @@ const HOUR = 3_600_000
 const FORTY_DAYS = 40 * 24 * HOUR
 const CLOCK_STEPS = [HOUR, -HOUR, FORTY_DAYS, -FORTY_DAYS]
 const SHORTEST_MS = 1
-/** Those that are seen more often leave more to be found. */
+/** Those that occur more often leave more to find. */
 const PLAGUES: readonly Plague[] = [
   ...(['cut off', 'down', 'busy', 'broken', 'broken', 'broken', 'deadly', 'deadly', 'watches'] as const),
   ...(['lost', 'refused'] as const),
 ]
-/** Putting etcd back takes longer than a request lives: of one that is out nothing is known afterwards. Milliseconds. */
+/**
+ * Putting etcd back takes longer than a request lives: nothing would be known afterwards of one in flight.
+ * Milliseconds.
+ */
 const PUT_BACK_MS = 5_000
-/** etcd is put back by so many steps at most. */
+/** The most steps by which etcd is put back. */
 const PUT_BACK_STEPS = 4
-/** One that leads elsewhere is no part of stories: an account that holds nothing at that moment takes it for its own. */
+/**
+ * Edits that lead elsewhere are not part of stories: an account that has no resources at that moment accepts the other
+ * one as its own.
+ */
 const ACCOUNT_EDITS = accountEdits.filter(({ isElsewhere }) => !isElsewhere).map(({ title }) => title)
-/** A story has so many steps beside the first ones. */
+/** The minimum number of steps besides the first ones. */
 const LEAST_STEPS = 3
-/** Requests take four milliseconds: a dependent comes as often before the deletion of what it uses as after it. */
+/** Requests take four milliseconds: a dependent comes as often before the deletion of its dependency as after it. */
 const NEAR_MS = 60
 const MORE_STEPS = 5
 
-/** The story of that number: always the same. */
+/** The story of that seed: always the same. */
 export function storyOf(seed: number): Story {
   const random = seededRandom(seed * 7919 + 13)
   const pick = picker(random)
   const cast = castOf(random)
   const replicas = random.next() < 0.15 ? 2 : 0
   const steps: Step[] = cast.map((_, who) => ({ after: 0, does: 'apply', who, version: 0 }))
-  // Objects are made in the beginning, mostly: it takes troubles by then to hurt that.
+  // Most objects are created at the beginning: faults can affect that only if they start by then.
   if (random.next() < 0.5) steps.unshift({ ...plagueOf(random, pick), after: 0, plague: pick(['broken', 'deadly']) })
   if (random.next() < 0.5) steps.push({ after: 0, does: 'rest' })
   const count = LEAST_STEPS + Math.floor(random.next() * MORE_STEPS)
@@ -118,7 +125,7 @@ export function storyOf(seed: number): Story {
   return { seed, cast, replicas, isShared, adopters: [who], steps: withAdoption(random, pick, cast, { who, steps }) }
 }
 
-/** The object of one is there before: a story about who has it. */
+/** One resource's object exists before: a story about its ownership. */
 function withAdoption(
   random: Random,
   pick: Pick,
@@ -147,8 +154,8 @@ function withAdoption(
 }
 
 /**
- * Adds dependents to a story about policies. Not where etcd is put back: a dependent that it has never heard of would keep its policy for
- * ever.
+ * Adds dependents to a story about policies. Not if etcd is put back: a dependent that it has lost would keep its
+ * policy forever.
  */
 function addDependents(random: Random, pick: Pick, cast: readonly Role[], steps: Step[]): void {
   const policies = policiesAmong(cast)
@@ -177,7 +184,7 @@ function picker(random: Random): Pick {
   return (from) => from[Math.floor(random.next() * from.length)] as (typeof from)[number]
 }
 
-/** One resource, mostly. */
+/** Usually one resource. */
 function castOf(random: Random): readonly Role[] {
   const size = random.next() < 0.65 ? 1 : random.next() < 0.7 ? 2 : 3
   const cast = new Set<Role>()
@@ -188,7 +195,7 @@ function castOf(random: Random): readonly Role[] {
 function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   const who = Math.floor(random.next() * cast.length)
   const { versions, hasToken } = cast[who] as Role
-  // As often within the milliseconds of one request as within the seconds of a way back.
+  // As often within the milliseconds of one request as within the seconds of a revert.
   const after = between(random, SHORTEST_MS, 15_000)
   const seconds = between(random, 500, 30_000)
   const drawn = random.next()
@@ -211,7 +218,7 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   return { ...plagueOf(random, pick), after }
 }
 
-/** What the leader did last is not told to the one that takes over. */
+/** The new leader does not learn what the old one did last. */
 function takeOver(random: Random, pick: Pick, cast: readonly Role[]): readonly Step[] {
   const chance = pick([0.3, 1])
   const steps: Step[] = [
@@ -233,7 +240,7 @@ function plagueOf(random: Random, pick: Pick): Extract<Step, { readonly does: 'p
   return { after: 0, does: 'plague', plague, servers, ms, chance, seed: Math.floor(random.next() * 2 ** 31) }
 }
 
-/** What happens while requests suffer: else there would seldom be any. */
+/** An edit while requests are hit: otherwise there would seldom be any. */
 function editAmid(random: Random, cast: readonly Role[]): Step {
   const who = Math.floor(random.next() * cast.length)
   const after = between(random, SHORTEST_MS, 500)
@@ -242,7 +249,7 @@ function editAmid(random: Random, cast: readonly Role[]): Step {
   return { after, does: 'apply', who, version: Math.floor(random.next() * (cast[who] as Role).versions.length) }
 }
 
-/** Each order of magnitude as likely as the others. */
+/** Each order of magnitude is equally likely. */
 function between(random: Random, least: number, most: number): number {
   return Math.round(least * (most / least) ** random.next())
 }

@@ -18,17 +18,17 @@ interface List {
 
 const PARTIAL = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
-/** Whether a line tells of no object, only how far the server has come. */
+/** Whether a line contains no object, only the server's position. */
 export function isBookmark(line: string): boolean {
   return line.startsWith('{"type":"BOOKMARK"')
 }
 
-/** One watched collection, with what it was like before anything changed. */
+/** One watched collection and its state before any change. */
 export class Scene {
   readonly world: SimulatedWorld
   /** Frames since then, in order. */
   readonly frames: string[] = []
-  /** As it was listed then, whole and by metadata alone. */
+  /** The list at that time, full and metadata only. */
   readonly #before: readonly [whole: string, partial: string]
 
   /** @param path of the collection */
@@ -42,19 +42,19 @@ export class Scene {
     this.#before = [list('application/json'), list(PARTIAL)]
   }
 
-  /** The collection as it was listed then, for one who asks like this. */
+  /** The list at that time, in the form that the request asks for. */
   before({ headers }: Sighting): string {
     const [whole, partial] = this.#before
     return headers.accept?.includes('PartialObjectMetadata') ? partial : whole
   }
 
-  /** The frames of a watch that begins with what was there, up to the frame that has just come. */
+  /** The frames of a watch that begins with the objects at that time, up to the latest frame. */
   replay(watch: Sighting): readonly string[] {
     const { items } = JSON.parse(this.before(watch)) as List
     return [...items.map((object) => JSON.stringify({ type: 'ADDED', object })), ...this.frames]
   }
 
-  /** The object of a frame as it was before, or when it was first told of; and a bookmark of then. */
+  /** The frame's object in its earlier state, or as first reported; and a bookmark from then. */
   backwards(watch: Sighting, frame: Frame): readonly string[] {
     const { metadata, items } = JSON.parse(this.before(watch)) as List
     const { uid } = frame.object.metadata

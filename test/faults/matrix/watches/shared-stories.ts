@@ -9,13 +9,13 @@ const SECRETS = '/api/v1/secrets'
 const DEFAULT = 'default'
 const TOUCHED = { 'example.com/touched': 'yes' }
 
-/** A key that works, as an administrator makes one. */
+/** A working key, as an administrator makes one. */
 interface Key {
   readonly id: string
   readonly token: string
 }
 
-/** Keys that a world was given so far; a story is played in many worlds. */
+/** Keys that a world has been given; a story is played in many worlds. */
 class Keys {
   readonly #keys = new WeakMap<SimulatedWorld, Key[]>()
 
@@ -26,7 +26,7 @@ class Keys {
     return key
   }
 
-  /** Whether an operator has used so many of them, the last one included. */
+  /** Whether an operator has used that many of them, including the last one. */
   isUsed(world: SimulatedWorld, count: number): boolean {
     const keys = this.#keys.get(world) ?? []
     const last = keys[count - 1]
@@ -40,7 +40,7 @@ function existing(subject: string): Episode {
   return update
 }
 
-/** The key of the account is another one from now on. */
+/** The account's key changes. */
 function keyChanges(subject: string): WatchStory {
   const keys = new Keys()
   const change = async (world: SimulatedWorld): Promise<void> =>
@@ -57,7 +57,7 @@ function keyChanges(subject: string): WatchStory {
   }
 }
 
-/** A value that a spec takes from a Secret is another one from now on. */
+/** A value that a spec takes from a Secret changes. */
 function inputChanges(subject: string): WatchStory {
   const episode = existing(subject)
   const { kind, name } = episode
@@ -83,7 +83,10 @@ function inputChanges(subject: string): WatchStory {
   }
 }
 
-/** Somebody deletes the Secret that holds what was told once. Nothing more can happen to it: a look at the account finds out. */
+/**
+ * The Secret of a token that is shown only once is deleted. Nothing more can happen to it; the next resync of the
+ * account notices.
+ */
 function outputGoes(subject: string): WatchStory {
   const episode = existing(subject)
   const key = { namespace: NAMESPACE, name: episode.name }
@@ -101,7 +104,7 @@ function outputGoes(subject: string): WatchStory {
   }
 }
 
-/** The account takes its key from another Secret from now on. */
+/** The account takes its key from another Secret. */
 function accountChanges(subject: string): WatchStory {
   const keys = new Keys()
   const change = async (world: SimulatedWorld): Promise<void> => {
@@ -122,7 +125,7 @@ function accountChanges(subject: string): WatchStory {
   }
 }
 
-/** The account that a resource names is made when the resource waits for it already. */
+/** The account that a resource names is created while the resource waits for it. */
 function accountComes(subject: string): WatchStory {
   const keys = new Keys()
   const create = turnOf(subject, 'create') as Episode
@@ -152,7 +155,7 @@ function accountComes(subject: string): WatchStory {
   }
 }
 
-/** Changes that the watch of Secrets tells. */
+/** Changes that the watch of Secrets reports. */
 export const secretStories: readonly WatchStory[] = [
   keyChanges('Backend group'),
   keyChanges('IPPolicy policy'),
@@ -161,7 +164,7 @@ export const secretStories: readonly WatchStory[] = [
   outputGoes('TunnelCredential tunnelcredential'),
 ]
 
-/** Changes that the watch of Accounts tells. */
+/** Changes that the watch of Accounts reports. */
 export const accountStories: readonly WatchStory[] = [
   accountChanges('Backend group'),
   accountChanges('TunnelCredential tunnelcredential'),

@@ -7,10 +7,10 @@ import { isWrite, type Laboratory, type SimulatedWorld } from '../../simulation/
 import type { WatchReference } from './watch-play.ts'
 import type { WatchStory } from './watch-story.ts'
 
-/** Which watches of the replica that stands by are silent: that which tells of the story's change, or all. */
+/** Which watches of the standby are silent: the one that reports the story's change, or all. */
 export type Stalled = 'one' | 'all'
 
-/** How the leader ends: once everything is at rest, or at its first write for the change. */
+/** When the leader dies: once everything is at rest, or at its first write for the change. */
 export type End =
   | 'killed at rest'
   | 'told to stop at rest'
@@ -23,11 +23,11 @@ export interface TakeOver {
   readonly reference: WatchReference
 }
 
-/** The leader has carried the change out by then; a silent watch is given up later. Virtual milliseconds. */
+/** The leader has carried out the change by then; a silent watch is abandoned later. Virtual milliseconds. */
 const CARRIED_OUT_MS = 60_000
-/** The Lease of a leader that died runs out, and whoever stands by looks at it. */
+/** By then the Lease of a leader that died has expired and the standby has noticed. */
 const TAKEN_OVER_MS = 22_000
-/** What a new leader sends from what it knew, it sends by then: long before a silent watch is given up. */
+/** A new leader that acts on stale state does so within this time: long before a silent watch is abandoned. */
 const REVERTED_MS = 20_000
 const ARRIVES_AFTERWARDS_MS = 90_000
 
@@ -37,9 +37,9 @@ const LEADING_UNTIL: Readonly<Partial<Record<End, When>>> = {
 }
 
 /**
- * Plays the story with two replicas. The one that stands by hears nothing of the change, and does not know it, while its Lease calls
- * work; then it takes over. What was wrong: that it sends anything to the API although everything was at rest, or leaves anything
- * otherwise than if nothing had befallen it.
+ * Plays the story with two replicas. The standby misses the change without knowing, while its Lease calls succeed; then
+ * it takes over. It is a violation if it sends anything to the API although everything was at rest, or leaves a
+ * different result than without the fault.
  */
 export async function playTakeOver(
   laboratory: Laboratory,
@@ -59,7 +59,7 @@ export async function playTakeOver(
       path: stalled === 'one' ? story.path(world) : undefined,
       dies: LEADING_UNTIL[end],
     })
-    // Else the leader's next process may win the Lease, and knows nothing old.
+    // Otherwise the leader's next process, which has no stale state, may win the Lease.
     world.startNone()
     await story.change(world, judge)
     const atRest = judge
@@ -115,13 +115,13 @@ function replicasOf(world: SimulatedWorld): Replicas {
 }
 
 interface Deaf extends Replicas {
-  /** Undefined: it is deaf to all collections. */
+  /** Undefined: all collections. */
   readonly path: string | undefined
-  /** When the leader dies, of its first write; undefined: not of that. */
+  /** When the leader dies, at its first write; undefined: not at a write. */
   readonly dies: When | undefined
 }
 
-/** Watches of the replica that stands by say nothing, and nobody ends them. */
+/** The standby's watches stay silent, and nothing closes them. */
 class Deafness implements Trouble {
   #deaf: Deaf | undefined
   #hidden = 0

@@ -7,37 +7,40 @@ import { type Frame, isBookmark, type Scene } from './scene.ts'
 export interface Ask {
   readonly sighting: Sighting
   readonly type: 'list' | 'watch'
-  /** How many of its type there were before it. */
+  /** The number of requests of its type before it. */
   readonly nth: number
-  /** Since the frame. Virtual milliseconds. */
+  /** Time since the frame. Virtual milliseconds. */
   readonly ms: number
 }
 
-/** What befalls one watched collection: at one frame, and from then on. */
+/** A fault of one watched collection: at one frame, and from then on. */
 export interface WatchFault {
   readonly name: string
   /**
-   * Whether the frame is never told, which Kubernetes promises not to do. Then what it told is to arrive with the next frame of the same
-   * object, and nothing sooner is held against an operator.
+   * Whether the frame is never delivered, which Kubernetes promises not to do. Its content must then arrive with the
+   * next frame of the same object; until then an operator is excused.
    */
   readonly loses?: boolean
-  /** Whether the lists look as those of an etcd that was put back: the operator then goes by the state of before, until the watch tells more. */
+  /**
+   * Whether the lists look like those of an etcd that was put back: the operator then acts on the earlier state until
+   * the watch reports more.
+   */
   readonly looksRestored?: boolean
   readonly frame: (line: string, watch: Sighting, scene: Scene) => FrameFault | undefined
-  /** What befalls the frames after it, bookmarks included. `nth`: how many of them there were before. */
+  /** The fault of later frames, bookmarks included. `nth`: how many came before. */
   readonly later?: (nth: number, line: string, watch: Sighting, scene: Scene) => FrameFault | undefined
-  /** What befalls lists and new watches after it. At least one has to come. */
+  /** The fault of later lists and watches. At least one must follow. */
   readonly ask?: (ask: Ask, scene: Scene) => Fault | undefined
 }
 
-/** So long a server fails that fails for a while. Virtual milliseconds. */
+/** How long a temporary server failure lasts. Virtual milliseconds. */
 const WHILE_MS = 30_000
 
 function answer(answer: WireAnswer): Fault {
   return { type: 'answer', when: 'before', answer }
 }
 
-/** The watch breaks off, and the first `count` that are opened then meet this. */
+/** The watch breaks off, and the next `count` watches meet this. */
 function reopened(name: string, fault: Fault, count: number): WatchFault {
   return {
     name,
@@ -46,7 +49,7 @@ function reopened(name: string, fault: Fault, count: number): WatchFault {
   }
 }
 
-/** The watch breaks off, and whatever is asked for meets this for a while. */
+/** The watch breaks off, and every request meets this for a while. */
 function away(name: string, refusal: refusals.Refusal): WatchFault {
   const ask: WatchFault['ask'] = ({ sighting, ms }) => (ms < WHILE_MS ? answer(refusal(sighting)) : undefined)
   return { name, frame: () => 'reset', ask }
@@ -61,7 +64,7 @@ function relisted(name: string, count: number, fault: (ask: Ask, scene: Scene) =
   }
 }
 
-/** Old lines come before the bookmark that an idle server sends. */
+/** Old lines precede the bookmark that an idle server sends. */
 function atRest(name: string, lines: (watch: Sighting, scene: Scene) => readonly string[]): WatchFault {
   const later: WatchFault['later'] = (_nth, line, watch, scene) => {
     return isBookmark(line) ? { type: 'instead', lines: [...lines(watch, scene), line] } : undefined
@@ -75,12 +78,12 @@ const internalError = JSON.parse(
   status(500, 'InternalError', 'etcdserver: mvcc: database space exceeded').body,
 ) as Readonly<Record<string, unknown>>
 
-/** As from an API server that lags behind: the list of before the change. */
+/** The answer of an API server that lags behind: the list from before the change. */
 function stale({ sighting }: Ask, scene: Scene): Fault {
   return answer({ status: 200, headers: { 'content-type': 'application/json' }, body: scene.before(sighting) })
 }
 
-/** Everything that befalls a watched collection. */
+/** Every fault of a watched collection. */
 export const watchFaults: readonly WatchFault[] = [
   { name: '410 by frame', frame: () => 'gone' },
   {

@@ -7,25 +7,26 @@ import type { WatchStory } from './watch-story.ts'
 import { WatchTrouble } from './watch-trouble.ts'
 
 /**
- * Within this time after the change the operator has acted on it, whatever befell the watch: a silent watch is given up after 150 s, what
- * fails for 30 s may have to wait for a pause of 30 s, and the account is looked at every 60 s. Virtual milliseconds.
+ * The operator has acted on the change within this time, whatever happened to the watch: a silent watch is abandoned
+ * after 150 s, a failure of 30 s may have to wait for a pause of 30 s, and the account is polled every 60 s. Virtual
+ * milliseconds.
  */
 const ARRIVES_MS = 300_000
-/** Within this time it has acted on a change that nothing befalls. */
+/** The same for a change without a fault. */
 const ARRIVES_AFTERWARDS_MS = 60_000
 
 export interface WatchOutcome {
   readonly problems: readonly string[]
   readonly picture: Picture
-  /** The account when the change has arrived. */
+  /** The account once the change has arrived. */
   readonly midway: Picture
-  /** Frames of the watched collection that told of objects, up to the end of the fault. */
+  /** Frames of the watched collection with objects, up to the end of the fault. */
   readonly frames: number
 }
 
 export type WatchReference = Omit<WatchOutcome, 'problems'>
 
-/** The story without a fault, twice: what differs is chance. @throws Error when it does not end well even then. */
+/** The story without a fault, twice: any difference is chance. @throws Error when even that does not end well */
 export async function referenceOfStory(laboratory: Laboratory, story: WatchStory): Promise<WatchReference> {
   const first = await playStory(laboratory, story, { seed: 11 })
   const second = await playStory(laboratory, story, { seed: 12 })
@@ -43,7 +44,10 @@ interface StoryOptions {
   readonly reference?: WatchReference
 }
 
-/** Plays the story: the change, while its frames meet the fault; another change, which nothing befalls; and the end of everything. */
+/**
+ * Plays the story: the change, while its frames meet the fault; another change without a fault; and the deletion of
+ * everything.
+ */
 export async function playStory(
   laboratory: Laboratory,
   story: WatchStory,
@@ -89,7 +93,7 @@ export async function playStory(
   return { problems: [...problems, ...played.problems], picture: played.picture, midway, frames }
 }
 
-/** What is not at rest now, or comes to rest only later. */
+/** Resources that are not at rest now, or come to rest only later. */
 async function unrestOf(oracle: Oracle, world: SimulatedWorld): Promise<readonly string[]> {
   const { now } = world.time
   const unrest = await oracle.untilRest()

@@ -2,25 +2,25 @@ import { statusOf } from '../../../../src/managed/cr.ts'
 import { type Episode, type EpisodeWitness, episodes } from '../../simulation/episodes.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
-/** Somebody changes something, which a watch is to tell an operator. */
+/** A change by hand that a watch should report to an operator. */
 export interface WatchStory {
   /** `IPPolicy policy / update: watch of ippolicies`. */
   readonly title: string
-  /** What there is before, and whose life it is about. Its turn is left out. */
+  /** The world before it, and whose life cycle it is about. The episode's own act is left out. */
   readonly episode: Episode
   /** Path of the watched collection. */
   readonly path: (world: SimulatedWorld) => string
-  /** What else has to happen before. */
+  /** Additional preparation. */
   readonly prepare?: (world: SimulatedWorld) => Promise<void>
-  /** The change whose frames are hurt. */
+  /** The change whose frames meet the fault. */
   readonly change: (world: SimulatedWorld, witness: EpisodeWitness) => Promise<void>
-  /** Something else happens to the same objects. */
+  /** Another change of the same objects. */
   readonly touch: (world: SimulatedWorld) => void
-  /** Whether the operator has acted on the change, where it is not enough that all resources are at rest again. */
+  /** Whether the operator has acted on the change, if it is not enough that all resources are at rest again. */
   readonly hasArrived?: (world: SimulatedWorld) => boolean
   /** Whether resources are not at rest until the other change. */
   readonly isRestless?: boolean
-  /** Another change when all is over. */
+  /** Another change after the fault. */
   readonly afterwards: (world: SimulatedWorld, witness: EpisodeWitness) => Promise<void>
   /** As `hasArrived`, for the other change. */
   readonly hasArrivedAfterwards?: (world: SimulatedWorld) => boolean
@@ -28,7 +28,7 @@ export interface WatchStory {
 
 const TOUCHED = { 'example.com/touched': 'yes' }
 
-/** Turns that somebody's change to a resource begins, each with the turn that may follow. */
+/** Episodes that begin with a change to a resource, each with the episode that may follow. */
 const TURNS: Readonly<Record<string, string>> = {
   create: 'update',
   update: 'create',
@@ -38,7 +38,7 @@ const TURNS: Readonly<Record<string, string>> = {
   delete: 'create',
 }
 
-/** Changes to a resource, told by the watch of its own kind. */
+/** Changes to a resource, reported by the watch of its own kind. */
 export const ownStories: readonly WatchStory[] = episodes.flatMap((episode) => {
   const { kind, name, title, act } = episode
   const [subject = '', turn = ''] = title.split(' / ')
@@ -56,7 +56,7 @@ export const ownStories: readonly WatchStory[] = episodes.flatMap((episode) => {
   ]
 })
 
-/** Kinds that a resource's spec refers to, each with the episode in which that resource is made. */
+/** Kinds that a resource's spec refers to, each with the episode that creates the resource. */
 const referring = episodes.flatMap((episode) => {
   const isStory = turnOf(episode.title.split(' / ')[0] ?? '', 'update') !== undefined
   if (!isStory || !episode.title.endsWith(' / create')) return []
@@ -65,7 +65,7 @@ const referring = episodes.flatMap((episode) => {
     .map((kind) => ({ episode, kind }))
 })
 
-/** Changes to what a resource refers to. */
+/** Changes to the dependencies of a resource. */
 export const referenceStories: readonly WatchStory[] = referring.flatMap((pair) => [laterNeeds(pair), goingNeeds(pair)])
 
 interface Referring {
@@ -73,7 +73,7 @@ interface Referring {
   readonly kind: string
 }
 
-/** What it refers to is made when it waits for that already. */
+/** The dependency is created while the resource waits for it. */
 function laterNeeds({ episode, kind }: Referring): WatchStory {
   const wanted = episode.needs.filter((need) => need.kind === kind)
   return {
@@ -100,7 +100,7 @@ function laterNeeds({ episode, kind }: Referring): WatchStory {
   }
 }
 
-/** What it refers to is deleted, and waits until it has gone itself. */
+/** The dependency is deleted, and waits until the resource is gone. */
 function goingNeeds({ episode, kind }: Referring): WatchStory {
   const wanted = episode.needs.filter((need) => need.kind === kind)
   const update = turnOf(episode.title.split(' / ')[0] ?? '', 'update') as Episode

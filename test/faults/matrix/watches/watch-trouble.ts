@@ -5,13 +5,13 @@ import type { WatchFault } from './watch-faults.ts'
 
 export interface WatchTroubleOptions {
   readonly world: SimulatedWorld
-  /** Undefined: its frames are counted, and nothing befalls them. */
+  /** Undefined: frames are only counted. */
   readonly fault: WatchFault | undefined
-  /** Which frame of those that tell of objects meets the fault, from 1. */
+  /** Which frame with an object meets the fault, from 1. */
   readonly at: number
 }
 
-/** A fault of one watched collection, from when it is begun until it is ended. */
+/** A fault of one watched collection, from its beginning to its end. */
 export class WatchTrouble implements Trouble {
   readonly #options: WatchTroubleOptions
   readonly #asked = { list: 0, watch: 0 }
@@ -25,7 +25,7 @@ export class WatchTrouble implements Trouble {
     this.#options = options
   }
 
-  /** Frames so far that told of objects. */
+  /** Frames with objects so far. */
   get frames(): number {
     return this.#scene?.frames.length ?? 0
   }

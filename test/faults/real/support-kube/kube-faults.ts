@@ -1,21 +1,21 @@
 import type { PassingRequest, ProxyAct } from '../../../builders/kube-proxy.ts'
 import type { Fault } from './writes.ts'
 
-/** What a write to Kubernetes may meet. */
+/** A fault of a write to Kubernetes. */
 export interface KubeFault extends Fault {
   readonly name: string
-  /** Whether the write has taken effect when its sender hears of the fault. */
+  /** Whether the write has taken effect when its sender learns of the fault. */
   readonly point: 'before the write' | 'after the write'
   /** Which writes can meet it. Default: all. */
   readonly meets?: (sort: string) => boolean
 }
 
-/** A refusal that lasts is met by the write, by what the operator says of that, and by the next try. */
+/** A lasting refusal hits the write, the operator's report of it, and the next attempt. */
 const LASTING = 3
-/** A client that is told that its token is not good reads it again, and asks once more before it gives up. */
+/** A client whose token is rejected reads the token again, and retries once before it gives up. */
 const WITH_FRESH_TOKEN = 2 * LASTING
 
-/** Quotas and ending namespaces refuse what is new in them, and nothing else. */
+/** Quotas and terminating namespaces refuse only new objects. */
 const isCreate = (sort: string): boolean => sort.startsWith('POST ')
 
 function before(name: string, times: number, act: KubeFault['act'], meets?: KubeFault['meets']): KubeFault {
@@ -30,7 +30,7 @@ function answered(status: number, reason: string, message: string): ProxyAct {
   return { type: 'answer', status, reason, message }
 }
 
-/** Words of a refusal, as the apiserver begins them. */
+/** The message of a refusal, as the apiserver begins it. */
 function forbidden(request: PassingRequest, why: string, details: object = {}): ProxyAct {
   const { name, plural } = placeOf(request)
   const message = `${plural} "${name}" is forbidden: ${why}`
@@ -46,7 +46,7 @@ function placeOf({ path, body, method }: PassingRequest): { readonly name: strin
 
 const WEBHOOK = 'admission webhook "policies.example.com" denied the request: not today'
 
-/** Every way in which a write to Kubernetes is hurt. */
+/** Every fault of a write to Kubernetes. */
 export const kubeFaults: readonly KubeFault[] = [
   before('409', 1, () => answered(409, 'Conflict', 'the object has been modified; please apply your changes to it')),
   before('410', 1, () => answered(410, 'Expired', 'the provided resource version is too old')),

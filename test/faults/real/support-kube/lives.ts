@@ -6,20 +6,20 @@ import { hasToken } from '../../../cluster/support/tokens.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import { conditionOf, type Resource, type World } from '../../../cluster/support/world.ts'
 
-/** What happens to a resource, and how it is told that the operator has done its part. */
+/** A change to a resource, and how to tell that the operator has handled it. */
 export interface LifeStage {
   readonly name: string
-  /** Default: every kind comes to it. */
+  /** Default: every kind has this stage. */
   isFor?(kind: string): boolean
   begin(world: World, subject: Manifest): Promise<unknown>
-  /** @param former the resource as it was before. */
+  /** @param former the resource before the change. */
   isOver(cr: Resource | undefined, former: Resource | undefined): boolean
 }
 
 const EDITED = 'edited amid trouble'
 const withTokens = new Set(managed.filter(hasToken).map(({ definition }) => definition.kind))
 
-/** A life from its first write to its last. Each kind makes one object in it; those with tokens another one. */
+/** A life from its first write to its last. Each kind creates one object in it; those with tokens create another. */
 export const lifeStages: readonly LifeStage[] = [
   {
     name: 'create',
@@ -44,7 +44,10 @@ export const lifeStages: readonly LifeStage[] = [
   },
 ]
 
-/** CRs of the cases, whose outputs, wherever their kind can have any, go into an object of their own name, and whose former tokens go at once. */
+/**
+ * CRs of the cases. Outputs, where a kind has any, go into an object of the CR's name, and replaced tokens are revoked
+ * at once.
+ */
 export function livesOf(cases: readonly SpecCase[], suffix: string): readonly Manifest[] {
   return subjectsOf(cases, suffix).map((subject) => {
     const { kind, name, spec } = subject
@@ -65,7 +68,7 @@ export async function showsEdit(world: World, { kind, name, spec }: Manifest): P
 
 /**
  * Waits until the stage is over for every subject.
- * @returns by name, how those stand for which it is not
+ * @returns the state, by name, of those that have not finished
  */
 export async function settleAll(
   world: World,
@@ -88,7 +91,7 @@ export async function settleAll(
   return new Map([...open.keys()].map((name) => [name, JSON.stringify(crs.get(name))]))
 }
 
-/** How the subjects stand now, by their names. */
+/** The current state of the subjects, by name. */
 export async function resourcesOf(world: World, subjects: readonly Manifest[]): Promise<ReadonlyMap<string, Resource>> {
   const kinds = [...new Set(subjects.map(({ kind }) => kind))]
   const crs = (await Promise.all(kinds.map((kind) => world.list(kind)))).flat()

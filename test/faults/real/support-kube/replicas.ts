@@ -5,7 +5,7 @@ import { type Replica, SHORT_LEASE, startReplica } from '../../../cluster/suppor
 import { World } from '../../../cluster/support/world.ts'
 import { Writes } from './writes.ts'
 
-/** Operators of one Lease, one after the other, whose writes to Kubernetes and to the API are seen. */
+/** Operators of one Lease, started in sequence, with their writes to Kubernetes and to the API recorded. */
 export class Replicas implements AsyncDisposable {
   readonly world: World
   readonly writes = new Writes()
@@ -22,7 +22,7 @@ export class Replicas implements AsyncDisposable {
     this.writes.follow(api, (request) => this.#finder.atApi(request, 'none'))
   }
 
-  /** No operator is started yet. */
+  /** Starts no operator yet. */
   static async open(): Promise<Replicas> {
     await using resources = new AsyncDisposableStack()
     const flags = [...SHORT_LEASE, '--workers', '32']
@@ -34,7 +34,7 @@ export class Replicas implements AsyncDisposable {
     return new Replicas(world, api, resources.move())
   }
 
-  /** Resolves when it waits for the Lease with all caches warm, or has it. */
+  /** Resolves when it holds the Lease, or waits for it with warm caches. */
   async start(): Promise<Replica> {
     const kube = this.#resources.use(await KubeProxy.start(inject('kubeconfigPath')))
     this.writes.follow(kube, (request) => this.#finder.atKube(request))

@@ -3,32 +3,32 @@ import { type Interception, isWatch, type KubeProxy, type PassingRequest } from 
 import type { OpenWatch, WatchedFrame } from '../../../builders/open-watch.ts'
 import { until } from '../../../cluster/support/wait.ts'
 
-/** What happens to watches while things change. */
+/** A fault of watches while objects change. */
 export interface WatchFault {
   readonly name: string
-  /** Whether what was told meanwhile is lost until something else happens to the same object. */
+  /** Whether events during the fault are lost until the same object changes again. */
   readonly loses?: boolean
-  /** Whether it goes on until all is acted on: nothing is kept from the operator, which is told too much. */
+  /** Whether it lasts until everything is handled: the operator misses nothing, it only receives too much. */
   readonly lasts?: boolean
-  /** Begins it, before anything changes. */
+  /** Starts the fault before any change. */
   begin(watched: Watched): Trouble
 }
 
-/** The watches that are to be hurt. */
+/** The watches to disturb. */
 export interface Watched {
   readonly proxy: KubeProxy
-  /** Paths of the watched collections, each with the number of frames that the changes bring at least. */
+  /** Paths of the watched collections, each with the minimum number of frames for the changes. */
   readonly frames: ReadonlyMap<string, number>
-  /** Every object of these collections as it was before the changes, by its uid. */
+  /** Every object of these collections before the changes, by uid. */
   readonly before: ReadonlyMap<string, KubeObject>
 }
 
 export interface Trouble {
-  /** Resolves once every watch has met the fault; everything has changed by then. Ends it. */
+  /** Resolves once every watch has met the fault; all changes have been made by then. Ends the fault. */
   end(): Promise<void>
 }
 
-/** A failing server is asked again by the client itself before anybody hears of it: so many times are more than it tries at once. */
+/** The client retries a failing server on its own: more failures than its attempts. */
 const FAILURES = 5
 
 function watchesOf({ proxy, frames }: Watched): readonly OpenWatch[] {
@@ -37,7 +37,7 @@ function watchesOf({ proxy, frames }: Watched): readonly OpenWatch[] {
   return watches
 }
 
-/** Keeps all frames back; resolves `missed` when every watch has kept those of the changes. */
+/** Holds back all frames; `missed` resolves once every watch has held back those of the changes. */
 function stall(watched: Watched): { readonly watches: readonly OpenWatch[]; missed(): Promise<unknown> } {
   const watches = watchesOf(watched)
   for (const watch of watches) watch.stall()
@@ -49,7 +49,7 @@ function stall(watched: Watched): { readonly watches: readonly OpenWatch[]; miss
   return { watches, missed }
 }
 
-/** Does `act` to the first requests for each of the collections that `meets` tells. */
+/** Applies `act` to the first requests for each collection that match `meets`. */
 function firstOfEach(
   { proxy, frames }: Watched,
   meets: (request: PassingRequest) => boolean,
@@ -71,8 +71,8 @@ function firstOfEach(
 }
 
 /**
- * Sends other frames in the place of those of the changes, to the watches that come meanwhile as well. An operator that ends a watch for what it was told has met the
- * fault: a list tells it of the other changes.
+ * Replaces the frames of the changes, also for watches opened meanwhile. An operator that closes a watch because of
+ * these frames has met the fault: it learns of the other changes from a list.
  */
 function altered({ proxy, frames, ...watched }: Watched, alteration: (frame: WatchedFrame) => readonly WatchedFrame[]) {
   const watches = [...watchesOf({ proxy, frames, ...watched })]
@@ -99,7 +99,7 @@ function altered({ proxy, frames, ...watched }: Watched, alteration: (frame: Wat
   }
 }
 
-/** Those that an operator recovers from whatever its patience. */
+/** Faults that an operator recovers from however long its timeouts. */
 export const watchFaults: readonly WatchFault[] = [
   {
     name: '410 by frame',
@@ -120,7 +120,7 @@ export const watchFaults: readonly WatchFault[] = [
       return {
         end: async () => {
           await missed()
-          // A watch from a list that was made since then is not refused.
+          // A watch from a list made since then is not refused.
           const old = new Set<string>()
           const rule = watched.proxy.intercept((request) => {
             if (!isWatch(request) || !watched.frames.has(request.path) || old.has(request.path)) return undefined
@@ -192,7 +192,7 @@ export const watchFaults: readonly WatchFault[] = [
   },
 ]
 
-/** Met only where the operator takes a watch for dead after a short time. */
+/** Only recovered from if the operator considers a watch dead after a short time. */
 export const silentStall: WatchFault = {
   name: 'silent stall',
   begin: (watched) => {

@@ -21,7 +21,7 @@ import type { CaseList } from '../../support/case-list.ts'
 import type { Watched, WatchFault } from './watch-faults.ts'
 
 const cases = casesTitled('minimal')
-/** Beside the world's own, with nothing to do but to be looked at. */
+/** A second account beside the world's, which is only polled. */
 const OTHER = 'other'
 
 interface Key {
@@ -30,8 +30,8 @@ interface Key {
 }
 
 /**
- * Rounds of changes to one resource or two of every kind, and to what else is watched: each under a fault of the watches, and then
- * some more without one.
+ * Rounds of changes to one or two resources of every kind, and to the other watched objects: first under a fault of the
+ * watches, then without one.
  */
 export class WatchRounds {
   readonly #world: World
@@ -47,7 +47,7 @@ export class WatchRounds {
     this.#rounds = rounds
   }
 
-  /** @param count of the rounds that there will be. */
+  /** @param count the number of rounds */
   static async prepare(world: World, proxy: KubeProxy, count: number): Promise<WatchRounds> {
     const rounds = new WatchRounds(
       world,
@@ -66,7 +66,7 @@ export class WatchRounds {
     return rounds
   }
 
-  /** Everything changes while the watches are hurt: something of each kind is made, edited and deleted. Then all of that happens again. */
+  /** Under the fault, something of each kind is created, edited and deleted. Then everything is changed again. */
   async under(fault: WatchFault, list: CaseList): Promise<void> {
     const watched = await this.#watched()
     const about = [...watched.frames.keys()].map((path) => {
@@ -115,7 +115,7 @@ export class WatchRounds {
     return key
   }
 
-  /** @returns what the Account was asked. */
+  /** @returns the value of the Account's reconcile request */
   async #change(
     made: readonly Manifest[],
     edited: readonly Manifest[],
@@ -138,7 +138,7 @@ export class WatchRounds {
     return value
   }
 
-  /** Something else happens to all that changed, of which the watches tell. */
+  /** Changes everything again that has changed, which the watches report. */
   async #touch(subjects: readonly Manifest[], key: Key): Promise<string> {
     const world = this.#world
     await Promise.all(subjects.map(({ kind, name }) => world.annotate(kind, name, { 'example.com/touched': 'yes' })))
@@ -174,7 +174,7 @@ export class WatchRounds {
     await this.#expectKnown()
   }
 
-  /** The operator knows of the resources that there are, and of no other. */
+  /** The operator knows exactly the existing resources. */
   async #expectKnown(): Promise<void> {
     for (const { definition } of managed) {
       const { kind } = definition
@@ -194,7 +194,7 @@ export class WatchRounds {
       frames.set(pathOf(world, { kind, name: '', spec: {} }).replace(/\/$/, ''), kind === 'Account' ? 1 : 3)
     }
     frames.set(`/api/v1/namespaces/${world.namespace}/${secrets.plural}`, 1)
-    // After the trouble before, all may be known from a list whose watch is yet to be opened.
+    // After the previous fault, everything may be known from a list whose watch is not open yet.
     const watched = () => this.#proxy.watches().filter(({ path }) => frames.has(path)).length
     await until('every collection is watched', () => watched() === frames.size, { describe: watched })
     return { proxy: this.#proxy, frames, before }

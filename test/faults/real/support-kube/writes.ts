@@ -1,18 +1,18 @@
 import type { Interception, KubeProxy, PassingRequest, ProxyAct } from '../../../builders/kube-proxy.ts'
 import type { Find } from '../../../cluster/support/stops.ts'
 
-/** A write to Kubernetes or to the API, as it is known again in another life of the same sort. */
+/** A write to Kubernetes or to the API, identified so that it can be recognized in another life of the same sort. */
 export interface Write {
   readonly stage: string
-  /** What is asked: method, object, and the names of what is written. */
+  /** The request: method, object, and the names of the fields written. */
   readonly sort: string
-  /** How often that has been asked in the stage, this time included. */
+  /** How often it occurred in the stage, this time included. */
   readonly nth: number
 }
 
-/** What a write meets. */
+/** A fault of a write. */
 export interface Fault {
-  /** How many writes of the resource meet it, the first one included. */
+  /** How many writes of the resource meet it, including the first. */
   readonly times: number
   act(request: PassingRequest): ProxyAct
 }
@@ -30,23 +30,23 @@ interface Track {
   armed: Armed | undefined
 }
 
-/** Writes down what operators write through proxies for resources that somebody follows, and does to it what it is told. */
+/** Records the writes that operators send through proxies for followed resources, and applies faults to them. */
 export class Writes {
   readonly #rules = new Map<KubeProxy, { readonly find: Find; rule: Interception }>()
   readonly #tracks = new Map<string, Track>()
   #count = 0
 
-  /** From now on what passes there is seen. */
+  /** Records the requests of this proxy from now on. */
   follow(proxy: KubeProxy, find: Find): void {
     this.#rules.set(proxy, { find, rule: proxy.intercept((request) => this.#decide(find(request), request)) })
   }
 
-  /** Of all that is followed. */
+  /** Number of recorded writes of all followed resources. */
   get count(): number {
     return this.#count
   }
 
-  /** The resource of this name comes to a stage of its life. With `hurt`, that write of the stage is to meet the fault. */
+  /** The resource of this name enters a stage of its life. With `hurt`, that write of the stage meets the fault. */
   enter(name: string, stage: string, hurt?: { readonly write: Write; readonly fault: Fault }): void {
     const track = this.#tracks.get(name) ?? { stage, counts: new Map(), passed: [], armed: undefined }
     track.stage = stage
@@ -55,23 +55,23 @@ export class Writes {
     this.#tracks.set(name, track)
   }
 
-  /** What was written for the resource, in order. */
+  /** The resource's writes, in order. */
   passed(name: string): readonly Write[] {
     return this.#tracks.get(name)?.passed ?? []
   }
 
-  /** The writes that have met the fault of the resource's stage. */
+  /** The writes that met the fault of the resource's stage. */
   hits(name: string): readonly PassingRequest[] {
     return this.#tracks.get(name)?.armed?.requests ?? []
   }
 
-  /** The write of the resource that is held, while its sender still waits for it. */
+  /** The resource's held write, while its sender still waits for it. */
   held(name: string): PassingRequest | undefined {
     const waiting = new Set([...this.#rules.values()].flatMap(({ rule }) => rule.waiting))
     return this.hits(name).find((request) => waiting.has(request))
   }
 
-  /** Lets go on what is held. */
+  /** Releases held writes. */
   release(): void {
     for (const [proxy, { find, rule }] of [...this.#rules]) {
       rule.remove()
@@ -99,7 +99,7 @@ export function textOf({ stage, sort, nth }: Write): string {
   return `${stage} / ${sort} #${nth}`
 }
 
-/** The writes of a stage that more than one of those that went through it undisturbed has made, in order. */
+/** The writes of a stage made by more than one of the lives that went through it undisturbed, in order. */
 export function sharedWrites(lives: readonly (readonly Write[])[], stage: string): readonly Write[] {
   const counts = new Map<string, { readonly write: Write; count: number }>()
   for (const write of lives.flat()) {

@@ -16,7 +16,7 @@ import { callOf, madeBy } from './simulated-side.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const TIMEOUT_MS = 60_000
-/** The same as in the simulation, where they bear upon what is asked. */
+/** The same as in the simulation, where they affect the requests. */
 const FLAGS = [
   '--scan-pause',
   `${times.scanPauseMs}ms`,
@@ -38,7 +38,7 @@ export class RealSide implements Side, AsyncDisposable {
   readonly #answers = new Map<PassingRequest, Pick<Call, 'status' | 'answer'>>()
   #seen: PassingRequest[] = []
   #since = 0
-  /** When the operator had begun to reconcile at the latest. */
+  /** The latest time at which the operator began to reconcile. */
   #reconcilingAt = 0
 
   static async open(seed: SeedSpec): Promise<RealSide> {
@@ -124,7 +124,7 @@ export class RealSide implements Side, AsyncDisposable {
   }
 
   async outliveReadLag(): Promise<void> {
-    // The lag is a millisecond here. A request of a process before, which might have been, is given as long as any.
+    // The lag is a millisecond here. A possible request of an earlier process is given as long as any.
     const isOver = (): boolean => performance.now() >= this.#reconcilingAt + times.requestTimeoutMs
     await until('no request of a process before is under way', isOver, { timeoutMs: TIMEOUT_MS })
   }

@@ -11,11 +11,11 @@ import { answerOf, type Call, isApart, parsed, type Side } from './side.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const ACCOUNT = { namespace: NAMESPACE, name: 'default' }
-/** On the real servers a watch tells of a write before the write is answered. */
+/** On the real servers a watch reports a write before the write is answered. */
 const FRAME_MS = 1
-/** Longer than anything that follows at once takes. Virtual. */
+/** Longer than any immediate reaction takes. Virtual. */
 const PAUSE_MS = 3_000
-/** Virtual time in which everything comes to be as it is waited for. */
+/** Virtual time within which every awaited state is reached. */
 const BOUND_MS = 5 * 60_000
 
 /** The models of both servers, and an operator between them. */
@@ -37,7 +37,7 @@ export class SimulatedSide implements Side {
     this.api = this.#world.api
     this.api.emulator.admin.seed(seed)
     const { network, server, kube, kinds } = this.#world
-    // The account looks at everything when it is told to, and at no other time.
+    // The account is resynced only on request.
     kube.delete(kinds.accountType('Account'), ACCOUNT)
     const spec = { baseURL: `https://${API_HOST}`, apiKeySecretRef: { name: 'key' }, resyncInterval: '10m' }
     server.create(kinds.accountType('Account'), ACCOUNT, { spec })
@@ -124,7 +124,7 @@ export class SimulatedSide implements Side {
 
 type JournalEntry = ReturnType<SimulatedWorld['api']['emulator']['admin']['journal']>[number]
 
-/** What the emulator has written down of a request. */
+/** The emulator's record of a request. */
 export function callOf({ method, path, query, body, status }: JournalEntry): Call {
   return { server: 'api', method, path, query: query.replace(/^\?/, ''), body: body ?? undefined, status }
 }

@@ -7,13 +7,13 @@ type Fields = Readonly<Record<string, unknown>>
 const ID = /^[a-z]+_[0-9A-Za-z]{27}$/
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/
 
-/** Calls in words, in order, by whose they are. */
+/** Calls in words, in order, by what they are about. */
 export type Transcript = ReadonlyMap<string, readonly string[]>
 
 /**
- * The calls as words that are the same on both sides: what chance, the clock and the addresses of servers have given is replaced by what
- * it stands for; ids are told apart by the resource and by how many objects it has had. Resources work beside each other, and beside
- * the account: the order is that within what one of them asks one server.
+ * The calls in words that are the same on both sides: random values, times and server addresses are replaced by what
+ * they stand for; ids are named after the resource and the number of objects it has had. Resources are reconciled
+ * concurrently with each other and with the account: the order is that of one resource's calls to one server.
  */
 export function transcriptOf(side: Side): Transcript {
   const names = namesOf(side)
@@ -26,7 +26,7 @@ export function transcriptOf(side: Side): Transcript {
   return priorities
 }
 
-/** Where the calls of the second are not those of the first; empty: they are equal. */
+/** The differences of the second's calls from the first's; empty if they are equal. */
 export function differences(expected: Transcript, actual: Transcript): readonly string[] {
   return [...new Set([...expected.keys(), ...actual.keys()])].flatMap((priority) => {
     const [left = [], right = []] = [expected.get(priority), actual.get(priority)]
@@ -37,12 +37,12 @@ export function differences(expected: Transcript, actual: Transcript): readonly 
   })
 }
 
-/** How many calls there are. */
+/** The number of calls. */
 export function lengthOf(transcript: Transcript): number {
   return [...transcript.values()].flat().length
 }
 
-/** What a call is about: an object of Kubernetes, what a resource has at the API, or a whole collection there. */
+/** What a call is about: an object of Kubernetes, a resource's objects at the API, or a whole collection there. */
 function laneOf({ server, path, body }: Call, names: ReadonlyMap<string, string>): string {
   if (server === 'kubernetes')
     return path.replace(/^(.*\/namespaces\/[^/]+\/[^/]+(?:\/[^/]+)?).*$/, '$1').replace(/^.*namespaces\/[^/]+\//, '')
@@ -58,7 +58,7 @@ function textOf({ server, method, path, query, body, status, answer }: Call): st
   return `${asked}${sent} → ${status}${came}`
 }
 
-/** An object without what the API server keeps for itself, and without the tokens of a Secret. */
+/** An object without the API server's own fields, and without the tokens of a Secret. */
 function shown(object: Fields): unknown {
   const { metadata, data, ...rest } = object
   const { managedFields: _, ...kept } = (metadata ?? {}) as Fields
@@ -72,7 +72,7 @@ function hidden(data: Fields): Fields {
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, item: unknown) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return item
-    // A time is written only when a second has passed since it was written last.
+    // A time is written only if a second has passed since it was last written.
     const told = Object.entries(item).filter(([, each]) => typeof each !== 'string' || !TIME.test(each))
     return Object.fromEntries(told.toSorted(([left], [right]) => (left < right ? -1 : 1)))
   })
@@ -91,7 +91,7 @@ function namesOf(side: Side): ReadonlyMap<string, string> {
   return names
 }
 
-/** The resource whose mark an object is made with. */
+/** The resource whose marker the object was created with. */
 function ownerOf(body: unknown): string | undefined {
   const { metadata, name } = (body ?? {}) as Fields
   const marker = parseMarker(metadata ?? name)

@@ -7,9 +7,9 @@ import { type Transcript, transcriptOf } from './transcript.ts'
 const nobody: EpisodeWitness = { specChanges: () => undefined, meddled: () => undefined }
 
 /**
- * Plays the turn of an episode on a side, and takes down the calls from its beginning until the account has looked at everything
- * afterwards. Then takes everything away, for the next one.
- * @param number of the turn on this side. @param least how many calls are to be waited for.
+ * Plays an episode on a side, and records the calls from its beginning until the account has been resynced afterwards.
+ * Then removes everything for the next one.
+ * @param number of the turn on this side. @param least how many calls to wait for
  */
 export async function transcribe(side: Side, episode: Episode, number: number, least = 0): Promise<Transcript> {
   const { kind, name, needs, before, isUnseen } = episode
@@ -46,7 +46,7 @@ function areAtRest(count: number) {
   return (crs: readonly CustomResource[]): boolean => crs.length === count && crs.every(isAtRest)
 }
 
-/** A turn that replaces the object is over when another one is there. */
+/** An episode that replaces the object is over when the new one exists. */
 function isDone({ title }: Episode, former: CustomResource | undefined) {
   const another = /\/ (deleted by somebody|replace|rotate)$/.test(title)
   return ([cr]: readonly CustomResource[]): boolean => {

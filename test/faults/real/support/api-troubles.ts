@@ -1,21 +1,21 @@
 import type { FaultAct } from '../../../../src/emulator/admin/fault-spec.ts'
 
-/** What becomes of a request on its way to the API, or of its answer. */
+/** A fault of a request to the API, or of its answer. */
 export interface Trouble {
   readonly fault: string
-  /** Whether the request takes effect: not at all, in time, or when its sender has given it up. */
+  /** When the request takes effect: never, in time, or after its sender has given up. */
   readonly point: 'before' | 'after' | 'late'
   readonly act: FaultAct
 }
 
 const HTML = '<html><body><h1>Bad gateway</h1></body></html>'
 
-/** So long the operator waits for an answer. */
+/** How long the operator waits for an answer. */
 export const REQUEST_TIMEOUT = '2s'
 /** Longer than that. */
 const LATE_MS = 2_800
 
-/** What may happen to a write. */
+/** Faults of a write. */
 export const writeTroubles: readonly Trouble[] = [
   { fault: '429 with Retry-After', point: 'before', act: { type: 'status', status: 429, retryAfter: 1 } },
   { fault: '429', point: 'before', act: { type: 'status', status: 429 } },
@@ -32,7 +32,7 @@ export const writeTroubles: readonly Trouble[] = [
   { fault: 'answered twice', point: 'after', act: { type: 'answer-twice' } },
 ]
 
-/** What may happen to a list: to which of the requests for its pages, and how often. */
+/** A fault of a list: which of its page requests it hits, and how often. */
 export interface ListTrouble {
   readonly fault: string
   readonly nth?: number
@@ -45,7 +45,7 @@ const NO_SUCH_CURSOR = { error_code: 'ERR_1006', status_code: 400, msg: 'before_
 
 export const listTroubles: readonly ListTrouble[] = [
   { fault: 'stale list', every: true, act: { type: 'stale-list', seconds: 1 } },
-  // The operator asks for a page three times.
+  // The operator requests a page three times.
   { fault: 'page that fails midway', nth: 2, times: 3, act: { type: 'status', status: 500 } },
   { fault: 'lost cursor', nth: 2, act: { type: 'status', status: 400, body: NO_SUCH_CURSOR } },
 ]

@@ -8,13 +8,16 @@ import { until } from '../../../cluster/support/wait.ts'
 import type { World } from '../../../cluster/support/world.ts'
 import type { Made } from './made.ts'
 
-/** What of the account no CR of the suite stands for. */
+/** Objects of the account without a CR of the suite. */
 export interface Foreign {
-  /** Ids of objects that were there before. */
+  /** Ids of objects from before. */
   readonly objects?: readonly string[]
 }
 
-/** Where more than a tenth of the objects is missing, the operator holds still (`docs/decisions/0006-identity-brake.md`): many stay. */
+/**
+ * The operator stops when more than a tenth of the objects is missing (`docs/decisions/0006-identity-brake.md`): enough
+ * others stay.
+ */
 const BYSTANDERS: readonly {
   readonly kind: string
   readonly prefix: string
@@ -27,19 +30,21 @@ const BYSTANDERS: readonly {
 const EACH = 45
 const AT_ONCE = 15
 
-/** Puts what the specs refer to into the world: seeded objects, a Secret and a ConfigMap. */
+/** Puts the dependencies of the specs into the world: seeded objects, a Secret and a ConfigMap. */
 export async function setUp(world: World): Promise<void> {
   world.emulator.admin.seed(SEED)
   await world.secret(SECRET.name, SECRET.values)
   await world.configMap(CONFIG_MAP.name, CONFIG_MAP.values)
 }
 
-/** Makes resources that nothing happens to, in several collections: behind a proxy, lists of one page can be followed. */
+/**
+ * Creates resources that stay undisturbed, in several collections: behind a proxy, lists of one page can be followed.
+ */
 export async function applyBystanders(world: World, made: Made): Promise<void> {
   const all = BYSTANDERS.flatMap(({ kind, prefix, spec }) => {
     return Array.from({ length: EACH }, (_, index) => ({ kind, name: `${prefix}-${index}`, spec }))
   })
-  // Not all at once: on a busy machine requests would be given up.
+  // Not all at once: on a busy machine requests would time out.
   for (let at = 0; at < all.length; at += AT_ONCE) {
     const some = all.slice(at, at + AT_ONCE)
     await Promise.all(some.map((manifest) => made.apply(manifest)))
@@ -48,9 +53,9 @@ export async function applyBystanders(world: World, made: Made): Promise<void> {
 }
 
 /**
- * The oracle after the last fault: exactly one object for each CR and no other, no more made than `made` says, each of the subjects' as
- * its spec says, ids and generations in the status right, tokens that work; and a pass over everything writes nothing, at the API
- * or to the CRs.
+ * The oracle after the last fault: exactly one object for each CR and no others, no more created than `made` says, each
+ * subject's object as its spec says, correct ids and generations in the status, working tokens; and a full resync
+ * writes nothing to the API or the CRs.
  */
 export async function expectAtRest(
   world: World,
@@ -68,7 +73,10 @@ export async function expectAtRest(
   expect(await versions(world)).toEqual(before)
 }
 
-/** What stands in while an object is replaced goes when the status names the new one: also after a crash, and without a pass. */
+/**
+ * The placeholder of a replacement is deleted once the status names the new object: also after a crash, and without a
+ * resync.
+ */
 async function untilNothingStandsIn(world: World): Promise<void> {
   const hasPlaceholder = managed.filter(({ replacement }) => replacement?.placeholder !== undefined)
   const paths = hasPlaceholder.flatMap(({ collections }) => collections.map(({ path }) => path))
@@ -79,7 +87,7 @@ async function untilNothingStandsIn(world: World): Promise<void> {
   await until('nothing stands in for another any more', async () => (await left()).length === 0, { describe: left })
 }
 
-/** Version of each CR of a managed kind, which every write would change; with the generation that its status speaks of. */
+/** The version of each CR of a managed kind, which every write would change, with its observedGeneration. */
 async function versions(world: World): Promise<readonly string[]> {
   const crs = await Promise.all(managed.map(({ definition }) => world.list(definition.kind)))
   return crs.flat().map(({ kind, metadata, status }) => {
@@ -88,7 +96,7 @@ async function versions(world: World): Promise<readonly string[]> {
   })
 }
 
-/** Deletes every CR of a managed kind, and checks that nothing is left of them, or of any that was there before. */
+/** Deletes every CR of a managed kind, and checks that no object is left, neither of them nor of earlier ones. */
 export async function expectAllGone(world: World, foreign: Foreign = {}): Promise<void> {
   for (const { definition } of managed) {
     const { kind } = definition

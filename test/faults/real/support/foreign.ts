@@ -1,7 +1,7 @@
 import { caPem } from '../../../builders/contract/ca-pem.ts'
 import type { World } from '../../../cluster/support/world.ts'
 
-/** Bodies of objects that fill a second page of their collection, beside those of the suite. */
+/** Bodies of objects that fill a second page of their collection, besides those of the suite. */
 const BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ip_policies: {},
   'backends/tunnel_group': {},
@@ -14,16 +14,16 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ssh_certificate_authorities: {},
 }
 
-/** So many that a list does not end with its first page of 100 (`api-decisions.md § Lists`). */
+/** Enough that a list does not end with its first page of 100 (`api-decisions.md § Lists`). */
 const COUNT = 110
 
-/** What the account's own user owns. */
+/** Collections whose objects belong to the account's own user. */
 const OWNED = ['api_keys', 'credentials']
 
 /** Collections that `seedForeign` fills. */
 export const longCollections: readonly string[] = [...Object.keys(BODIES), ...OWNED]
 
-/** Puts objects of somebody else into the account. @returns their ids. */
+/** Puts foreign objects into the account. @returns their ids */
 export async function seedForeign(world: World): Promise<readonly string[]> {
   const [own] = await world.remote('api_keys')
   const owned = OWNED.map((collection) => [collection, { owner_id: String(own?.owner_id) }] as const)

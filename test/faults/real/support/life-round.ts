@@ -9,28 +9,28 @@ import type { ListTrouble, Trouble } from './api-troubles.ts'
 import { type Act, after, type Life, type Living, living } from './lives.ts'
 import type { Made } from './made.ts'
 
-/** A life with its resource as it stands by now. */
+/** A life with the current state of its resource. */
 interface Lived {
   readonly life: Life
   now: Living
   gone: boolean
 }
 
-/** A resource that takes part in an act, with its CR as it is before. */
+/** A resource that takes part in an act, with its CR before the act. */
 interface Taking {
   readonly lived: Lived
   readonly act: Act
   readonly cr: Resource | undefined
 }
 
-/** Some of the resources, by their number. */
+/** Selects some of the resources, by number. */
 type Part = (index: number) => boolean
 const everyOne: Part = () => true
 
-/** Nobody hears what became of the request. */
+/** The outcome of the request stays unknown. */
 const LOST = { type: 'commit-then-drop' } as const
 
-/** One resource of each life, which go through one act after the other together. */
+/** One resource of each life; all go through the acts together. */
 export class LifeRound {
   readonly #world: World
   readonly #made: Made
@@ -44,19 +44,19 @@ export class LifeRound {
     this.#finder = new LaneFinder(world)
   }
 
-  /** The resources that are there, as they are to be. */
+  /** The existing resources, in their wanted state. */
   get subjects(): readonly Living[] {
     return this.#lived.filter(({ gone }) => !gone).map(({ now }) => now)
   }
 
-  /** Names of the acts that there are, in the order of the lives. */
+  /** Names of all acts, in the order of the lives. */
   get acts(): readonly string[] {
     const names = this.#lived.flatMap(({ life }) => life.acts.map(({ name }) => name))
-    // Whatever else it has, a life ends with its deletion.
+    // Every life ends with a deletion.
     return [...new Set(names.filter((name) => name !== 'delete')), 'delete']
   }
 
-  /** Makes what the resources refer to. */
+  /** Creates the dependencies of the resources. */
   async begin(): Promise<void> {
     const needs = this.#lived.flatMap(({ life, now }) => life.needs(now.specName))
     for (const need of needs) await this.#made.apply(need)
@@ -64,9 +64,10 @@ export class LifeRound {
   }
 
   /**
-   * Lets every resource that has this act go through it, while the first write that it sends for each object meets the trouble.
-   * @param part which of the resources, by their number, take part. Default: all. @param among which of these are to meet it.
-   * @returns the writes that did.
+   * Every resource that has this act goes through it, while the first write that it sends for each object meets the
+   * fault.
+   * @param part which of the resources, by number, take part. Default: all. @param among which of these meet the fault.
+   * @returns the writes that met it
    */
   async live(
     name: string,
@@ -93,8 +94,8 @@ export class LifeRound {
   }
 
   /**
-   * The same while the lists of the resources' collections meet a trouble: those that look for what became of a create, or those of a
-   * pass over the account that is to find what was harmed.
+   * The same while the lists of the resources' collections meet a fault: those that check the outcome of a create, or
+   * those of a resync of the account that must find the change made by hand.
    */
   async liveWithLists(name: string, { act, fault, ...nth }: ListTrouble): Promise<readonly Case[]> {
     const { admin } = this.#world.emulator
@@ -114,7 +115,7 @@ export class LifeRound {
     const met = all.filter(({ lived }) => admin.fault(faults.get(`/${lived.now.path}`) ?? '').hits > 0)
     for (const id of [...faults.values(), ...others]) admin.deleteFault(id)
     if (!isCreated) {
-      // What the lists did not show in the trouble, they show now.
+      // The lists now show what they did not during the fault.
       await this.#world.pass()
       await this.#begin(all)
       await this.#untilOver(all)
@@ -127,14 +128,17 @@ export class LifeRound {
     }))
   }
 
-  /** Deletes what the resources referred to. */
+  /** Deletes the dependencies of the resources. */
   async end(): Promise<void> {
     const needs = this.#lived.flatMap(({ life, now }) => life.needs(now.specName)).toReversed()
     for (const { kind, name } of needs) await this.#world.delete(kind, name)
     for (const { kind, name } of needs) await this.#world.gone(kind, name, 60_000)
   }
 
-  /** Whose write that was. A body that was not read tells nothing: then it is the one's whose objects are made there. */
+  /**
+   * Whose write it was. A body that was not read says nothing: then the write is counted for the resource whose objects
+   * are created there.
+   */
   #tell(
     { method, path, query, body }: JournalEntry,
     all: readonly Taking[],
@@ -145,7 +149,7 @@ export class LifeRound {
     return one === undefined ? undefined : { life: one.lived.life, sort }
   }
 
-  /** The resources that have the act, as they are before it. */
+  /** The resources that have the act, in their state before it. */
   async #taking(name: string): Promise<readonly Taking[]> {
     const crs = new Map((await this.#crs()).map((cr) => [cr.metadata.name, cr]))
     return this.#lived.flatMap((lived) => {
@@ -200,12 +204,12 @@ function writeOf(life: Life, act: string, sort: string): string {
   return `${life.kind} ${life.title} / ${act} / ${sort}`
 }
 
-/** Path of the collection in which objects of the kind have their parts. */
+/** Path of the collection that holds the parts of the kind's objects. */
 function childrenOf(kind: string): string | undefined {
   return managed.find(({ definition }) => definition.kind === kind)?.children?.collection.path
 }
 
-/** The first write of each sort that the act makes the operator send. @param cr as it is before. */
+/** The first write of each sort that the act causes. @param cr as before the act */
 function matchesOf({ kind, path }: Living, act: Act, cr: Resource | undefined): readonly FaultMatch[] {
   const children = childrenOf(kind)
   const own = `/${path}/${cr?.status?.id}`
@@ -222,7 +226,7 @@ function matchesOf({ kind, path }: Living, act: Act, cr: Resource | undefined): 
   return [{ method: isDeleted ? 'DELETE' : 'PATCH', path: own }]
 }
 
-/** Each match once, for as many requests as it is there. */
+/** Each match once, for as many requests as it occurs. */
 function grouped(matches: readonly FaultMatch[]): readonly FaultMatch[] {
   const groups = Map.groupBy(matches, ({ method, path }) => `${method} ${path}`)
   return [...groups.values()].map((same) => ({ ...same[0], times: same.length }))

@@ -10,7 +10,7 @@ import type { Resource, World } from '../../../cluster/support/world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A CR of a life, under a name of its own. */
+/** A CR of a life with its own name. */
 export interface Living extends LivedSubject {
   readonly kind: string
   readonly name: string
@@ -18,18 +18,21 @@ export interface Living extends LivedSubject {
   readonly specName: string
 }
 
-/** One thing that happens to a CR at rest. */
+/** A change to a CR at rest. */
 export interface Act {
   readonly name: string
-  /** Whether another object is made for it. */
+  /** Whether another object is created for it. */
   readonly makesAnother: boolean
-  /** What is edited in the spec. */
+  /** The edit of the spec. */
   readonly edit?: (spec: Record<string, unknown>) => Record<string, unknown>
-  /** What somebody else does to the object at the API. */
+  /** The change of the object at the API by hand. */
   readonly harm?: (world: World, living: Living, cr: Resource) => Promise<void>
-  /** Does the rest to the CR as it stands, which is what the operator hears of. Nothing for `create`: then the CR is just made. */
+  /**
+   * Does the rest to the current CR, which is what the operator observes. Nothing for `create`: then the CR was just
+   * created.
+   */
   readonly begin?: (world: World, living: Living, cr: Resource) => Promise<void>
-  /** Whether the operator is done with it. @param cr undefined when it is gone. @param former id of its object before. */
+  /** Whether the operator has finished. @param cr undefined once it is gone. @param former id of its object before */
   isOver(cr: Resource | undefined, former: unknown): boolean
   /** Fields of the object that differ afterwards. */
   readonly changes?: Fields
@@ -37,7 +40,7 @@ export interface Act {
   readonly rules?: readonly Fields[]
 }
 
-/** Everything that happens to a resource of one spec. */
+/** All changes to a resource of one spec. */
 export interface Life extends SpecCase {
   /** `kind-title`, as part of names. */
   readonly name: string
@@ -46,7 +49,7 @@ export interface Life extends SpecCase {
 
 const TEXT = 'edited in the middle of its life'
 const LOOK = 'culvert.dev/reconcile-requested-at'
-/** A former token that is not used any more goes at once. */
+/** A replaced token that is no longer used is revoked at once. */
 const NO_OVERLAP = { rotation: { interval: '720h', overlap: '0s' } }
 const ROTATE = { 'culvert.dev/rotate-requested-at': 'now' }
 
@@ -59,7 +62,7 @@ export function livesTitled(title: 'minimal' | 'full'): readonly Life[] {
     .map((each) => ({ ...each, name: `${each.kind}-${title}`.toLowerCase(), acts: actsOf(each) }))
 }
 
-/** The CR of a life under this name. @param specName what the spec and its needs are made for. */
+/** The CR of a life with this name. @param specName the name that the spec and its needs are built for */
 export function living({ kind, title, spec }: SpecCase, name: string, specName = name): Living {
   const own = spec(specName)
   return { kind, name, title, specName, spec: own, path: pathOfObjects({ kind, name, spec: own }) }
@@ -75,7 +78,7 @@ function descriptorOf(kind: string) {
   return found
 }
 
-/** What the act makes of the CR; undefined when it is gone. */
+/** The CR's state after the act; undefined once it is gone. */
 export function after(one: Living, { edit, changes, rules, isOver }: Act): Living | undefined {
   if (isOver(undefined, undefined)) return undefined
   const spec = edit === undefined ? one.spec : edit(one.spec)
@@ -107,9 +110,9 @@ function updates(life: SpecCase, shownIn: 'metadata' | 'name'): readonly Act[] {
   return [text, updating('update rules', (spec) => ({ ...spec, ...ofRules.spec }), { rules: ofRules.rules })]
 }
 
-/** Another value of a field that is fixed at create, where the kind has one. */
+/** Another value of an immutable field, if the kind has one. */
 function replacements(life: SpecCase): readonly Act[] {
-  // One that refers to something else would need that as well.
+  // A value that refers to something else would need that as well.
   const edit = editsOf(life).find(
     ({ spec, sends }) => sends === 'another object' && !JSON.stringify(spec).includes('Ref'),
   )
@@ -136,12 +139,12 @@ function updating(name: string, edit: NonNullable<Act['edit']>, comesTo: Pick<Ac
   }
 }
 
-/** Whether the look that was asked for after the object had been harmed is over. */
+/** Whether the reconcile that was requested after the change of the object has finished. */
 function wasLookedAt(cr: Resource | undefined, name: string): boolean {
   return cr !== undefined && isAtRest(cr) && cr.status?.lastHandledReconcileAt === askedAfter(name)
 }
 
-/** Somebody else harms the object, and then a look at the CR is asked for. */
+/** The object is changed by hand, then a reconcile of the CR is requested. */
 function harming(name: string, harm: NonNullable<Act['harm']>): Pick<Act, 'name' | 'harm' | 'begin'> {
   return { name, harm, begin: (world, one) => world.annotate(one.kind, one.name, { [LOOK]: askedAfter(name) }) }
 }

@@ -1,7 +1,7 @@
 import type { Manifest } from '../../../builders/specs.ts'
 import type { World } from '../../../cluster/support/world.ts'
 
-/** Applies CRs, and counts the objects that are to be made for them and their lives. */
+/** Applies CRs, and counts the objects that should be created for them over their lives. */
 export class Made {
   readonly #world: World
   readonly #counts = new Map<string, number>()
@@ -10,18 +10,18 @@ export class Made {
     this.#world = world
   }
 
-  /** Applies a CR that is not there yet: an object will be made for it. */
+  /** Applies a CR that does not exist yet: an object will be created for it. */
   async apply({ kind, name, spec }: Manifest): Promise<void> {
     this.another(kind)
     await this.#world.apply(kind, name, spec)
   }
 
-  /** One more object of the kind is to be made. */
+  /** Counts one more object of the kind. */
   another(kind: string): void {
     this.#counts.set(kind, this.of(kind) + 1)
   }
 
-  /** How many objects of the kind there are to have been. */
+  /** The number of objects of the kind that should have been created. */
   of(kind: string): number {
     return this.#counts.get(kind) ?? 0
   }

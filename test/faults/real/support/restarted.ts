@@ -4,7 +4,10 @@ import type { Stage } from '../../../cluster/support/stage.ts'
 /** On a busy machine a process may lose its Lease before it has begun. */
 const TRIES = 4
 
-/** Keeps an operator running on a stage, as a kubelet does: one that ends because its Lease was lost on a busy machine is started again. */
+/**
+ * Keeps an operator running on a stage, as a kubelet does: if it ends because a busy machine cost it its Lease, it is
+ * restarted.
+ */
 export class Restarted implements AsyncDisposable {
   readonly #stage: Stage
   readonly #ended = new Set<OperatorProcess>()
@@ -15,15 +18,15 @@ export class Restarted implements AsyncDisposable {
     this.#stage = stage
   }
 
-  /** Starts one; it reconciles when this resolves. */
+  /** Starts one; resolves once it reconciles. */
   async start(): Promise<void> {
     this.#starting = this.#start()
     await this.#starting
   }
 
-  /** Ends the one that runs, as a crash would. */
+  /** Kills the running one, as a crash would. */
   async kill(): Promise<void> {
-    // One that has just been lost is on its way to being started again.
+    // One that has just ended is already being restarted.
     await this.#starting
     const { operator } = this.#stage.world
     this.#ended.add(operator)
@@ -50,7 +53,7 @@ export class Restarted implements AsyncDisposable {
   async #follow(operator: OperatorProcess): Promise<void> {
     await operator.exited()
     if (this.#over.signal.aborted || this.#ended.has(operator)) return
-    // Whoever waits for the resources sees that none has come.
+    // The caller that waits for resources notices that none is reconciled.
     await this.start().catch(() => undefined)
   }
 }

@@ -7,31 +7,36 @@ import type { Case } from '../../support/case-list.ts'
 import { type Act, after, type Life, type Living, living } from './lives.ts'
 import type { Made } from './made.ts'
 
-/** A place on the way of a life at which the operator is to be killed. */
+/** A point in a life at which to kill the operator. */
 export interface Aim {
   readonly life: Life
   readonly act: Act
-  /** Which of the act's writes it is, from 1. */
+  /** Which of the act's writes, from 1. */
   readonly number: number
   readonly stop: Stop
 }
 
-/** A busy machine leads a resource another way now and then: so often one is tried, each time under another name. */
+/** On a busy machine a resource sometimes goes another way: each is tried this often, each time with another name. */
 const TRIES = 3
-/** So many of each act go their way while it is written down: what one alone has passed came of the moment, and one that was led another way is outvoted. */
+/**
+ * Resources of each act that are recorded: a write seen only once is discarded, and a resource that went another way is
+ * outvoted.
+ */
 const WITNESSES = 3
 const SETTLED_MS = 240_000
-/** Far more than three tries take on a busy machine. Whoever has come to its stop waits for the others meanwhile. */
+/** Far more than three attempts take on a busy machine. Resources at their stops wait for the others meanwhile. */
 const REACH_MS = 120_000
 const WHENS: readonly Stop['when'][] = ['before', 'after', 'answered']
 
-/** How the case of an aim is listed. */
+/** The list entry of an aim's case. */
 export function caseOf({ life, act, number, stop }: Aim): Case {
   const write = `${life.kind} ${life.title} / ${act.name} / ${stop.request} (write ${number})`
   return { write, point: stop.when, fault: 'SIGKILL' }
 }
 
-/** Lives through each act of the lives undisturbed, and numbers the writes that the operator sends meanwhile: a stop before, after and once answered for each. */
+/**
+ * Goes through each act undisturbed, and numbers the operator's writes: stops before, after and once answered for each.
+ */
 export async function record(stage: Stage, made: Made, lives: readonly Life[]): Promise<readonly Aim[]> {
   const { stops } = stage
   const ways = lives.flatMap((life) => life.acts.map((act, at) => ({ life, act, at })))
@@ -63,7 +68,10 @@ export async function record(stage: Stage, made: Made, lives: readonly Life[]): 
   return aims
 }
 
-/** Takes a resource to each aim. One that has not come to its stop in time counts as one that came another way. @returns those that stand where they should. */
+/**
+ * Takes a resource to each aim. One that does not reach its stop in time counts as having gone another way. @returns
+ * those at their stops
+ */
 export async function bring(walks: readonly Walk[], world: World): Promise<readonly Walk[]> {
   await Promise.all(walks.map((walk) => walk.begin()))
   const { left } = await settled(world, walks, (walk, cr) => walk.step(cr), REACH_MS)
@@ -73,13 +81,16 @@ export async function bring(walks: readonly Walk[], world: World): Promise<reado
 
 type Look = (walk: Walk, cr: Resource | undefined) => boolean | Promise<boolean>
 
-/** Waits until each of the walks says so of its CR, and calls it no more from then on. @throws Error naming those that do not in time */
+/**
+ * Waits until each walk accepts its CR, and does not ask it again afterwards. @throws Error naming those that do not in
+ * time
+ */
 async function settle(world: World, walks: readonly Walk[], look: Look): Promise<void> {
   const { why } = await settled(world, walks, look)
   if (why !== undefined) throw why
 }
 
-/** The same, with those that have not come so far in time, and how they stand. */
+/** The same; returns those that have not finished in time, and their state. */
 export async function settled(
   world: World,
   walks: readonly Walk[],
@@ -103,13 +114,13 @@ export async function settled(
     await until('every resource has come so far', all, { timeoutMs, describe })
     return { left: [] }
   } catch (error) {
-    // What a request to a server says has failed is about all of them.
+    // A failed request to a server concerns all of them.
     if (open.size === 0 || !(error instanceof Error)) throw error
     return { left: [...open], why: error }
   }
 }
 
-/** Deletes the CRs of the walks and what they refer to, and waits until they are gone. */
+/** Deletes the walks' CRs and their dependencies, and waits until they are gone. */
 export async function leave(world: World, walks: readonly Walk[]): Promise<void> {
   const all = walks.flatMap((walk) => walk.applied)
   await Promise.all(all.map(({ kind, name }) => world.delete(kind, name).catch(() => undefined)))
@@ -123,10 +134,10 @@ export async function leave(world: World, walks: readonly Walk[]): Promise<void>
   await until('every resource is gone', async () => (await left()).length === 0, { timeoutMs: 240_000, describe })
 }
 
-/** A resource on its way through an act, to where it is to be stopped. */
+/** A resource on its way through an act to its stop. */
 export class Walk {
   readonly aim: Omit<Aim, 'stop'> & { readonly stop: Stop | undefined }
-  /** All that was applied for it, of earlier tries too. */
+  /** Everything applied for it, including earlier attempts. */
   readonly applied: { readonly kind: string; readonly name: string }[] = []
   readonly #stage: Stage
   readonly #made: Made
@@ -148,17 +159,17 @@ export class Walk {
     return this.#living.name
   }
 
-  /** Whether it stands at its stop. */
+  /** Whether it is at its stop. */
   get isThere(): boolean {
     return this.#state === 'there'
   }
 
-  /** The resource as it is to be once the act is over; undefined when it is to be gone. */
+  /** The resource's wanted state after the act; undefined if it should be gone. */
   get comesTo(): Living | undefined {
     return after(this.#living, this.aim.act)
   }
 
-  /** Makes what the resource refers to and then the resource, under a new name. */
+  /** Creates the resource's dependencies and then the resource, with a new name. */
   async begin(): Promise<void> {
     const { life, act, stop } = this.aim
     const { world, stops } = this.#stage
@@ -172,12 +183,12 @@ export class Walk {
     await this.#made.apply(this.#living)
   }
 
-  /** Whether the CR has been made and is at rest. */
+  /** Whether the CR has been created and is at rest. */
   isMade(cr: Resource | undefined): boolean {
     return cr !== undefined && isAtRest(cr)
   }
 
-  /** Begins with the act, once the CR is at rest. */
+  /** Starts the act once the CR is at rest. */
   async act(cr: Resource | undefined): Promise<boolean> {
     const { act, stop } = this.aim
     if (this.#state !== 'made') return true
@@ -191,18 +202,18 @@ export class Walk {
     return true
   }
 
-  /** Whether the operator is done with the act. */
+  /** Whether the operator has finished the act. */
   isOver(cr: Resource | undefined): boolean {
     return this.aim.act.isOver(cr, this.#former)
   }
 
-  /** It is not to be stopped any more. */
+  /** Cancels its stop. */
   giveUp(): void {
     this.#stage.stops.release(this.name)
     this.#state = 'missed'
   }
 
-  /** Goes on towards the stop. Whether it stands there, or has missed it as often as it may. */
+  /** Continues towards the stop. Whether it is there, or has missed it as often as it may. */
   async step(cr: Resource | undefined): Promise<boolean> {
     const { stops } = this.#stage
     if (this.#state === 'made') {
@@ -211,7 +222,7 @@ export class Walk {
     }
     const reached = stops.reached(this.name)
     const passed = this.isOver(cr)
-    // Nothing may follow the last answer of an act.
+    // Nothing need follow the last answer of an act.
     if (reached || (passed && this.aim.stop?.when === 'answered' && stops.isMet(this.name))) {
       this.#state = 'there'
       return true

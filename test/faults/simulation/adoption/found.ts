@@ -10,20 +10,23 @@ import type { Laboratory, SimulatedWorld, WorldOptions } from '../world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Whose spec the object has been made by. */
+/** The resource whose spec the object was created from. */
 const MAKER = 'maker'
-/** Until everything is made. */
+/** Time until everything is created. */
 const MADE_MS = 120_000
 
-/** A world with an object of the kind that somebody made by hand, and with the resources that a spec for it refers to. */
+/** A world with an object of the kind made by hand, and with the dependencies of a spec for it. */
 export interface FoundObject {
   readonly world: SimulatedWorld
   readonly oracle: Oracle
   readonly id: string
-  /** The spec that the object is equal to. */
+  /** The spec that the object matches. */
   readonly spec: Fields
   readonly path: string
-  /** Whether it is a key that may be the account's own, and that goes only after the bot that owns it, which cannot go first. */
+  /**
+   * Whether it is a key that may be the account's own, and that is deleted only after the bot that owns it, which
+   * cannot be deleted first.
+   */
   readonly isGuarded: boolean
 }
 
@@ -31,7 +34,9 @@ export function isGuarded({ kind, needs }: Pick<SpecCase, 'kind' | 'needs'>): bo
   return kind === 'APIKey' && needs(MAKER).length > 0
 }
 
-/** The object is made by a resource, which is then taken out of the cluster by hand, and the mark out of the object. */
+/**
+ * A resource creates the object; then the resource is removed from the cluster by hand, and the marker from the object.
+ */
 export async function findObject(
   laboratory: Laboratory,
   { kind, spec, needs }: SpecCase,
@@ -47,7 +52,10 @@ export async function findObject(
   return { world, oracle, id: place.id, spec: spec(MAKER), path, isGuarded: isGuarded({ kind, needs }) }
 }
 
-/** Has a resource make an object, takes it out of the cluster by hand, and the mark out of the object: nobody knows whose it was. */
+/**
+ * A resource creates an object; then the resource is removed from the cluster by hand, and the marker from the object:
+ * it no longer has a known owner.
+ */
 export async function leaveObject(
   world: SimulatedWorld,
   { kind, name, spec }: Manifest,
@@ -81,7 +89,7 @@ function childPath(world: SimulatedWorld, kind: string): string {
   return world.kinds.managedKind(kind)?.children?.collection.path ?? ''
 }
 
-/** The object as the account has it; undefined: it is gone. */
+/** The object in the account; undefined: it is gone. */
 export async function objectAt({ world, path }: FoundObject): Promise<Fields | undefined> {
   const { status, body } = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
   return status === 200 ? (JSON.parse(body) as Fields) : undefined
@@ -95,7 +103,7 @@ function isReady(cr: CustomResource | undefined): boolean {
   )
 }
 
-/** Why a resource is not equal to an object, with the words that it says it in. */
+/** Why a resource does not match its object: reason and message. */
 export function refusalOf(cr: CustomResource | undefined): { readonly reason: string; readonly message: string } {
   const { reason = '', message = '' } = cr?.status?.conditions?.find(({ type }) => type === 'Synced') ?? {}
   return { reason, message }

@@ -3,7 +3,7 @@ import { status } from '../kube-server.ts'
 import { isWrite, type SimulatedWorld } from '../world.ts'
 import { befalls } from '../writes.ts'
 
-/** What befalls one write of a turn. */
+/** A fault of one write of a turn. */
 export interface Hurt {
   /** Which write, from 0. */
   readonly at: number
@@ -29,7 +29,7 @@ export const hurts: readonly (Hurt & { readonly title: string; readonly point: s
   return faults.map(([when, title, fault]) => ({ at, fault, title, point: `${when} write ${at}` }))
 })
 
-/** Lets it befall the writes from now on. @returns whether there was such a write. */
+/** Applies it to the writes from now on. @returns whether there was such a write */
 export function hurtIn(world: SimulatedWorld, hurt: Hurt | undefined): () => boolean {
   const { trouble } = world.network
   const made = hurt === undefined ? undefined : befalls([hurt])

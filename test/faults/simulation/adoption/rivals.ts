@@ -12,9 +12,11 @@ type Policy = 'Manage' | 'Observe'
 const NAMES = ['left', 'right'] as const
 type Rival = (typeof NAMES)[number]
 
-/** How much later the second resource is applied. Milliseconds: a request takes four there and back, a watch ten. */
+/**
+ * How much later the second resource is applied. Milliseconds: a request takes four for the round trip, a watch ten.
+ */
 const OFFSETS = [0, 1, 2, 3, 4, 5, 6, 8, 10, 11, 12, 13, 15, 20, 30] as const
-/** Times of creation are told in seconds. */
+/** Creation times have a resolution of a second. */
 const SECOND_MS = 1_000
 const POLICIES: readonly (readonly [left: Policy, right: Policy])[] = [
   ['Manage', 'Manage'],
@@ -24,7 +26,7 @@ const POLICIES: readonly (readonly [left: Policy, right: Policy])[] = [
 ]
 /** The other namespace. */
 const ELSEWHERE = 'elsewhere'
-/** Until a resource is gone. Milliseconds. */
+/** Time until a resource is gone. Milliseconds. */
 const FAREWELL_MS = 60_000
 const REFUSED = ['NotAdoptable', 'TakenOver'] as const
 
@@ -32,18 +34,18 @@ interface Turn {
   readonly policies: readonly [left: Policy, right: Policy]
   readonly offset: number
   readonly hurt?: Hurt
-  /** Whether both have it already in their statuses, while no operator is at work. */
+  /** Whether both statuses name it before an operator runs. */
   readonly isHeld?: boolean
-  /** Whether they are of two namespaces, with a ClusterAccount. */
+  /** Whether they are in two namespaces, with a ClusterAccount. */
   readonly isShared?: boolean
 }
 
-/** Two resources name the same object, one a few milliseconds after the other. */
+/** Two resources name the same object, applied a few milliseconds apart. */
 export const rivals: readonly Trial[] = subjects.flatMap((subject) => {
   return POLICIES.flatMap((policies) => OFFSETS.map((offset) => trial(subject, { policies, offset }, ['', 'none'])))
 })
 
-/** Both have the object by their statuses: an operator of before let them, or a status was copied. */
+/** Both statuses name the object: an earlier operator allowed it, or a status was copied. */
 export const heldTwice: readonly Trial[] = [0, SECOND_MS].flatMap((offset) => {
   return subjects.map((subject) => {
     const turn: Turn = { policies: ['Manage', 'Manage'], offset, isHeld: true }
@@ -51,7 +53,7 @@ export const heldTwice: readonly Trial[] = [0, SECOND_MS].flatMap((offset) => {
   })
 })
 
-/** Two namespaces that share an account: neither sees what the other has. */
+/** Two namespaces share an account: neither sees the other's resources. */
 export const sharedRivals: readonly Trial[] = subjects
   .filter(({ needs }) => needs('').length === 0)
   .flatMap((subject) => {
@@ -62,7 +64,7 @@ export const sharedRivals: readonly Trial[] = subjects
     })
   })
 
-/** The first, with a kill or a fault at each write. */
+/** The first group, with a kill or a fault at each write. */
 export const hurtRivals: readonly Trial[] = subjects.flatMap((subject) => {
   return hurts.flatMap(({ title, point, ...hurt }) => {
     return [0, 10].map((offset) => {
@@ -115,7 +117,7 @@ async function played(found: FoundObject, kind: string, turn: Turn): Promise<rea
   const loser = winner === 'left' ? 'right' : 'left'
   if (turn.isHeld === true && turn.offset >= SECOND_MS && winner !== 'left') problems.push('the younger one has it')
   const refusal = pair.told(loser)
-  // Nobody is told what stands in another namespace.
+  // No message reveals the content of another namespace.
   const holder = turn.isShared === true ? 'a resource of another namespace' : `${kind}/${winner}`
   if (!refusal.includes(holder)) problems.push(`${loser} does not say who has ${id}: ${refusal}`)
   if (turn.isShared === true && refusal.includes(winner)) problems.push(`${loser} is told of ${winner}: ${refusal}`)
@@ -136,7 +138,7 @@ class Pair {
   readonly #found: FoundObject
   readonly #kind: string
   readonly #turn: Turn
-  /** What was sent to the object. */
+  /** Requests sent for the object. */
   readonly #sent: string[] = []
 
   constructor(found: FoundObject, kind: string, turn: Turn) {
@@ -156,7 +158,7 @@ class Pair {
     const { world, id, spec } = this.#found
     const managementPolicy = this.#turn.policies[NAMES.indexOf(name)]
     const text = this.#kind === 'BotUser' ? { displayName: textOf(name) } : { description: textOf(name) }
-    // Of two that only look, none has anything to say against the object.
+    // Of two that only observe, neither declares anything against the object.
     const wanted = managementPolicy === 'Observe' ? spec : { ...spec, ...text }
     world.server.create(world.typeOf(this.#kind), this.#keyOf(name), {
       spec: {
@@ -168,7 +170,7 @@ class Pair {
     })
   }
 
-  /** Gives both the object by their statuses, as adopted. */
+  /** Writes the object into both statuses, as adopted. */
   hold(): void {
     const { world, id } = this.#found
     const type = world.typeOf(this.#kind)
@@ -184,7 +186,7 @@ class Pair {
     this.#found.world.delete(this.#kind, name, namespace)
   }
 
-  /** Deletes everything, and by hand an object that stays. */
+  /** Deletes everything, and an object that stays by hand. */
   async end(winner: Rival): Promise<void> {
     const { world, path } = this.#found
     this.delete(winner)
@@ -202,7 +204,7 @@ class Pair {
     return this.get(name)?.status?.id === undefined && REFUSED.some((each) => each === reason)
   }
 
-  /** What it has, and says. */
+  /** Its state and messages. */
   told(name: Rival): string {
     const { reason, message } = refusalOf(this.get(name))
     return `${name} has ${this.get(name)?.status?.id} and says ${reason}: ${message}`

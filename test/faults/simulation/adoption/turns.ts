@@ -11,19 +11,19 @@ type Fields = Readonly<Record<string, unknown>>
 const NAME = 'subject'
 const TEXT = 'as the resource has it'
 
-/** How a resource is to stand to the object; undefined: there is none. */
+/** How a resource relates to the object; undefined: there is no resource. */
 type Stance = 'observing' | 'managing' | 'managing, to delete' | undefined
 
-/** One step of a resource that names an object which is there already. */
+/** One step of a resource that names an existing object. */
 interface Turn {
   readonly title: string
   readonly before: Stance
   readonly after: Stance
-  /** Whether another resource of that name comes after the one of before is gone. */
+  /** Whether another resource of that name is created after the previous one is gone. */
   readonly isAnother?: true
   /** Whether the resource loses all of its annotations and its status. */
   readonly isStripped?: true
-  /** What becomes of the object. */
+  /** What happens to the object. */
   readonly object: 'stays as it was' | 'is as the resource has it' | 'goes'
 }
 
@@ -52,7 +52,9 @@ const turns: readonly Turn[] = [
   { title: 'deleted', before: 'managing, to delete', after: undefined, object: 'goes' },
 ]
 
-/** Every step from a look at an object to its end, with nothing that fails, in an account of the namespace or a shared one. */
+/**
+ * Every step from observing an object to its deletion, without faults, in an account of the namespace or a shared one.
+ */
 export const adoptions: readonly Trial[] = each((subject, turn, isShared) => [trial(subject, turn, isShared)])
 
 /** The same with a kill or a fault at each write. */
@@ -112,7 +114,7 @@ async function played(
   if (!isHurt()) return undefined
   const problems = [...(await oracle.judge(undefined, LEFT_RULES))]
   const after = await objectAt(found)
-  // The spec names the object: nothing that is lost beside it makes another.
+  // The spec names the object: losing other information creates no second one.
   problems.push(...posts)
   problems.push(...unlikeTurn(turn, before, after), ...unlikeStance(world.get(kind, NAME), turn.after, id))
   world.delete(kind, NAME)
@@ -141,12 +143,12 @@ function strip(world: SimulatedWorld, kind: string): void {
   world.kube.mergePatch(world.typeOf(kind), key, { status: null }, { subresource: 'status' })
 }
 
-/** Until a resource is gone. Milliseconds. */
+/** Time until a resource is gone. Milliseconds. */
 const FAREWELL_MS = 60_000
-/** Rules of a policy that is left behind bear the mark of the resource that has gone: they are reported. */
+/** Rules of a policy that is left behind carry the marker of the deleted resource: they are reported. */
 const LEFT_RULES = 3
 
-/** Applies the resource so that it stands so to the object. */
+/** Applies the resource with that relation to the object. */
 function take({ world, id, spec }: FoundObject, kind: string, stance: NonNullable<Stance>): void {
   const text = kind === 'BotUser' ? { displayName: TEXT } : { description: TEXT }
   const wanted: Fields = {

@@ -19,14 +19,14 @@ import {
 import { takeBack } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
-/** How the Secrets and ConfigMaps with outputs come back. */
+/** How the Secrets and ConfigMaps with outputs are restored. */
 const OUTPUTS = ['as they were', 'with owners that are gone', 'missing'] as const
-/** How a Secret with a token comes back that was rotated since. */
+/** How a Secret with a token that was rotated since is restored. */
 const ROTATED = ['with a token that is revoked', 'with a token of before, within its overlap'] as const
 
 type How = (typeof OUTPUTS)[number] | (typeof ROTATED)[number]
 
-/** Everything restored without status, under other UIDs. */
+/** Everything restored without status, with other UIDs. */
 export const backups: readonly Trial[] = subjects.flatMap((subject) => {
   const { kind, title } = subject
   const hows: readonly How[] = hasToken(kind) ? [...OUTPUTS, ...ROTATED] : OUTPUTS
@@ -48,13 +48,13 @@ export const backups: readonly Trial[] = subjects.flatMap((subject) => {
 interface Restore {
   readonly how: How
   readonly withAccount: boolean
-  /** What befalls the operator that finds it all restored. Default: nothing. */
+  /** Faults of the operator that starts after the restore. Default: none. */
   readonly trouble?: Trouble
-  /** How many objects a page of a list holds then. Default: as many as the API allows. */
+  /** Objects on a page of a list then. Default: as many as the API allows. */
   readonly pageSize?: number
 }
 
-/** Loses everything in the cluster, puts it back without status, and tells what of it does not have its own object again. */
+/** Loses everything in the cluster, restores it without status, and returns what does not have its own object again. */
 export async function restored(
   laboratory: Laboratory,
   subject: SpecCase,
@@ -112,7 +112,7 @@ async function restoredIn(life: Life, { how, withAccount, trouble, pageSize }: R
   return [...wrong, ...(trouble?.unspent?.() ?? [])]
 }
 
-/** Gives the subject another token; its request is not a part of a backup. */
+/** Gives the subject another token; the rotation request is not part of a backup. */
 async function rotate(life: Life): Promise<void> {
   const { world, oracle } = life
   const { kind } = life.subject
@@ -124,7 +124,7 @@ async function rotate(life: Life): Promise<void> {
   await world.until(() => oracle.isAtRest, 10_000)
 }
 
-/** Takes the Account out and puts it back without status. */
+/** Removes the Account and restores it without status. */
 function restoreAccount({ world }: Life): void {
   const { account } = world
   if (account === undefined) throw new Error('there is no Account')

@@ -8,12 +8,15 @@ import { hasToken, isMarked, Life, nameOf, subjects } from './life.ts'
 import { reasonOf } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
-/** What can be there once only, and what refers to it. */
+/** Reasons of resources that can exist only once, and of those that refer to them. */
 const ONCE = ['Conflict', 'ReferenceNotReady'] as const
-/** Longer than an operator needs to see that everything was taken from it. */
+/** Longer than an operator needs to notice that all its objects were taken. */
 const LOOK_MS = 80_000
 
-/** With one id each cluster takes what the other alone has for something that a resource of its own has left, and reports it. */
+/**
+ * With one id, each cluster considers the objects that only the other has as left over from a resource of its own, and
+ * reports them.
+ */
 const ORPHANS = 100
 
 type Scenario = (one: Life, other: Life) => Promise<readonly string[]>
@@ -36,7 +39,7 @@ const ways: readonly Way[] = [
   ),
 ]
 
-/** Two clusters at work on one account, with the same manifests. */
+/** Two clusters that manage one account with the same manifests. */
 export const clusters: readonly Trial[] = ways.flatMap(({ point, fault, installations, scenario }) =>
   subjects.map((subject): Trial => {
     const { kind, title } = subject
@@ -66,7 +69,7 @@ function idsOf(...lives: readonly Life[]): ReadonlySet<string> {
   return new Set(lives.flatMap((life) => [...life.ids().values()]))
 }
 
-/** Each with an id of its own: what can be there twice is, and nobody touches what is the other's. */
+/** Each with an id of its own: what can exist twice does, and neither touches the other's objects. */
 function beside(isFirstAtRest: boolean): Scenario {
   return async (one, other) => {
     for (const life of [one, other]) {
@@ -77,7 +80,7 @@ function beside(isFirstAtRest: boolean): Scenario {
     if (isFirstAtRest) {
       const unrest = await one.oracle.untilRest()
       if (unrest.length > 0) return unrest
-      // What a cluster knows of an account is as old as its last look.
+      // A cluster's knowledge of an account is as old as its last list.
       await one.world.advance(LOOK_MS)
       for (const { kind, name, spec } of other.manifests()) other.world.apply(kind, name, spec)
     }
@@ -90,13 +93,13 @@ function beside(isFirstAtRest: boolean): Scenario {
     for (const { kind, metadata } of other.world.all()) other.world.delete(kind, metadata.name)
     other.oracle.allow({ others: idsOf(one) })
     problems.push(...(await other.oracle.judge()))
-    // What the other had to itself is free: whoever was refused gets it, and all else stays.
+    // Names of the other cluster are free: the refused resources get them, and all else stays.
     one.oracle.allow({})
     return [...problems, ...(await one.oracle.judge()), ...unchanged(before, await one.bodies())]
   }
 }
 
-/** Lists of objects that have children are older than those of the children. */
+/** Lists of objects with children are older than those of the children. */
 const childrenFirst: Trouble = {
   request: ({ server, method, path }) => {
     const isList = server === 'api' && method === 'GET' && PARENTS.has(path.slice(1))
@@ -104,7 +107,7 @@ const childrenFirst: Trouble = {
   },
 }
 
-/** Collections of objects that have children in another. */
+/** Collections whose objects have children in another. */
 const PARENTS: ReadonlySet<string> = new Set(
   managed.flatMap(({ children, collections }) => (children === undefined ? [] : collections.map(({ path }) => path))),
 )
@@ -112,7 +115,7 @@ const PARENTS: ReadonlySet<string> = new Set(
 /** When the older of two clusters learns that the newer has taken an object. */
 type Notice = 'noticed' | 'noticed by its children first' | 'deleted before it is noticed'
 
-/** Both with one id: the newer has what bears the mark, and the older says so, and deletes nothing of it. */
+/** Both with one id: the newer takes the marked objects, and the older reports it and deletes none of them. */
 function takenOver(notice: Notice): Scenario {
   const isNoticed = notice !== 'deleted before it is noticed'
   return async (old, young) => {
@@ -129,7 +132,7 @@ function takenOver(notice: Notice): Scenario {
       await young.world.advance(2 * LOOK_MS)
       old.world.calm()
     } else {
-      // The newer has put its mark on what it has taken; what bears none, and tokens, it has made anew.
+      // The newer has put its marker on what it took; unmarked objects and tokens it created again.
       const settled = await young.oracle.untilRest()
       if (settled.length > 0) return settled
     }
@@ -140,7 +143,7 @@ function takenOver(notice: Notice): Scenario {
     await young.world.advance(LOOK_MS)
     old.oracle.allow({ others: idsOf(young) })
     problems.push(...(await old.oracle.judge(undefined, ORPHANS)))
-    // What the older had to itself without a mark is free by now.
+    // Unmarked names of the older cluster are free by now.
     young.oracle.allow({})
     problems.push(...(await young.oracle.judge(undefined, ORPHANS)))
     const bodies = await young.bodies()
@@ -148,7 +151,7 @@ function takenOver(notice: Notice): Scenario {
   }
 }
 
-/** What has become of a resource of the older cluster, and of the same one of the newer. */
+/** The outcome for a resource of the older cluster, and the same one of the newer. */
 function claimed(old: Life, young: Life, cr: CustomResource, former: string | undefined): readonly string[] {
   const mine = old.world.get(cr.kind, cr.metadata.name)
   const theirs = young.world.get(cr.kind, cr.metadata.name)
@@ -163,7 +166,7 @@ function claimed(old: Life, young: Life, cr: CustomResource, former: string | un
   return reasonOf(mine) === 'TakenOver' ? taken : [...taken, `${about} says ${reasonOf(mine)} in the older cluster`]
 }
 
-/** Whatever of the two is not as it is to be when both are at work; and then silence. */
+/** What is wrong in either cluster when both run; and then silence. */
 async function peace(one: Life, other: Life, orphans = 0): Promise<readonly string[]> {
   for (const life of [one, other]) life.oracle.allow({ refused: [...ONCE, 'TakenOver'], others: idsOf(one, other) })
   const { length } = one.oracle.writes
@@ -178,7 +181,7 @@ function shared(one: Life, other: Life): readonly string[] {
   return [...other.ids()].filter(([, id]) => held.has(id)).map(([name, id]) => `${name} of the other cluster has ${id}`)
 }
 
-/** Those of the second cluster that were not told whose object may be theirs. */
+/** Resources of the second cluster without an Event that says whose object may be theirs. */
 function untold(other: Life): readonly string[] {
   return other.world
     .all()

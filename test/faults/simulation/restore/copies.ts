@@ -22,10 +22,13 @@ import {
 import { reasonOf, takeBack } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
-/** What can be there once only, what goes into the Secret that the original owns, and what refers to such a copy. */
+/**
+ * Reasons of resources that can exist only once, of those whose Secret the original owns, and of those that refer to
+ * such a copy.
+ */
 const ONCE = ['Conflict', 'OutputNotOwned', 'ReferenceNotReady'] as const
 const COPY = 'copy-of-'
-/** At least as many as the policies that are left have rules. */
+/** At least as many as the rules of the policies left behind. */
 const ORPHANS = 10
 
 type Scenario = (life: Life) => Promise<readonly string[] | undefined>
@@ -48,7 +51,7 @@ const scenarios: readonly (readonly [point: string, fault: string, scenario: Sce
   ['no operator at work', 'renamed with its status, and another made under the old name', renamed],
 ]
 
-/** Resources under others' names, and with others' annotations. */
+/** Resources with others' names, and with others' annotations. */
 export const copies: readonly Trial[] = subjects.flatMap((subject) => {
   return scenarios.map(([point, fault, scenario]): Trial => {
     const { kind, title } = subject
@@ -67,7 +70,7 @@ async function within(laboratory: Laboratory, subject: SpecCase, scenario: Scena
   }
 }
 
-/** As `kubectl get -o yaml | sed NAME | kubectl create`. */
+/** Like `kubectl get -o yaml | sed NAME | kubectl create`. */
 function copyAll(life: Life): void {
   for (const cr of life.world.all())
     putBack(life.world, { ...cr, metadata: { ...cr.metadata, name: COPY + cr.metadata.name } })
@@ -96,7 +99,7 @@ async function copied(life: Life, moment: 'at rest' | 'down'): Promise<readonly 
   return [...problems, ...(await oracle.judge()), ...unchanged(bodies, await life.bodies())]
 }
 
-/** What the originals had to themselves is free once they are gone; what they had is nobody's before. */
+/** The originals' unique names are free once they are deleted; before, their objects belong to no one else. */
 async function deletedWithCopies(life: Life): Promise<readonly string[]> {
   const { world, oracle } = life
   const held = new Set(life.ids().values())
@@ -108,7 +111,7 @@ async function deletedWithCopies(life: Life): Promise<readonly string[]> {
   return [...problems, ...taken.map((cr) => `${nameOf(cr)} has taken ${statusOf(cr).id}`)]
 }
 
-/** Pairs of a subject and a bystander, and of what they refer to. */
+/** Pairs of a subject and a bystander, and of their dependencies. */
 function pairs(life: Life): readonly (readonly [CustomResource, CustomResource])[] {
   const all = life.world.all()
   return all.flatMap((cr) => {
@@ -132,7 +135,7 @@ async function swappedAnnotations(life: Life, isDown: boolean): Promise<readonly
   return [...problems, ...unchanged(bodies, await life.bodies()), ...moved(ids, life.ids())]
 }
 
-/** Each has its own object back where its mark says so; nothing else says whose an object is. */
+/** Each has its own object back where its marker says so; nothing else says whose an object is. */
 async function restoredSwapped(life: Life): Promise<readonly string[]> {
   const { world, oracle } = life
   const ids = life.ids()
@@ -155,7 +158,10 @@ async function restoredSwapped(life: Life): Promise<readonly string[]> {
   return [...problems, ...wrong]
 }
 
-/** Who may write a status can give each the object of the other: its attempt and the mark tell each which is its own. */
+/**
+ * A user who may write statuses can give each the object of the other: its attempt and the marker tell each which is
+ * its own.
+ */
 async function swappedStatuses(life: Life, isDown: boolean): Promise<readonly string[] | undefined> {
   const { oracle } = life
   const [ids, bodies] = [life.ids(), await life.bodies()]
@@ -165,7 +171,7 @@ async function swappedStatuses(life: Life, isDown: boolean): Promise<readonly st
   return [...problems, ...unchanged(bodies, await life.bodies()), ...moved(ids, life.ids())]
 }
 
-/** Each takes with it what bears its mark, and nothing else. */
+/** Each deletes what carries its marker, and nothing else. */
 async function deletedSwapped(life: Life): Promise<readonly string[] | undefined> {
   const { world, oracle } = life
   if (!swapStatuses(life, false)) return undefined
@@ -173,7 +179,7 @@ async function deletedSwapped(life: Life): Promise<readonly string[] | undefined
   return (await oracle.judge({})).filter(isOurDoing)
 }
 
-/** A copy that thinks it has the original's object does nothing to it, alive or deleted. */
+/** A copy that names the original's object does nothing to it, alive or deleted. */
 async function copiedWithStatuses(life: Life): Promise<readonly string[] | undefined> {
   const { world, oracle } = life
   const originals = world.all().filter((cr) => isMarked(cr) || isNoted(cr))
@@ -201,7 +207,10 @@ async function copiedWithStatuses(life: Life): Promise<readonly string[] | undef
   return [...problems.filter(isOurDoing), ...unchanged(bodies, await life.bodies()), ...moved(ids, life.ids())]
 }
 
-/** Who has the object keeps it; the mark of the former name that is on it does not give it to whoever has that name now. */
+/**
+ * The resource that has the object keeps it; the marker with its former name does not give it to the resource that has
+ * that name now.
+ */
 async function renamed(life: Life): Promise<readonly string[] | undefined> {
   const { world, oracle, subject } = life
   const original = world.get(subject.kind, SUBJECT)
@@ -222,18 +231,21 @@ async function renamed(life: Life): Promise<readonly string[] | undefined> {
   return kept === id ? problems : [...problems, `the renamed one had ${id} and has ${kept}`]
 }
 
-/** Whose status is wrong has, for that long, an object of which it does not have the token. */
+/** While its status is wrong, a resource has an object whose token it does not have. */
 export function isOurDoing(problem: string): boolean {
   return !problem.endsWith('has an object whose token is not stored')
 }
 
-/** What the API was asked to change from a moment on. */
+/** Changes requested at the API since a moment. */
 function writtenSince({ oracle }: Life, moment: number): readonly string[] {
   const late = oracle.writes.slice(moment).filter(({ server }) => server === 'api')
   return late.map((write) => `written: ${textOf(write)}`)
 }
 
-/** Gives the subject and the bystander what the status of the other says of its object; false where neither a mark nor a note tells whose it is. */
+/**
+ * Exchanges the object status of the subject and the bystander; false where neither a marker nor a record says whose it
+ * is.
+ */
 function swapStatuses({ world, subject: { kind } }: Life, isDown: boolean): boolean {
   const [left, right] = [world.get(kind, SUBJECT), world.get(kind, BYSTANDER)]
   if (left === undefined || right === undefined || !(isMarked(left) || isNoted(left))) return false
@@ -244,7 +256,7 @@ function swapStatuses({ world, subject: { kind } }: Life, isDown: boolean): bool
   return true
 }
 
-/** Whether the resource itself notes which object it has. */
+/** Whether the resource itself records which object it has. */
 function isNoted({ metadata }: CustomResource): boolean {
   return metadata.annotations?.[REMOTE_ID] !== undefined
 }
@@ -264,7 +276,7 @@ function giveAnnotations({ world }: Life, to: CustomResource, from: CustomResour
   world.server.patch(world.typeOf(to.kind), keyOf(to), { metadata: { annotations } })
 }
 
-/** What of the first is not there any more as it was. */
+/** Objects of the first that are missing or changed. */
 export function unchanged(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): readonly string[] {
   return [...before].flatMap(([id, body]) =>
     after.get(id) === body ? [] : [`${id} was ${body} and is ${after.get(id)}`],

@@ -9,10 +9,10 @@ import { Life, LOOKS_MS, nameOf, SUBJECT, subjects } from './life.ts'
 import { reasonOf } from './taking-back.ts'
 import type { Trial } from './trial.ts'
 
-/** Somebody else, with an account at the same API. */
+/** Another account at the same API. */
 const ELSEWHERE = 'elsewhere'
 const OTHER_KEY = 'administrator-of-another-account'
-/** The operator has seen a new key and looked at what it opens by then. */
+/** By then the operator has noticed a new key and read the account that it opens. */
 const NOTICED_MS = 10_000
 
 type Act = (life: Life) => void
@@ -25,7 +25,7 @@ const moments: readonly (readonly [title: string, act: Act])[] = [
   ['a resource is made meanwhile', (life) => makeLate(life)],
 ]
 
-/** Whose Account gets whose key. */
+/** Which Account gets which key. */
 const swaps = ['the other account’s key', 'the keys of two accounts swapped'] as const
 
 /** An Account with a key that opens another account, and then its own again. */
@@ -101,13 +101,13 @@ function settleElsewhere(life: Life): void {
   }
 }
 
-/** Everything that the accounts hold, as it is kept. */
+/** Everything stored in the accounts. */
 function stored({ world }: Life): string {
   const { accounts } = world.api.emulator.admin.snapshot()
   return JSON.stringify(accounts)
 }
 
-/** How many objects there are of the subject's kind, beside how many resources. */
+/** The number of objects of the subject's kind, and of resources. */
 async function leftovers({ world, subject }: Life): Promise<readonly string[]> {
   const { accounts } = world.api.emulator.admin.snapshot()
   const held = new Set(world.all().map(({ status }) => status?.id))
@@ -127,7 +127,7 @@ function restart({ world }: Life): void {
   for (const { process } of world.operators) process.kill()
 }
 
-/** A field that people see: bots have a name, all others a description. */
+/** A visible field: bots have a name, all others a description. */
 function edit({ world, oracle, subject }: Life): void {
   const { kind } = subject
   const isNamed = managed.some(({ definition, markedBy }) => definition.kind === kind && markedBy === 'name')

@@ -9,16 +9,16 @@ import { Oracle } from '../oracle.ts'
 import { managed } from '../spec-families.ts'
 import { type Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
 
-/** The resource that a case is about, and one of the same kind and spec that nothing happens to. */
+/** The subject of a case. The bystander, of the same kind and spec, stays undisturbed. */
 export const SUBJECT = 'subject'
 export const BYSTANDER = 'bystander'
-/** Two looks at an account. */
+/** Two resyncs of an account. */
 export const LOOKS_MS = 130_000
 
 /** A minimal and a full spec of every kind. */
 export const subjects: readonly SpecCase[] = managed.flatMap(({ definition }) => specsOf(definition.kind).slice(0, 2))
 
-/** A cluster with a subject and a bystander, and all that the two refer to. */
+/** A cluster with a subject, a bystander and their dependencies. */
 export class Life {
   readonly world: SimulatedWorld
   readonly oracle: Oracle
@@ -38,13 +38,13 @@ export class Life {
     return new Life(world, await Oracle.watch(world), subject)
   }
 
-  /** What lives in it. */
+  /** Its resources. */
   manifests(more: Readonly<Record<string, unknown>> = {}): readonly Manifest[] {
     const { kind, spec, needs } = this.subject
     return [SUBJECT, BYSTANDER].flatMap((name) => [...needs(name), { kind, name, spec: { ...spec(name), ...more } }])
   }
 
-  /** Makes everything, and lets it come to rest; what is not. */
+  /** Creates everything, and waits until it is at rest; returns what is not. */
   async begin(more: Readonly<Record<string, unknown>> = {}): Promise<readonly string[]> {
     for (const { kind, name, spec } of this.manifests(more)) this.world.apply(kind, name, spec)
     const unrest = await this.oracle.untilRest()
@@ -52,7 +52,7 @@ export class Life {
     return unrest
   }
 
-  /** Ids that resources hold, by `Kind/name`. */
+  /** Ids of the resources' objects, by `Kind/name`. */
   ids(): ReadonlyMap<string, string> {
     return new Map(
       this.world.all().flatMap((cr) => {
@@ -62,7 +62,7 @@ export class Life {
     )
   }
 
-  /** Objects as the account has them, by id: of the resources whose names begin so, or of all. */
+  /** The account's objects, by id: of the resources whose names begin with the prefix, or all. */
   async bodies(prefix = ''): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>()
     for (const cr of this.world.all()) {
@@ -75,7 +75,7 @@ export class Life {
     return found
   }
 
-  /** Whether an Event with this reason tells of the resource. */
+  /** Whether an Event with this reason was sent for the resource. */
   wasTold({ kind, metadata: { name } }: CustomResource, reason: string): boolean {
     return this.world.kube.list<KubeObject>(events).items.some((event) => {
       const regarding = event.regarding as { readonly kind: string; readonly name: string }
@@ -88,7 +88,7 @@ export function nameOf({ kind, metadata: { name } }: CustomResource): string {
   return `${kind}/${name}`
 }
 
-/** Whether the object of a resource bears its mark: `rawMetadata`, or the name of a bot, takes its place. */
+/** Whether the object of a resource carries its marker: `rawMetadata`, or the name of a bot, replaces it. */
 export function isMarked(cr: CustomResource): boolean {
   const { markedBy } = descriptorOf(cr.kind)
   return markedBy === 'metadata' && (cr.spec as Readonly<Record<string, unknown>>).rawMetadata === undefined
@@ -104,10 +104,10 @@ function descriptorOf(kind: string) {
   return found
 }
 
-/** What a backup of the namespace holds. */
+/** The content of a backup of the namespace. */
 export interface Backup {
   readonly resources: readonly CustomResource[]
-  /** Secrets and ConfigMaps that outputs went into. */
+  /** Secrets and ConfigMaps with outputs. */
   readonly outputs: readonly KubeObject[]
 }
 
@@ -119,7 +119,7 @@ export function backUp(world: SimulatedWorld): Backup {
   }
 }
 
-/** Takes resources out of the cluster by hand, all and their outputs by default: the account is not asked. */
+/** Removes resources from the cluster by hand, by default all with their outputs, without changing the account. */
 export function wipe(world: SimulatedWorld, only?: readonly CustomResource[]): void {
   const { resources, outputs } = only === undefined ? backUp(world) : { resources: only, outputs: [] }
   for (const cr of resources) {
@@ -130,14 +130,14 @@ export function wipe(world: SimulatedWorld, only?: readonly CustomResource[]): v
   for (const output of outputs) world.kube.delete(typeOfOutput(output), keyOf(output))
 }
 
-/** Puts a resource back as backup tools do: under another UID, without status. */
+/** Restores a resource as backup tools do: with another UID, without status. */
 export function putBack(world: SimulatedWorld, cr: CustomResource, metadata: object = {}): void {
   const { annotations, labels, finalizers } = cr.metadata
   const kept = { ...(annotations && { annotations }), ...(labels && { labels }), ...(finalizers && { finalizers }) }
   world.server.create(world.typeOf(cr.kind), keyOf(cr), { metadata: { ...kept, ...metadata }, spec: cr.spec })
 }
 
-/** Puts a Secret or ConfigMap back, with or without the owner references, whose UIDs do not exist any more. */
+/** Restores a Secret or ConfigMap, with or without the owner references, whose UIDs no longer exist. */
 export function putBackOutput(world: SimulatedWorld, output: KubeObject, isOwned: boolean): void {
   const { annotations, labels, ownerReferences } = output.metadata
   const metadata = { annotations, ...(labels && { labels }), ...(isOwned && { ownerReferences }) }

@@ -9,20 +9,23 @@ import { playLife, type Scenario, type Trial } from './trial.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Writes of a turn, from 0, at which the manifest is exported, and after which it is applied again. */
+/** Writes of an episode, from 0, at which the manifest is exported, and after which it is applied again. */
 const EXPORTED = [0, 1, 2, 3, 5] as const
 const APPLIED = [0, 1, 2, 3, 4, 5, 6, 8] as const
-/** `with` a write: the manifest is there before the write arrives, so that a write to the resource is refused; `after`: it is done by then. */
+/**
+ * `with` a write: the manifest arrives before the write, so that a write to the resource is refused; `after`: the write
+ * is done by then.
+ */
 const WHENS = ['with', 'after'] as const
-/** Longer than a request there and back, and shorter than what an operator pauses for. Milliseconds. */
+/** Longer than a request's round trip, and shorter than an operator's pauses. Milliseconds. */
 const DONE_MS = 5
 
-/** What somebody else does to an object is told by the account alone. */
+/** Changes of an object by hand are visible only in the account. */
 const turns = episodes.filter(({ isUnseen }) => !isUnseen)
 
 /**
- * What was exported at some moment of a turn is applied again at a later one, annotations and finalizers included, while nothing is at
- * rest: as a GitOps tool does that is behind, or a person with an old file.
+ * A manifest exported at some moment of an episode is applied again later, including annotations and finalizers, while
+ * nothing is at rest: by a GitOps tool that lags behind, or a person with an old file.
  */
 export const manifests: readonly Trial[] = turns.flatMap((episode) => {
   return EXPORTED.flatMap((exported) => {
@@ -38,7 +41,7 @@ interface Moments {
   readonly exported: number
   readonly applied: number
   readonly when: (typeof WHENS)[number]
-  /** Whether the status comes back too, as by `kubectl replace --subresource=status`. */
+  /** Whether the status is restored too, as by `kubectl replace --subresource=status`. */
   readonly withStatus: boolean
 }
 
@@ -55,7 +58,7 @@ function trial(episode: Episode, moments: Moments): Trial {
   }
 }
 
-/** @returns what was wrong; undefined where the turn has no such moments. */
+/** @returns the violations; undefined if the episode has no such moments. */
 async function appliedAmid(
   world: SimulatedWorld,
   oracle: Oracle,
@@ -86,14 +89,14 @@ async function appliedAmid(
   await episode.act(world, oracle)
   await world.until(() => isApplied || (passed <= applied && oracle.isAtRest), 120_000)
   if (!isApplied) return undefined
-  // Where there can be one only, what bears no mark is in the way of the second.
+  // If there can be only one, an object without a marker blocks the second.
   const problems = await takeBack(world, oracle, withStatus ? { refused: ['Conflict'] } : {})
   return withStatus ? ownDoing(world, problems) : problems
 }
 
-/** What of it is wrong although the status was taken from an operator that was at work by it. */
+/** The problems that remain although the status was taken from a running operator. */
 function ownDoing(world: SimulatedWorld, problems: readonly string[]): readonly string[] {
-  // Who is in the way of itself, without a mark, tries again every ten minutes.
+  // A resource blocked by its own object without a marker retries every ten minutes.
   const tries = world.all().some((cr) => reasonOf(cr) === 'Conflict')
   return problems.filter((problem) => {
     if (tries && problem.startsWith('written at rest')) return false
@@ -101,7 +104,7 @@ function ownDoing(world: SimulatedWorld, problems: readonly string[]): readonly 
   })
 }
 
-/** As `kubectl replace` with an export: metadata and spec become what they were, and the status where that is said. */
+/** Like `kubectl replace` with an export: restores metadata and spec, and the status if asked to. */
 export function applyAgain(world: SimulatedWorld, copy: CustomResource, withStatus: boolean): void {
   const type = world.typeOf(copy.kind)
   const present = world.get(copy.kind, copy.metadata.name)
@@ -120,7 +123,7 @@ export function applyAgain(world: SimulatedWorld, copy: CustomResource, withStat
   world.server.patch(type, keyOf(copy), { status }, { subresource: 'status' })
 }
 
-/** A merge patch that makes the former fields the wanted ones. */
+/** A merge patch that turns the former fields into the wanted ones. */
 function inPlaceOf(former: Fields = {}, wanted: Fields = {}): Fields {
   return { ...Object.fromEntries(Object.keys(former).map((key) => [key, null])), ...wanted }
 }

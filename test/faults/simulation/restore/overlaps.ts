@@ -11,17 +11,17 @@ import type { Trial } from './trial.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 const NAME = 'subject'
-/** Long after everything that could be set off by an old manifest has happened. */
+/** Long after every effect of an old manifest. */
 const SETTLED_MS = 120_000
 const OVERLAP_MS = 3_600_000
-/** Longer than the pause between two looks at who uses a former object. */
+/** Longer than the pause between two checks of a former object's dependents. */
 const USERS_MS = 60_000
 
-/** A kind of which a former object stays for a while beside the one that took its place. */
+/** A kind whose former object stays for a while beside its replacement. */
 interface Overlapping {
   readonly kind: string
   readonly spec: Fields
-  /** Has the object replaced. @returns what ends the time in which the former one stays. */
+  /** Replaces the object. @returns a function that ends the overlap */
   readonly replace: (world: SimulatedWorld, former: string) => Promise<() => Promise<void>>
 }
 
@@ -51,7 +51,10 @@ const authority: Overlapping = {
 
 const MOMENTS_MS = [1, 1_000, 1_800_000] as const
 
-/** While a former object stays, the manifest of before it was replaced comes back: neither of the two goes, and no third is made. */
+/**
+ * While a former object stays, the manifest from before its replacement comes back: neither of the two is deleted, and
+ * no third is created.
+ */
 export const overlaps: readonly Trial[] = [token('APIKey'), token('TunnelCredential'), authority].flatMap((subject) => {
   return MOMENTS_MS.flatMap((after) => {
     return [false, true].map((isDown): Trial => {

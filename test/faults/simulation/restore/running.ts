@@ -6,28 +6,32 @@ import { isWrite, type SimulatedWorld } from '../world.ts'
 import { takeBack } from './taking-back.ts'
 import { playLife, type Scenario, type Trial } from './trial.ts'
 
-/** How etcd is put back under operators that run. */
+/** How etcd is put back under running operators. */
 export interface Putting {
   readonly title: string
-  /** What the history counts on from. `passed`: as it was then, and others write until it is beyond what was. */
+  /**
+   * The revision that the history continues from. `passed`: as it was then, and other clients write until it exceeds
+   * the former one.
+   */
   readonly revision: 'bumped' | 'as it was' | 'passed'
-  /** So long nobody reaches the API server. Virtual milliseconds. */
+  /** How long the API server is unreachable. Virtual milliseconds. */
   readonly downMs: number
-  /** Under how many replicas; 0: one operator without an election. */
+  /** Numbers of replicas; 0: one operator without leader election. */
   readonly replicas: readonly number[]
 }
 
-/** As far as `--bump-revision` raises it in the handbook of etcd. */
+/** The value of `--bump-revision` in etcd's documentation. */
 const BUMP = 1_000_000_000
 const OPERATORS_LOOK_MS = 90_000
-/** Writes of a turn, from 0, before which the snapshot was taken. */
+/** Writes of an episode, from 0, before which the snapshot was taken. */
 const MOMENTS = [0, 1, 3] as const
 
 const puttings: readonly Putting[] = [
   { title: 'with a bumped revision', revision: 'bumped', downMs: 2_000, replicas: [0, 2] },
   { title: 'with the revision of then', revision: 'as it was', downMs: 500, replicas: [0, 2] },
   { title: 'and beyond its revision before anybody is back', revision: 'passed', downMs: 5_000, replicas: [0, 2] },
-  // A bookmark tells of it. With an election, Leases would bring the revision beyond what was before one comes.
+  // A bookmark reveals it. With leader election, Leases would raise the revision beyond the former one before a
+  // bookmark comes.
   { title: 'with the revision of then, at once', revision: 'as it was', downMs: 0, replicas: [0] },
   {
     title: 'with a bumped revision, after an outage that ends terms',
@@ -37,12 +41,18 @@ const puttings: readonly Putting[] = [
   },
 ]
 
-/** The turns of lives, without the creation of everything that a spec can say: what bears no mark there is in the way of a second one. */
+/**
+ * The episodes of life cycles, without those that create every possible spec: there an object without a marker blocks a
+ * second one.
+ */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
-/** What somebody else does to an object is told by the account alone. */
+/** Changes of an object by hand are visible only in the account. */
 const turns = lives.filter(({ isUnseen }) => !isUnseen)
 
-/** etcd is put back to what it held before a write of a turn, once the whole turn is over, under one operator or two replicas. */
+/**
+ * etcd is put back to its state before a write of an episode, once the episode is over, under one operator or two
+ * replicas.
+ */
 export const puttingsBack: readonly Trial[] = turns.flatMap((episode) => {
   return MOMENTS.flatMap((at) => {
     return puttings.flatMap((putting) => putting.replicas.map((replicas) => trial(episode, at, putting, replicas)))
@@ -61,7 +71,7 @@ function trial(episode: Episode, at: number, putting: Putting, replicas: number)
   }
 }
 
-/** Plays the turn to its end; what etcd held before that write of it. Undefined: there was none. */
+/** Plays the episode to its end; returns etcd's state before that write. Undefined: there was no such write. */
 async function snapshotWithin(
   world: SimulatedWorld,
   oracle: Oracle,
@@ -83,7 +93,10 @@ async function snapshotWithin(
   return snapshot
 }
 
-/** What was wrong once it is put back, and everybody has had time; among it that another process finds something to write. */
+/**
+ * The violations once etcd is put back and enough time has passed, including anything that another process finds to
+ * write.
+ */
 async function putBackUnder(
   world: SimulatedWorld,
   oracle: Oracle,
@@ -94,7 +107,7 @@ async function putBackUnder(
   const former = [...snapshot.objects.values()].find((object) => object.kind === kind && object.metadata.name === name)
   if (former !== undefined) oracle.specChanges(kind, name, (former.spec ?? {}) as Readonly<Record<string, unknown>>)
   await putBackEtcd(world, snapshot, putting)
-  // Where there can be one only, what bears no mark is in the way of the second.
+  // If there can be only one, an object without a marker blocks the second.
   const problems = await takeBack(world, oracle, { refused: ['Conflict'] })
   if (problems.length > 0) return problems
   const { length } = oracle.writes
@@ -104,7 +117,7 @@ async function putBackUnder(
   return late.map((write) => `left to a new process: ${textOf(write)}`)
 }
 
-/** Puts etcd back, and restarts the API server, under operators that run. */
+/** Puts etcd back, and restarts the API server, under running operators. */
 export async function putBackEtcd(
   world: SimulatedWorld,
   snapshot: KubeSnapshot,

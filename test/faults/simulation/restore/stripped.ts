@@ -3,7 +3,10 @@ import type { Laboratory } from '../world.ts'
 import { isMarked, keyOf, Life, subjects } from './life.ts'
 import type { Trial } from './trial.ts'
 
-/** Status and every annotation are taken off resources whose objects bear a mark, own keys beside it or not: it alone says what is theirs. */
+/**
+ * Removes status and every annotation from resources whose objects carry a marker, with or without keys beside it: only
+ * the marker says what is theirs.
+ */
 export const stripped: readonly Trial[] = subjects.map((subject) => ({
   what: { write: `${subject.kind} ${subject.title}`, point: 'at rest', fault: 'stripped of status and annotations' },
   run: (laboratory) => strippedOf(laboratory, subject),

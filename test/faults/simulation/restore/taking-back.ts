@@ -9,26 +9,26 @@ import type { Oracle } from '../oracle.ts'
 import { NAMESPACE, type SimulatedWorld } from '../world.ts'
 import { nameOf } from './life.ts'
 
-/** What a resource says that waits to be told whose object it is to have, or waits for such a one. */
+/** Reasons of a resource that waits until people say which object it should have, or waits for such a resource. */
 const ASKING = ['AlreadyExists', 'ReferenceNotReady'] as const
-/** So many things that refer to each other ask one after the other. */
+/** The longest chain of resources that ask one after the other. */
 const ROUNDS = 4
 
 export interface Advice {
-  /** Answers another than the object that the resource asks about; null: it is to have a new one. */
+  /** Returns another object than the one that the resource asks about; null: it should have a new one. */
   readonly answer?: (cr: CustomResource) => string | null | undefined
-  /** Ids of objects that nobody is to have in the end. */
+  /** Ids of objects that no resource should have in the end. */
   readonly left?: ReadonlySet<string>
-  /** Further reasons for which resources may wait, in the end too. */
+  /** Further reasons for which resources may wait, also in the end. */
   readonly refused?: readonly string[]
-  /** How many objects may be reported as orphans: what a former life left unfinished, and rules of policies that are left. */
+  /** The maximum number of reported orphans: unfinished creates from before, and rules of policies left behind. */
   readonly orphans?: number
 }
 
 /**
- * Lets a restored cluster come to rest, and answers each resource that asks about its object as its condition advises. What was wrong:
- * that anything is written while resources wait, and all that `Oracle.judge` finds, in the end without a resource that waits. An object without
- * a mark may be left beside a second one when an Event names it (docs/restore.md).
+ * Waits until a restored cluster is at rest, and answers each resource that asks about its object as its condition
+ * advises. Violations are writes while resources wait, and all that `Oracle.judge` finds, in the end without a waiting
+ * resource. An unmarked object may remain beside a second one if an Event names it (docs/restore.md).
  */
 export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Advice = {}): Promise<readonly string[]> {
   const left = new Set(advice.left)
@@ -51,7 +51,7 @@ export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Ad
       else if (answer !== undefined && answer !== claim) left.add(claim)
       answerTo(world, cr, answer === undefined ? claim : answer)
     }
-    // Until they have been looked at, they still say what they said.
+    // Until they are reconciled, they keep their former conditions.
     await world.advance(5_000)
   }
   oracle.allow({
@@ -61,7 +61,7 @@ export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Ad
   return await oracle.judge(undefined, advice.orphans)
 }
 
-/** Whether a field is the same as before cannot be told where the API does not show it, and the status that would know is lost. */
+/** If the API does not show a field and the status that recorded it is lost, nobody can tell whether it has changed. */
 function excuseSecrets(world: SimulatedWorld, oracle: Oracle): void {
   const blind = world.kinds.managed.filter(({ secretFields }) => secretFields.length > 0)
   const paths = blind.flatMap(({ collections }) => collections.map(({ path }) => `/${path}/`))
@@ -74,7 +74,7 @@ function excuseSecrets(world: SimulatedWorld, oracle: Oracle): void {
   }
 }
 
-/** Unmarked objects that nobody holds, and that resources have told of as what may be theirs, beside the ones that they have made. */
+/** Unmarked objects without an owner which resources reported as possibly theirs, beside the ones that they created. */
 export async function doubles(
   world: SimulatedWorld,
 ): Promise<readonly { readonly path: string; readonly id: string }[]> {
@@ -85,7 +85,7 @@ export async function doubles(
   return (await unmarked(world)).filter(({ id }) => notes.some((note) => note.includes(id)))
 }
 
-/** Objects without a mark that nobody holds. */
+/** Unmarked objects without an owner. */
 export async function unmarked(
   world: SimulatedWorld,
 ): Promise<readonly { readonly path: string; readonly id: string }[]> {
@@ -105,17 +105,17 @@ function answerTo(world: SimulatedWorld, cr: CustomResource, id: string | null):
   const patch =
     id === null
       ? { metadata: { annotations: { [REMOTE_ID]: null } } }
-      : // What is taken back by hand stays when its resource goes, unless that is said.
+      : // A resource taken back by hand retains its object when deleted, unless told otherwise.
         { spec: { externalID: id, managementPolicy: 'Manage', deletionPolicy: 'Delete' } }
   world.server.patch(world.typeOf(cr.kind), key, patch)
 }
 
-/** The object that the note of a resource without one names. */
+/** The object named in the message of a resource without one. */
 function claimOf(cr: CustomResource): string | undefined {
   return cr.status?.id === undefined ? parseOwnership(cr.metadata.annotations?.[REMOTE_ID])?.id : undefined
 }
 
-/** Why a resource is, or is not, equal to its object. */
+/** Why a resource does, or does not, match its object. */
 export function reasonOf({ status }: CustomResource): string | undefined {
   return status?.conditions?.find(({ type }) => type === 'Synced')?.reason
 }

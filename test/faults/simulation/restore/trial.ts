@@ -5,14 +5,17 @@ import { Oracle } from '../oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../world.ts'
 import { doubles } from './taking-back.ts'
 
-/** A case that brings a life of its own, and how it is tried: what was wrong, or undefined where there is no such moment. */
+/**
+ * A case with a life of its own, and a function that plays it: returns the violations, or undefined if there is no such
+ * moment.
+ */
 export interface Trial {
   readonly what: Case
   readonly run: (laboratory: Laboratory) => Promise<readonly string[] | undefined>
 }
 
 /**
- * Plays the trials as a suite, those that have no such moment left out.
+ * Plays the trials as a suite, without those that have no such moment.
  * @param least fewer cases than this are a failure when the whole matrix is run
  * @throws Error naming the cases that failed
  */
@@ -26,7 +29,7 @@ export async function tryAll(suite: string, trials: readonly Trial[], least: num
   await list.end()
 }
 
-/** What is done to a life at rest. What was wrong; undefined where the life has no such moment. */
+/** A change of a life at rest. Returns the violations; undefined if the life has no such moment. */
 export type Scenario = (
   world: SimulatedWorld,
   oracle: Oracle,
@@ -34,9 +37,10 @@ export type Scenario = (
 ) => Promise<readonly string[] | undefined>
 
 /**
- * Brings a life to rest, plays the scenario, and takes everything away again. What was wrong; undefined where there is no such moment.
- * @param replicas that take part in an election. Default: one operator that leads without
- * @param ownDoing of what is wrong at the end, what the operator has to answer for. Default: all
+ * Brings a life to rest, plays the scenario, and deletes everything. Returns the violations; undefined if there is no
+ * such moment.
+ * @param replicas that take part in leader election. Default: one operator that leads without
+ * @param ownDoing selects the final problems that the operator is responsible for. Default: all
  */
 export async function playLife(
   laboratory: Laboratory,
@@ -55,7 +59,7 @@ export async function playLife(
     await world.advance(1_000)
     const problems = await scenario(world, oracle, episode)
     if (problems === undefined || problems.length > 0) return problems
-    // Of what was doubled, and told, people keep the new one.
+    // Of two reported objects, people keep the new one.
     for (const { path, id } of await doubles(world)) await world.api.ask('DELETE', `/${path}/${id}`)
     for (const { collection, id } of world.account?.status?.orphans ?? []) {
       await world.api.ask('DELETE', `/${collection}/${id}`)
@@ -73,7 +77,7 @@ interface LifeOptions {
   readonly ownDoing?: (world: SimulatedWorld, problems: readonly string[]) => readonly string[]
 }
 
-/** One of so many, from all over. Prime to how they are ordered, so that each of everything is among them. */
+/** One of `count`, evenly spread. `count` is coprime to their order, so that every sort is included. */
 export function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
   return trials.filter((_, index) => index % count === 0)
 }

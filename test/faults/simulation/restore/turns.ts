@@ -6,18 +6,18 @@ import { backUp, keyOf, putBack, putBackOutput, wipe } from './life.ts'
 import { takeBack } from './taking-back.ts'
 import { playLife, type Scenario, type Trial } from './trial.ts'
 
-/** Writes of a turn, from 0, about which the cluster is lost. */
+/** Writes of an episode, from 0, around which the cluster is lost. */
 const MOMENTS = [0, 1, 2, 3, 4, 6, 8] as const
 
-/** What somebody else does to an object is told by the account alone. */
+/** Changes of an object by hand are visible only in the account. */
 const turns = episodes.filter(({ isUnseen }) => !isUnseen)
 
-/** etcd is put back to what it held before a write, once the whole turn is over: the account is ahead. */
+/** etcd is put back to its state before a write, once the whole episode is over: the account is ahead. */
 export const rollbacks: readonly Trial[] = turns.flatMap((episode) => {
   return MOMENTS.map((at) => trial(episode, `before write ${at}`, 'etcd restored to then', rolledBack(at)))
 })
 
-/** The cluster is lost about a write, and restored as it was then: under other UIDs, without status. */
+/** The cluster is lost around a write, and restored to its state then: with other UIDs, without status. */
 export const lostAmid: readonly Trial[] = turns.flatMap((episode) => {
   return MOMENTS.flatMap((at) =>
     (['before', 'after'] as const).map((when) => {
@@ -26,7 +26,7 @@ export const lostAmid: readonly Trial[] = turns.flatMap((episode) => {
   )
 })
 
-/** What was exported before a turn, annotations and finalizers included, is applied again after it. */
+/** A manifest exported before an episode, including annotations and finalizers, is applied again after it. */
 export const exported: readonly Trial[] = turns
   .filter(({ before }) => before !== undefined)
   .flatMap((episode) => [
@@ -64,7 +64,7 @@ function rolledBack(at: number): Scenario {
     world.down()
     world.kube.restore(snapshot)
     world.up()
-    // Where there can be one only, what bears no mark is in the way of the second.
+    // If there can be only one, an object without a marker blocks the second.
     return await takeBack(world, oracle, { refused: ['Conflict'] })
   }
 }
@@ -84,7 +84,7 @@ function lost(at: number, fault: Fault): Scenario {
     for (const output of outputs) putBackOutput(world, output, false)
     for (const cr of resources) putBack(world, cr)
     world.up()
-    // What stood in during a replacement that a former life began is nobody's.
+    // The placeholder of a replacement begun before the restore has no owner.
     return await takeBack(world, oracle, { orphans: 1 })
   }
 }
@@ -105,7 +105,7 @@ function appliedAgain({ isDown }: { readonly isDown: boolean }): Scenario {
   }
 }
 
-/** As `kubectl replace` with an export: metadata and spec become what they were. */
+/** Like `kubectl replace` with an export: restores metadata and spec. */
 function apply(world: SimulatedWorld, before: CustomResource): void {
   const present = world.get(before.kind, before.metadata.name)
   if (present === undefined) {

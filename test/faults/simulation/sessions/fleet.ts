@@ -18,13 +18,13 @@ const SHOWN_MS = 30_000
 const sessions = resourceTypeOf(tunnelSession)
 const commands = resourceTypeOf(tunnelSessionCommand)
 
-/** A world whose account shows its sessions, and agents that anybody may tell something. */
+/** A world whose account shows its sessions, and agents that accept commands. */
 export class Fleet {
   readonly world: SimulatedWorld
   readonly oracle: Oracle
   /** Ids of agents, in the order in which they connected. */
   readonly agents: string[] = []
-  /** Requests to agents that the API was asked to carry out, as `restart ts_1`. */
+  /** Commands that the API was asked to carry out, such as `restart ts_1`. */
   readonly posted: string[] = []
   readonly #token: string
 
@@ -40,7 +40,7 @@ export class Fleet {
     }
   }
 
-  /** Opens it with agents that are online and shown. @throws Error when these are not shown in time */
+  /** Opens it with agents that are online and shown. @throws Error if they are not shown in time */
   static async open(laboratory: Laboratory, isShared: boolean): Promise<Fleet> {
     const mirrorSessions = { enabled: true, interval: INTERVAL, ...(isShared ? { namespace: NAMESPACE } : {}) }
     const kinds = new Set([tunnelSession.definition.kind, tunnelSessionCommand.definition.kind])
@@ -95,7 +95,7 @@ export class Fleet {
     this.world.kube.delete(sessions, { namespace: NAMESPACE, name: metadata.name })
   }
 
-  /** What of the sessions is shown otherwise than the API lists it. */
+  /** Differences between the sessions shown and those the API lists. */
   async unlike(): Promise<readonly string[]> {
     const { tunnel_sessions: listed } = await this.world.api.ask('GET', '/tunnel_sessions?limit=100')
     const online = new Map((listed as readonly (Fields & { readonly id: string })[]).map((each) => [each.id, each]))

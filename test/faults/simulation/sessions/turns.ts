@@ -3,15 +3,15 @@ import { type Hurt, hurtIn, hurts } from '../adoption/hurts.ts'
 import type { Trial } from '../restore/trial.ts'
 import { Fleet } from './fleet.ts'
 
-/** Until a session that came, went or came back is shown, and a command with its waits is over. Milliseconds. */
+/** Time until a session that came, went or came back is shown, and a command with its waits is over. Milliseconds. */
 const OVER_MS = 10 * 60_000
-/** Several lists of sessions, in which nothing may be written. */
+/** Several lists of sessions, during which nothing may be written. */
 const QUIET_MS = 60_000
 
 interface Turn {
   readonly title: string
   readonly act: (fleet: Fleet) => void
-  /** Whether sessions are not to be shown any more. */
+  /** Whether sessions should no longer be shown. */
   readonly isOff?: boolean
 }
 
@@ -65,7 +65,7 @@ const turns: readonly Turn[] = [
   ]),
 ]
 
-/** Sessions that come and go, and commands to them, in an account of the namespace or a shared one; nothing fails. */
+/** Sessions that come and go, and commands to them, in an account of the namespace or a shared one, without faults. */
 export const sessionTurns: readonly Trial[] = turns.flatMap((turn) => {
   return [false, true].map((isShared) => trial(turn, isShared))
 })
@@ -104,7 +104,7 @@ async function played(fleet: Fleet, turn: Turn, hurt: Hurt | undefined): Promise
   return [...problems, ...unlikeCommands(fleet, hurt === undefined)]
 }
 
-/** What was sent twice, or is said of what was sent otherwise than it was. */
+/** Commands that were sent twice, or whose status differs from what was sent. */
 function unlikeCommands({ commands, posted }: Fleet, isCalm: boolean): readonly string[] {
   const twice = posted.filter((post, index) => posted.indexOf(post) !== index)
   const problems = twice.map((post) => `sent twice: ${post}`)
@@ -130,7 +130,7 @@ function hasEnded({ status }: Fleet['commands'][number]): boolean {
   return endsOf(status).length > 0
 }
 
-/** Which of its ends a command says it has come to. */
+/** The final states that a command reports. */
 function endsOf(status: Fleet['commands'][number]['status']): readonly string[] {
   const met = status?.conditions?.filter(({ status: holds }) => holds === 'True') ?? []
   return met.map(({ type }) => type).filter((type) => type === 'Complete' || type === 'Failed')

@@ -19,7 +19,7 @@ const RECORDS = {
   spec: { endpoints: [{ dnsName: 'shop.example.com', recordType: 'CNAME', targets: ['a.example.com'] }] },
 }
 
-/** What an operator does, as the token's owner sends it: what a policy must let through. */
+/** The operator's requests, sent by the token's owner: a policy must allow them. */
 export const allowed: readonly {
   readonly title: string
   readonly given?: (scene: Scene) => readonly ReturnType<typeof secret>[]

@@ -194,7 +194,10 @@ const binding = (namespace: string, name: string) =>
   thing(RBAC, 'rolebindings', name, namespace, { kind: 'RoleBinding' })
 const thief = { kind: 'User', name: 'thief', apiGroup: 'rbac.authorization.k8s.io' }
 
-/** Of an object whose owner is not there: the garbage collector deletes it. Some API servers want the right to delete from whoever sets one. */
+/**
+ * Metadata of an object whose owner does not exist: the garbage collector deletes it. Some API servers require the
+ * right to delete of a client that sets an owner.
+ */
 const NO_OWNER: Fields = {
   metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'none' }] },
 }
@@ -237,7 +240,7 @@ const bindings: readonly Case[] = [
   },
 ]
 
-/** What people write in a resource, and a thief instead of them. */
+/** Fields of a resource that people write, written by a thief instead. */
 const RESOURCES: readonly (readonly [
   what: string,
   on: (scene: Scene) => ReturnType<typeof resource>,
@@ -326,7 +329,10 @@ const CONTAINERS = [{ name: 'a', image: 'a' }]
 const selector = { matchLabels: { app: 'stolen' } }
 const template = { metadata: { labels: { app: 'stolen' } }, spec: { containers: CONTAINERS } }
 
-/** What the operator never does: refused for want of the right, and by the policy where somebody gave it the right by mistake. */
+/**
+ * Requests that the operator never sends: refused for lack of the right, and by the policy if it was granted the right
+ * by mistake.
+ */
 const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attempt])[] = [
   [
     'run a Pod',
@@ -409,5 +415,5 @@ const never: readonly Case[] = NEVER.flatMap(([what, attempt]): readonly Case[] 
   },
 ])
 
-/** What a thief tries with everything but Secrets and ConfigMaps. */
+/** Attempts of a thief with anything but Secrets and ConfigMaps. */
 export const otherCases: readonly Case[] = [...dns, ...leaseCases, ...eventCases, ...bindings, ...resources, ...never]

@@ -13,7 +13,7 @@ const text = (value: string): string => Buffer.from(value).toString('base64')
 const DATA = { data: { token: text('value') } }
 const OPAQUE = { type: 'Opaque', ...DATA }
 
-/** Types that mean something to Kubernetes or to others, with what they need to be valid. */
+/** Types with a meaning to Kubernetes or others, with the fields that make them valid. */
 const TYPES: readonly (readonly [type: string, fields: Fields, metadata?: Fields])[] = [
   [SERVICE_ACCOUNT_TOKEN, {}, { 'kubernetes.io/service-account.name': 'default' }],
   ['bootstrap.kubernetes.io/token', { data: { 'token-id': text('abcdef'), 'token-secret': text('0123456789abcdef') } }],
@@ -32,7 +32,7 @@ function marked(scene: Scene, kind = 'TunnelCredential', more: Fields = {}): Fie
   return { metadata: { ...mark(scene, kind), ...more } }
 }
 
-/** A Secret of a type, marked in full. */
+/** A Secret of a type, with all marks of an output. */
 function typed(scene: Scene, namespace: string, [type, fields, annotations = {}]: (typeof TYPES)[number]) {
   const { annotations: own = {}, ...rest } = mark(scene, 'TunnelCredential')
   const metadata = { ...rest, annotations: { ...(own as Fields), ...annotations } }
@@ -137,7 +137,7 @@ const elsewhere: readonly Case[] = [
   },
 ]
 
-/** Ways to leave out a part of the mark, and which words refuse each. */
+/** Ways to omit a part of the marks, and the message that refuses each. */
 const UNMARKED: readonly (readonly [what: string, metadata: (scene: Scene) => Fields, says: string])[] = [
   ['without a mark', () => ({}), 'notes on every output'],
   ['with the label alone', (scene) => ({ labels: mark(scene, 'TunnelCredential').labels }), 'notes on every output'],
@@ -244,7 +244,7 @@ const otherKinds: readonly Case[] = [
   },
 ]
 
-/** What is there and is not an output, and who it belongs to. */
+/** Existing objects that are not outputs, and their owners. */
 const FOREIGN: readonly (readonly [what: string, metadata: (scene: Scene) => Fields])[] = [
   ['of somebody', () => ({})],
   ['with the label alone', (scene) => ({ labels: mark(scene, 'TunnelCredential').labels })],
@@ -280,7 +280,7 @@ const foreign: readonly Case[] = FOREIGN.flatMap(([what, metadata], index) =>
   }),
 )
 
-/** An output that is changed in a way that no operator changes one. */
+/** Changes of an output that no operator makes. */
 const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, says: string])[] = [
   ['take the note off', () => ({ metadata: { annotations: null } }), 'notes on every output'],
   ['name another kind in the note', () => ({ metadata: note('Edge') }), 'notes on every output'],
@@ -304,7 +304,7 @@ const own: readonly Case[] = OWN.map(([what, change, says]) => ({
   attempt: (scene) => ({ verb: 'merge', on: secret(scene.tenant, 'output'), body: change(scene) }),
 }))
 
-/** Secrets that somebody gave the note of an output, of a type that no output has. */
+/** Secrets with the annotation of an output, but a type that no output has. */
 const ofOtherType: readonly Case[] = (['merge', 'delete'] as const).map((verb) => ({
   title: `${verb} a token of a ServiceAccount that bears the note of an output`,
   token: 'namespace',
@@ -320,11 +320,11 @@ const ofOtherType: readonly Case[] = (['merge', 'delete'] as const).map((verb) =
   attempt: (scene) => ({ verb, on: secret(scene.tenant, `noted-${verb}`), body: { data: { a: text('b') } } }),
 }))
 
-/** What a control plane, a node or every Pod obeys. */
+/** Objects that a control plane, a node or every Pod obeys. */
 const systemObjects: readonly Case[] = [
   configMap('kube-system', 'aws-auth', { data: { mapRoles: '' } }),
   configMap('kube-public', 'cluster-info', { data: { kubeconfig: '' } }),
-  // Kubernetes makes it in every namespace, and puts it right.
+  // Kubernetes creates it in every namespace, and restores it.
   configMap('default', 'kube-root-ca.crt'),
   secret('kube-system', 'bootstrap-token-abcdef', { type: bootstrapToken[0], ...bootstrapToken[1] }),
 ].flatMap((on) =>
@@ -368,7 +368,7 @@ const collections: readonly Case[] = [
   },
 ]
 
-/** What a thief tries with Secrets and ConfigMaps. */
+/** Attempts of a thief with Secrets and ConfigMaps. */
 export const dataCases: readonly Case[] = [
   ...ofTypes,
   ...elsewhere,

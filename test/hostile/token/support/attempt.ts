@@ -1,15 +1,15 @@
-/** An object, or a name that an object could have. */
+/** An object, or a possible object name. */
 export interface Thing {
   /** Path of its collection. */
   readonly collection: string
-  /** Its name, or how it begins. */
+  /** Its name, or a prefix of it. */
   readonly name: string
   readonly manifest: Fields
 }
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** One request of somebody who means harm. */
+/** One request of an attacker. */
 export interface Attempt {
   readonly verb: 'create' | 'apply' | 'merge' | 'strategic' | 'json' | 'replace' | 'delete' | 'deletecollection'
   readonly on: Thing
@@ -24,28 +24,30 @@ export interface Scene {
   readonly tenant: string
   /** A namespace that an operator of some namespaces does not watch. */
   readonly elsewhere: string
-  /** Another, in which somebody bound its ServiceAccount to `cluster-admin` by mistake. */
+  /** Another, in which its ServiceAccount was bound to `cluster-admin` by mistake. */
   readonly mistaken: string
   /** The operator's own namespace. */
   readonly home: string
   /** Name of the RoleBinding that the operator may hold. */
   readonly hold: string
-  /** UIDs of the tenant's resources by kind, each named as its kind in small letters, and of the Secret `credentials`. */
+  /**
+   * UIDs of the tenant's resources by kind, each named after its kind in lower case, and of the Secret `credentials`.
+   */
   readonly uids: Readonly<Record<string, string>>
 }
 
 /**
- * One row: what a thief tries with the operator's token. `by`: who refuses it. What the policy refuses, RBAC allows, and an account of the same
- * rights without the policy is let through.
+ * One row: a thief's attempt with the operator's token. `by`: what refuses it. RBAC allows what the policy refuses, and
+ * an account with the same rights and no policy succeeds.
  */
 export interface Case {
   readonly title: string
-  /** What the stolen token may do: what an operator of all or of some namespaces may, or everything there is. */
+  /** The rights of the stolen token: those of an operator of all or of some namespaces, or all rights. */
   readonly token: 'cluster' | 'namespace' | 'cluster-admin'
   readonly by: 'policy' | 'rbac'
   /** Words of the refusal. */
   readonly says?: string
-  /** What is there before. */
+  /** Objects created beforehand. */
   readonly given?: (scene: Scene) => readonly Thing[]
   readonly attempt: (scene: Scene) => Attempt
 }
@@ -71,7 +73,7 @@ export function thing(
   }
 }
 
-/** A Secret of this type that names a ServiceAccount gets a token of it, without an end. */
+/** A Secret of this type that names a ServiceAccount gets a token of it that never expires. */
 export const SERVICE_ACCOUNT_TOKEN = 'kubernetes.io/service-account-token'
 
 const CORE = '/api/v1'
@@ -103,7 +105,7 @@ export function lease(namespace: string, name: string): Thing {
   return thing('/apis/coordination.k8s.io/v1', 'leases', name, namespace, { kind: 'Lease', spec })
 }
 
-/** Metadata as the operator gives it to an output of the tenant's resource of a kind. */
+/** Metadata that the operator sets on an output of the tenant's resource of a kind. */
 export function mark({ uids }: Scene, kind: string): Fields {
   const name = kind.toLowerCase()
   const owner = { apiVersion: 'culvert.dev/v1alpha1', kind, name, uid: uids[kind], controller: true }
@@ -114,7 +116,7 @@ export function mark({ uids }: Scene, kind: string): Fields {
   }
 }
 
-/** The note alone, as it stays on what a resource left behind. */
+/** Only the annotation, which stays on outputs that a resource leaves behind. */
 export function note(kind: string): Fields {
   return { annotations: { 'internal.culvert.dev/output-of': `${kind}/${kind.toLowerCase()}` } }
 }

@@ -5,10 +5,10 @@ import { type KubeConnection, loadKubeConnection } from '../../../../src/kube/lo
 import { until } from '../../../cluster/support/wait.ts'
 import { type Attempt, SERVICE_ACCOUNT_TOKEN, type Thing } from './attempt.ts'
 
-/** What the API server answered. */
+/** The API server's answer. */
 export interface Answer {
   readonly status: number
-  /** The object, or the Status that says why not. */
+  /** The object, or the Status with the reason. */
   readonly body: Readonly<Record<string, unknown>>
 }
 
@@ -19,7 +19,7 @@ const PATCHES = {
   json: 'application/json-patch+json',
 } as const
 
-/** Somebody with a token and an HTTP client, who sends what they like. */
+/** Holds a token and an HTTP client, and sends any request. */
 export class TokenHolder implements Disposable {
   readonly #connection: KubeConnection
   readonly #agent: Agent
@@ -37,7 +37,7 @@ export class TokenHolder implements Disposable {
     return new TokenHolder(connection, new Agent({ ...tls, keepAlive: true }), headers)
   }
 
-  /** Carries out an attempt; `dryRun`: as far as the API server would let it come. */
+  /** Sends an attempt; `dryRun`: the API server only checks it. */
   attempt({ verb, on, body, subresource }: Attempt, { dryRun }: { readonly dryRun: boolean }): Promise<Answer> {
     const isOfCollection = (verb === 'create' && subresource === undefined) || verb === 'deletecollection'
     const path = `${on.collection}${isOfCollection ? '' : `/${on.name}`}${subresource ? `/${subresource}` : ''}`
@@ -52,21 +52,24 @@ export class TokenHolder implements Disposable {
     return this.send('PATCH', path, { query, body: body ?? on.manifest, type: PATCHES[verb] })
   }
 
-  /** Makes an object, or makes it what the manifest says. @throws Error when that is refused */
+  /** Creates an object, or updates it to the manifest. @throws Error if that is refused */
   async make(on: Thing): Promise<void> {
     const { status, body } = await this.attempt({ verb: 'apply', on }, { dryRun: false })
     if (status >= 300) throw new Error(`${on.collection}/${on.name} cannot be made: ${body.message}`)
     if (on.manifest.type === SERVICE_ACCOUNT_TOKEN) await until('the token is issued', () => this.issuedToken(on))
   }
 
-  /** The token that Kubernetes has put into a Secret of a ServiceAccount; undefined as long as it has not, or may not be read. */
+  /**
+   * The token that Kubernetes has written into a Secret of a ServiceAccount; undefined before, or if it may not be
+   * read.
+   */
   async issuedToken({ collection, name }: Thing): Promise<string | undefined> {
     const { body } = await this.send('GET', `${collection}/${name}`)
     const { data } = body as { readonly data?: { readonly token?: string } }
     return data?.token && Buffer.from(data.token, 'base64').toString()
   }
 
-  /** Names and versions of what a collection holds under names that begin so. */
+  /** Names and versions of the collection's objects whose names begin with the prefix. */
   async versions({ collection, name }: Thing): Promise<readonly string[]> {
     const { body } = await this.send('GET', collection)
     const { items = [] } = body as { readonly items?: readonly { readonly metadata: Record<string, string> }[] }
@@ -89,7 +92,7 @@ export class TokenHolder implements Disposable {
     })
   }
 
-  /** What `kubectl auth can-i` asks. */
+  /** The check of `kubectl auth can-i`. */
   async may(resourceAttributes: Readonly<Record<string, string>>): Promise<boolean> {
     const { body } = await this.send('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
       body: {
