@@ -2,6 +2,7 @@ import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, heldIds, internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import { REMOTE_ID } from '../names.ts'
+import type { ProtocolTimes } from '../reconcile/context.ts'
 import type { Answer, Memory } from '../reconcile/memory.ts'
 import type { Attempt } from './attempt.ts'
 import { isNamesake, type Marker, markerOf, PLACEHOLDER_NONCE } from './marker.ts'
@@ -16,15 +17,33 @@ export type CreateStep =
   | { readonly type: 'settled'; readonly id: string }
   /** This process received the answer to the POST and must store it. */
   | { readonly type: 'store'; readonly attempt: Attempt; readonly answer: Answer }
-  /** A POST may have been sent and its answer is unknown. */
-  | { readonly type: 'resolve'; readonly attempt: Attempt }
+  /** A POST may have been sent and its answer is unknown: list the collection, twice with a pause. */
+  | { readonly type: 'resolve'; readonly attempt: Attempt; readonly scan: Scan }
   /** No object is known: search for one that this CR created before it lost its status, then make the first attempt. */
   | { readonly type: 'begin' }
   /** The last attempt certainly did nothing: make the next one with the same nonce. */
   | { readonly type: 'attempt'; readonly nonce: string; readonly number: number }
 
-/** The CR's step in the protocol, from what is durable and what this process remembers. */
-export function createStep(cr: CustomResource, memory: Memory): CreateStep {
+/** A list that is to show whether a POST without an answer made an object. Times are monotonic, in milliseconds. */
+export interface Scan {
+  /** A list that began earlier proves nothing: the last request may still have been in flight. */
+  readonly notBefore: number
+  /** How long to wait until then; 0 if it may begin. */
+  readonly waitMs: number
+  /** The second list: an object that it does not show either does not exist. */
+  readonly isLast: boolean
+}
+
+/** When the step is decided. Times are monotonic, in milliseconds. */
+export interface Moment {
+  readonly now: number
+  /** Since when this process leads: earlier requests may be a former leader's. */
+  readonly leadingSince: number
+  readonly times: Pick<ProtocolTimes, 'requestTimeoutMs' | 'scanPauseMs'>
+}
+
+/** The CR's step in the protocol, from what is durable, what this process remembers, and the time. */
+export function createStep(cr: CustomResource, memory: Memory, moment: Moment): CreateStep {
   const attempt = unresolvedAttempt(cr)
   if (attempt === undefined) {
     const { id } = statusOf(cr)
@@ -37,7 +56,14 @@ export function createStep(cr: CustomResource, memory: Memory): CreateStep {
   if (refused !== undefined && isFor(refused, attempt)) {
     return { type: 'attempt', nonce: attempt.nonce, number: attempt.number + 1 }
   }
-  return { type: 'resolve', attempt }
+  return { type: 'resolve', attempt, scan: nextScan(memory, moment) }
+}
+
+function nextScan({ firstScanAt, unknownUntil = 0 }: Memory, { now, leadingSince, times }: Moment): Scan {
+  const isLast = firstScanAt !== undefined
+  const quietFrom = Math.max(leadingSince + times.requestTimeoutMs, unknownUntil)
+  const notBefore = isLast ? firstScanAt + times.scanPauseMs : quietFrom
+  return { notBefore, waitMs: Math.max(0, notBefore - now), isLast }
 }
 
 function isFor(memory: { readonly nonce: string; readonly number: number }, attempt: Attempt): boolean {

@@ -18,7 +18,7 @@ import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { deleteCopies, recallPlaceholder } from './copies.ts'
-import { createdBy, createStep, ownershipClaim } from './create-step.ts'
+import { type CreateStep, createdBy, createStep, ownershipClaim, type Scan } from './create-step.ts'
 import { noteMade } from './gone.ts'
 import { notedObject, recoverObject } from './recovery.ts'
 
@@ -32,7 +32,7 @@ import { notedObject, recoverObject } from './recovery.ts'
  * @throws WaitError while the outcome of an earlier POST is unknown.
  */
 export async function settleIdentity(run: Reconciliation): Promise<string | undefined> {
-  const step = createStep(run.cr, run.memory)
+  const step = stepOf(run)
   switch (step.type) {
     case 'settled':
       return step.id
@@ -44,13 +44,17 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
       }
       return take(run, step.answer.object, step.attempt)
     case 'resolve':
-      return resolveUnknown(run, step.attempt)
+      return resolveUnknown(run, step.attempt, step.scan)
     case 'begin':
       return externalId(run.cr) === undefined ? recoverObject(run) : undefined
     // The object being replaced still exists.
     case 'attempt':
       return statusOf(run.cr).id
   }
+}
+
+function stepOf({ context: { clock, leadership, times }, cr, memory }: Reconciliation): CreateStep {
+  return createStep(cr, memory, { now: clock.monotonic(), leadingSince: leadership.leadingSince(), times })
 }
 
 /**
@@ -66,7 +70,7 @@ export async function createObject(
   const { context, collection, cr, memory, session } = run
   waitAfterRefusal(run)
   await confirmDefaultAccount(context, cr, session.account)
-  const step = createStep(cr, memory)
+  const step = stepOf(run)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
   const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []
   const attempt: Attempt = {
@@ -124,7 +128,7 @@ async function confirmTargets(run: Reconciliation, { references }: Wanted, { non
  * deleted until the attempt is resolved.
  */
 export async function dropVoidAttempt(run: Reconciliation): Promise<void> {
-  if (createStep(run.cr, run.memory).type === 'attempt') await dropAttempt(run)
+  if (stepOf(run).type === 'attempt') await dropAttempt(run)
 }
 
 /** A create that has no other cause repeats an earlier attempt of the same create. */
@@ -187,21 +191,17 @@ const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden'
  * collection is listed, twice with a pause. If the object is found, it is ours; if it is absent twice, the next attempt
  * may be made.
  */
-async function resolveUnknown(run: Reconciliation, attempt: Attempt): Promise<string | undefined> {
-  const { clock, leadership, times } = run.context
-  const { memory } = run
+async function resolveUnknown(run: Reconciliation, attempt: Attempt, scan: Scan): Promise<string | undefined> {
   recallPlaceholder(run)
   const stored = await objectInSecret(run, attempt.nonce)
   if (stored !== undefined) return take(run, stored, attempt)
-  const quiet = Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.unknownUntil ?? 0)
-  const firstScan = memory.firstScanAt
-  const notBefore = firstScan === undefined ? quiet : firstScan + times.scanPauseMs
-  if (clock.monotonic() < notBefore) throw unresolved(notBefore - clock.monotonic())
-  const found = await scanFor(run, attempt.nonce, notBefore)
+  if (scan.waitMs > 0) throw unresolved(scan.waitMs)
+  const found = await scanFor(run, attempt.nonce, scan.notBefore)
   if (found.length > 0) return takeFound(run, found, attempt)
-  if (firstScan === undefined) {
-    memory.firstScanAt = clock.monotonic()
-    throw unresolved(times.scanPauseMs)
+  if (!scan.isLast) {
+    run.memory.firstScanAt = run.context.clock.monotonic()
+    const next = stepOf(run)
+    throw unresolved(next.type === 'resolve' ? next.scan.waitMs : 0)
   }
   // An object with `rawMetadata` has no marker to be found by; the CR's own annotation names it.
   const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))

@@ -54,40 +54,29 @@ export const creating: readonly Mutant[] = [
   mutant(
     'forget an attempt once the process that made it is gone',
     PROTOCOL,
-    ["return { type: 'resolve', attempt }", "return { type: 'begin' }"],
+    ["return { type: 'resolve', attempt, scan: nextScan(memory, moment) }", "return { type: 'begin' }"],
     lateCreate,
   ),
   mutant(
     'make the next try without finding out about the last one',
     PROTOCOL,
     [
-      "return { type: 'resolve', attempt }",
+      "return { type: 'resolve', attempt, scan: nextScan(memory, moment) }",
       "return { type: 'attempt', nonce: attempt.nonce, number: attempt.number + 1 }",
     ],
     anObject,
   ),
+  mutant('trust the first scan', CREATE, ['  if (!scan.isLast) {\n', '  if (scan.waitMs < 0) {\n'], lateCreate),
   mutant(
-    'trust the first scan',
-    CREATE,
-    ['  if (firstScan === undefined) {\n', '  if (firstScan === null) {\n'],
+    'drop the pause before the second scan',
+    PROTOCOL,
+    ['isLast ? firstScanAt + times.scanPauseMs', 'isLast ? firstScanAt'],
     lateCreate,
   ),
-  {
-    title: 'drop the pause before the second scan',
-    file: CREATE,
-    edits: [
-      [': firstScan + times.scanPauseMs', ': firstScan'],
-      ['    throw unresolved(times.scanPauseMs)\n  }\n  // An object', '    throw unresolved(0)\n  }\n  // An object'],
-    ],
-    first: lateCreate,
-  },
   mutant(
     'scan before the last request of a former process must be over',
-    CREATE,
-    [
-      'Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.unknownUntil ?? 0)',
-      'Math.max(leadership.leadingSince(), memory.unknownUntil ?? 0)',
-    ],
+    PROTOCOL,
+    ['Math.max(leadingSince + times.requestTimeoutMs, unknownUntil)', 'Math.max(leadingSince, unknownUntil)'],
     lateCreate,
   ),
   mutant(

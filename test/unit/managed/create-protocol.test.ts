@@ -7,6 +7,7 @@ import {
   copiesOf,
   createdBy,
   createStep,
+  type Moment,
   ownershipClaim,
   recoverable,
 } from '../../../src/managed/identity/create-step.ts'
@@ -19,6 +20,8 @@ const account = { kind: 'Account', name: 'default' } as const
 const remembered = fc.option(fc.record({ nonce: fc.constantFrom(...NONCES), number: fc.integer({ min: 1, max: 3 }) }), {
   nil: undefined,
 })
+
+const MOMENT: Moment = { now: 100, leadingSince: 40, times: { requestTimeoutMs: 30, scanPauseMs: 5 } }
 
 /** Every state in which a process may find a resource. */
 const states = fc.record({
@@ -64,7 +67,7 @@ describe('the next step', () => {
     fc.assert(
       fc.property(states, (state) => {
         const { attempt, id, stored, replaced, answer, refused } = state
-        const step = createStep(resourceIn(state), memoryIn(state))
+        const step = createStep(resourceIn(state), memoryIn(state), MOMENT)
         // What the create of an old manifest made may have been replaced since: that it stands in the status settles it.
         const isKnown = attempt?.nonce === stored || attempt?.nonce === replaced
         const open = attempt !== undefined && attempt.uid === 'mine' && !isKnown ? attempt : undefined
@@ -83,10 +86,30 @@ describe('the next step', () => {
   test('is never a POST while an answer may be out, for a process that remembers nothing', () => {
     fc.assert(
       fc.property(states, (state) => {
-        const step = createStep(resourceIn(state), emptyMemory())
+        const step = createStep(resourceIn(state), emptyMemory(), MOMENT)
         expect(['settled', 'resolve', 'begin']).toContain(step.type)
       }),
     )
+  })
+
+  const attempt = { uid: 'mine', nonce: 'aaaaaaaa', number: 1 } as const
+  const open = resourceIn({
+    attempt,
+    id: undefined,
+    stored: undefined,
+    replaced: undefined,
+    answer: undefined,
+    refused: undefined,
+  })
+  test.each([
+    ['waits for requests of a former leader', {}, { now: 65 }, { notBefore: 70, waitMs: 5, isLast: false }],
+    ['waits for a request of its own', { unknownUntil: 120 }, {}, { notBefore: 120, waitMs: 20, isLast: false }],
+    ['lists once these are over', { unknownUntil: 90 }, {}, { notBefore: 90, waitMs: 0, isLast: false }],
+    ['pauses before the second list', { firstScanAt: 98 }, {}, { notBefore: 103, waitMs: 3, isLast: true }],
+    ['lists a second time', { firstScanAt: 95 }, {}, { notBefore: 100, waitMs: 0, isLast: true }],
+  ])('of a POST without an answer %s', (_what, memory, moment, scan) => {
+    const step = createStep(open, { ...emptyMemory(), ...memory }, { ...MOMENT, ...moment })
+    expect(step).toMatchObject({ type: 'resolve', scan })
   })
 })
 
