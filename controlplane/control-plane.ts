@@ -43,7 +43,10 @@ export interface ControlPlane extends AsyncDisposable {
   restartApiserver(): Promise<void>
   /** Kills the apiserver like a crash. Throws `NOT_OWNED`. */
   killApiserver(): Promise<void>
-  /** Starts a killed apiserver on its port and waits until it is ready. Throws `NOT_OWNED`, `PORT_TAKEN`, `START_FAILED`. */
+  /**
+   * Starts a killed apiserver on its port and waits until it is ready. Throws `NOT_OWNED`, `PORT_TAKEN`,
+   * `START_FAILED`.
+   */
   startApiserver(): Promise<void>
 
   /** Stops everything and removes the folder; leaves an existing cluster alone. May be called again. */
