@@ -7,7 +7,7 @@ const ROUNDS = 300
 const WARM_UP = 100
 const PAGE = 50
 
-/** What a list page costs in a small and in a large collection. */
+/** The cost of a list page in a small and in a large collection. */
 export interface PagingResult {
   /** Median milliseconds of the first page with 100 objects. */
   readonly smallMs: number
@@ -15,11 +15,14 @@ export interface PagingResult {
   readonly largeFirstMs: number
   /** Median milliseconds of a page in the middle of 100,000 objects. */
   readonly largeMiddleMs: number
-  /** The slower of the two large figures over the small one; around 1 when the size does not matter. */
+  /** The slower of the two large figures divided by the small one; around 1 if the size does not matter. */
   readonly ratio: number
 }
 
-/** Measures list pages of 50 over HTTP. The three kinds of requests alternate, so that a busy machine hits all alike. */
+/**
+ * Measures list pages of 50 over HTTP. The three kinds of requests alternate, so that load on the machine affects all
+ * alike.
+ */
 export async function run(): Promise<PagingResult> {
   const small = await seeded(SMALL)
   const large = await seeded(LARGE)

@@ -15,18 +15,18 @@ const OBJECTS = 200_000
 const KEY = 'key-of-the-bench'
 const ADMIN = 'admin-token-of-the-bench'
 const COMMAND = fileURLToPath(new URL('../bin/culvert.js', import.meta.url))
-/** What a client writes into `metadata`: the size of the operator's marker. */
+/** The value of `metadata`: the size of the operator's marker. */
 const METADATA = `{"installation":"bench","uid":"${'0'.repeat(36)}","object":"{n}","nonce":"${'0'.repeat(32)}"}`
 
-/** What an emulator needs that holds 200,000 objects in a file. */
+/** The cost of an emulator with 200,000 objects in a file. */
 export interface ScaleResult {
   readonly objects: number
   readonly collections: number
   readonly seedSeconds: number
   readonly fileMiB: number
-  /** From the spawn of the process to the line that says where it listens, on all the objects. */
+  /** From the start of the process until it listens, with all the objects. */
   readonly startSeconds: number
-  /** The same on an empty file. */
+  /** The same with an empty file. */
   readonly emptyStartSeconds: number
   /** Resident memory right after the seed. */
   readonly seededMiB: number
@@ -34,7 +34,7 @@ export interface ScaleResult {
   readonly residentMiB: number
 }
 
-/** Seeds through the admin surface, kills the process and starts another on its file. */
+/** Seeds through the admin surface, kills the process and starts another one on its file. */
 export async function run(): Promise<ScaleResult> {
   const folder = await mkdtemp(join(tmpdir(), 'culvert-bench-'))
   try {
@@ -86,7 +86,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Spreads the objects evenly over every collection that requests may create in. */
+/** Spreads the objects evenly over every collection with creates. */
 async function seed(url: string): Promise<{ collections: number; objects: number; seconds: number }> {
   const served = RESOURCES.filter((resource) => resource.served && resource.readOnly !== true)
   const count = Math.ceil(OBJECTS / served.length)
@@ -107,7 +107,7 @@ function ordered(resources: readonly Resource[]): readonly Resource[] {
 
 type Values = Readonly<Record<string, JsonObject[string]>>
 
-/** A value for every field that some collection cannot do without, and for those that make objects as large as usual. */
+/** A value for every required field of any collection, and for those that give objects a realistic size. */
 async function valuesOf(url: string): Promise<Values> {
   const { objects } = await admin(url, {
     objects: {
@@ -179,13 +179,13 @@ async function readEverywhere(url: string): Promise<void> {
   }
 }
 
-/** Linux tells it in kB. */
+/** Linux reports it in kB. */
 async function residentMiB({ pid }: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
 }
 
-/** One line for a person. */
+/** One line for people. */
 export function describeScale(result: ScaleResult): string {
   const { objects, collections, seedSeconds, fileMiB, startSeconds, emptyStartSeconds, seededMiB } = result
   return (

@@ -4,7 +4,7 @@ import { printSteps, run as runNewcomer } from './newcomer.ts'
 import { run as runOperator } from './operator.ts'
 import { run as runSessions } from './sessions.ts'
 
-/** Runs every bench, one after the other, and prints what each measured beside what it is measured against; last, the way of somebody new. */
+/** Runs every benchmark in sequence, and prints each result beside its target; last, the steps of a new user. */
 interface Row {
   readonly bench: string
   readonly measured: string

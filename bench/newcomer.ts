@@ -3,7 +3,7 @@ import { AccountAtEmulator } from '../test/chart/installed/support/account-at-em
 import { documented } from '../test/chart/installed/support/documented.ts'
 import { InstalledCluster } from '../test/chart/installed/support/installed-cluster.ts'
 
-/** A step of somebody new, and how long it took. */
+/** A step of a new user, and its duration. */
 export interface Step {
   readonly step: string
   readonly seconds: number
@@ -12,8 +12,9 @@ export interface Step {
 const HOME = 'culvert-system'
 
 /**
- * Runs the commands of the README's section "Install" on a fresh control plane, up to the first resource that is Ready. Emulator and
- * operator run as processes with what their Deployments say: to pull an image, to schedule and to start a Pod are not in these times.
+ * Runs the commands of the README's section "Install" on a fresh control plane, up to the first Ready resource.
+ * Emulator and operator run as processes with the settings of their Deployments: these times exclude pulling an image,
+ * scheduling and starting a Pod.
  */
 export async function run(): Promise<readonly Step[]> {
   const [install = '', giveAccount = '', firstResource = ''] = await documented('README.md', 'Install')
@@ -39,7 +40,7 @@ function firstLine(commands: string): string {
   return commands.slice(0, commands.indexOf('\n')).replace(/ (\\|<<EOF)$/, '')
 }
 
-/** As a table that is read from top to bottom. */
+/** As a table to read from top to bottom. */
 export function printSteps(steps: readonly Step[]): void {
   for (const { step, seconds } of steps) console.log(`${seconds.toFixed(1).padStart(6)} s  ${step}`)
   console.log('Without pulling an image and starting Pods.')

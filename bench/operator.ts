@@ -10,25 +10,25 @@ import { systemClock } from '../src/util/clock.ts'
 import { systemRandom } from '../src/util/random.ts'
 import { OperatorProcess } from '../test/cluster/support/operator-process.ts'
 
-/** What it took to make a number of resources Ready, all of which wait when the operator starts. */
+/** The cost of making a number of resources Ready, all of which exist when the operator starts. */
 export interface ConvergenceResult {
   readonly kind: string
   readonly count: number
   readonly seconds: number
-  /** Calls to the API for each resource, lists included. */
+  /** Calls to the API per resource, lists included. */
   readonly callsEach: number
-  /** Kubernetes writes for each resource, Events aside. */
+  /** Kubernetes writes per resource, except Events. */
   readonly writesEach: number
-  /** Seconds that as many merge patches take by themselves, the same client sending as many at a time. */
+  /** Seconds for the same number of merge patches alone, with the same client and concurrency. */
   readonly floorSeconds: number
-  /** `seconds` over `floorSeconds`. */
+  /** `seconds` divided by `floorSeconds`. */
   readonly ratio: number
 }
 
 export interface BenchOptions {
-  /** How many resources, one run of each kind for each number. Default 300 and 1,000. */
+  /** Numbers of resources, one run of each kind for each number. Default 300 and 1,000. */
   readonly counts?: readonly number[]
-  /** Told of each result as soon as it is there. */
+  /** Called with each result as soon as it is available. */
   readonly onResult?: (result: ConvergenceResult) => void
 }
 
@@ -37,12 +37,12 @@ const SPECS: Readonly<Record<string, Record<string, unknown>>> = {
   Backend: { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } },
   IPPolicy: { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] },
 }
-/** What the operator does at a time by default. */
+/** The operator's default concurrency. */
 const WORKERS = 16
 const TIMEOUT_MS = 180_000
 const CRDS = fileURLToPath(new URL('../crds', import.meta.url))
 
-/** Converges 300 and 1,000 Backends and IPPolicies, each against a real apiserver and an emulator of their own. */
+/** Converges 300 and 1,000 Backends and IPPolicies, each against its own real apiserver and emulator. */
 export async function run({ counts = COUNTS, onResult }: BenchOptions = {}): Promise<readonly ConvergenceResult[]> {
   await using controlPlane = await startCluster()
   const results: ConvergenceResult[] = []
@@ -56,7 +56,7 @@ export async function run({ counts = COUNTS, onResult }: BenchOptions = {}): Pro
   return results
 }
 
-/** A control plane of its own that knows the kinds. */
+/** A new control plane with the CRDs. */
 export async function startCluster(): Promise<ControlPlane> {
   const controlPlane = await startControlPlane({ onProgress: console.error })
   for (const args of [
@@ -105,7 +105,7 @@ async function converge({ kubeconfigPath }: ControlPlane, kind: string, count: n
   }
 }
 
-/** A namespace with an Account that leads to the emulator. */
+/** A namespace with an Account for the emulator. */
 export async function prepare(
   kube: ClosableKubeClient,
   emulator: Emulator,
@@ -135,7 +135,7 @@ export async function apply(
   await kube.apply(typeOf(kind), { namespace, name }, object)
 }
 
-/** Waits until every resource is Ready, asking the operator and not the apiserver, which has enough to do. */
+/** Waits until every resource is Ready, by the operator's metrics rather than the apiserver, which is busy enough. */
 async function allReady(
   operator: OperatorProcess,
   kube: ClosableKubeClient,
@@ -215,7 +215,7 @@ export function typeOf(kind: string): ResourceType {
   return resourceTypeOf(descriptor)
 }
 
-/** One line for a person. */
+/** One line for people. */
 export function describeConvergence(result: ConvergenceResult): string {
   const { kind, count, seconds, callsEach, writesEach, floorSeconds, ratio } = result
   return (

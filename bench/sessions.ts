@@ -9,25 +9,28 @@ import { EmulatorClient } from '../test/builders/emulator-client.ts'
 import { OperatorProcess } from '../test/cluster/support/operator-process.ts'
 import { apply, prepare, startCluster, timed, typeOf, writesOf } from './operator.ts'
 
-/** What it took to mirror the sessions of an account that has them all when the operator starts, and then a tenth of them replaced. */
+/**
+ * The cost of mirroring the sessions of an account that has them all when the operator starts, and after a tenth of
+ * them is replaced.
+ */
 export interface MirrorResult {
   readonly count: number
   readonly seconds: number
-  /** Seconds that as many merge patches take by themselves, as many at a time. */
+  /** Seconds for the same number of merge patches alone, with the same concurrency. */
   readonly floorSeconds: number
   /** Calls to the API that list sessions, and Kubernetes writes, until all were shown. */
   readonly callsFirst: number
   readonly writesFirst: number
-  /** The same from then on, until the replaced ones were shown. */
+  /** The same from then on, until the replacements were shown. */
   readonly callsNext: number
   readonly writesNext: number
-  /** How long a policy took to be Ready that was applied while the first sessions were being mirrored. */
+  /** Time until a policy was Ready that was applied while the first sessions were being mirrored. */
   readonly readySeconds: number
 }
 
 const COUNT = 5000
 const NAMESPACE = 'bench-sessions'
-/** What mirrors write at a time. */
+/** The mirrors' write concurrency. */
 const AT_A_TIME = 6
 const TIMEOUT_MS = 300_000
 const REQUESTS = 'rest_client_requests_total'
@@ -59,7 +62,7 @@ export async function run(count = COUNT): Promise<MirrorResult> {
         await apply(kube, NAMESPACE, 'IPPolicy', 'meanwhile', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
         await until(() => isReady(kube))
       })
-      // Listing thousands of objects again and again would cost the apiserver more than the writes do.
+      // Listing thousands of objects repeatedly would cost the apiserver more than the writes do.
       await until(async () => (await operator.metric(REQUESTS, 'method="PATCH"', 'resource="tunnelsessions"')) >= count)
     })
     if ((await shown(kube)).length !== count) throw new Error('not every session is shown')
@@ -85,7 +88,7 @@ interface Shown extends KubeObject {
   readonly status?: { readonly id?: string }
 }
 
-/** Ids of the sessions whose status is there, in pages as big as they come. */
+/** Ids of the sessions with a status, in the largest pages available. */
 async function shown(kube: ClosableKubeClient): Promise<readonly string[]> {
   const { items } = await kube.list<Shown>(typeOf('TunnelSession'), { namespace: NAMESPACE })
   return items.flatMap(({ status }) => status?.id ?? [])

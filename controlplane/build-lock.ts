@@ -8,20 +8,20 @@ export interface BuildLock extends AsyncDisposable {
   release(): Promise<void>
 }
 
-/** How a lock is waited for. */
+/** How to wait for a lock. */
 export interface BuildLockOptions {
-  /** Called once, when another process holds the lock. */
+  /** Called once, if another process holds the lock. */
   readonly onWait?: (holder: number) => void
-  /** How often the lock is looked at while another process holds it, in milliseconds. Default 500. */
+  /** How often the lock is polled while another process holds it, in milliseconds. Default 500. */
   readonly pollMilliseconds?: number
 }
 
 /**
- * Takes a lock that is a file with the holder's process id, waiting while another living process holds it. A lock
- * whose holder has died is taken over.
+ * Takes a lock, a file with the holder's process id; waits while another living process holds it. A lock whose holder
+ * has died is taken over.
  *
- * The lock saves work, it does not protect data: builds go to a folder of their own and are renamed into place, so
- * two builders that take over the same dead lock at the same moment waste time and nothing else.
+ * The lock saves work but does not protect data: builds go to separate folders and are renamed into place, so two
+ * builders that take over the same dead lock simultaneously only waste time.
  */
 export async function acquireBuildLock(path: string, options: BuildLockOptions = {}): Promise<BuildLock> {
   let told = false
@@ -40,7 +40,7 @@ export async function acquireBuildLock(path: string, options: BuildLockOptions =
   return { release, [Symbol.asyncDispose]: release }
 }
 
-/** Makes the lock with its content in one step, so that nobody reads one without a holder. */
+/** Creates the lock with its content in one step, so that nobody reads one without a holder. */
 async function tryCreate(path: string): Promise<boolean> {
   const draft = `${path}.${process.pid}-${randomUUID()}`
   await writeFile(draft, String(process.pid))
@@ -55,7 +55,7 @@ async function tryCreate(path: string): Promise<boolean> {
   }
 }
 
-/** The holder's process id; undefined when the lock has just been released. */
+/** The holder's process id; undefined if the lock has just been released. */
 async function readHolder(path: string): Promise<number | undefined> {
   try {
     return Number(await readFile(path, 'utf8'))
@@ -65,7 +65,7 @@ async function readHolder(path: string): Promise<number | undefined> {
   }
 }
 
-/** Whether a process exists. One that belongs to somebody else exists. */
+/** Whether a process exists, including processes of other users. */
 export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false
   try {

@@ -1,4 +1,4 @@
-/** Told of each step of a start, in words for a person. */
+/** Called with each step of a start, in words for people. */
 export type OnProgress = (message: string) => void
 
 /** Milliseconds as `45 s` or `3 min 20 s`. */
@@ -8,8 +8,8 @@ export function formatDuration(milliseconds: number): string {
 }
 
 /**
- * Follows `go build -v`, which prints `go: downloading …` for each module that it fetches and the name of each package
- * that it compiles, and nothing for those in its cache.
+ * Follows `go build -v`, which prints `go: downloading …` for each module that it downloads and the name of each
+ * package that it compiles, and nothing for those in its cache.
  */
 export class BuildProgress {
   readonly #packages: number | undefined
@@ -18,7 +18,7 @@ export class BuildProgress {
   #compiled = 0
   #lastLines: string[] = []
 
-  /** @param packages how many packages the program consists of, where known */
+  /** @param packages how many packages the program consists of, if known */
   constructor(packages?: number) {
     this.#packages = packages
   }
@@ -36,14 +36,14 @@ export class BuildProgress {
     else if (line.trim() !== '') this.#lastLines = [...this.#lastLines.slice(-39), line]
   }
 
-  /** What has been done, such as `compiled 1204 of at most 2712 packages`. */
+  /** The progress so far, such as `compiled 1204 of at most 2712 packages`. */
   summary(): string {
     if (this.#compiled === 0 && this.#downloaded > 0) return `fetched ${this.#downloaded} modules`
     const total = this.#packages === undefined ? '' : ` of at most ${this.#packages}`
     return `compiled ${this.#compiled}${total} packages`
   }
 
-  /** What the build said other than progress: its errors, up to 40 lines. */
+  /** The build's output except progress: its errors, up to 40 lines. */
   complaints(): string {
     return [...this.#lastLines, this.#partialLine].join('\n').trim()
   }

@@ -15,7 +15,7 @@ export const KUBERNETES_VERSION = '1.36.3'
 export interface ControlPlanePrograms {
   /** etcd, kube-apiserver, kube-controller-manager and kubectl in one; the first argument chooses. */
   readonly controlplane: string
-  /** Cleans up after an owner that died. */
+  /** Cleans up after its owner has died. */
   readonly watchdog: string
   /** kubectl, by that name. */
   readonly kubectl: string
@@ -24,7 +24,7 @@ export interface ControlPlanePrograms {
 /** How the programs are built. */
 export interface BuildOptions {
   readonly onProgress?: OnProgress
-  /** Where builds are kept. Default: `culvert/controlplane` in `$XDG_CACHE_HOME` or `~/.cache`. */
+  /** Folder of the builds. Default: `culvert/controlplane` in `$XDG_CACHE_HOME` or `~/.cache`. */
   readonly cacheFolder?: string
   /** Stops the build when aborted. */
   readonly signal?: AbortSignal
@@ -33,7 +33,7 @@ export interface BuildOptions {
 const MODULE_FOLDER = import.meta.dirname
 const PROGRESS_INTERVAL_MILLISECONDS = 10_000
 
-/** `go build` flags. The version is set at link time: without it the server's version cannot be parsed by clients. */
+/** `go build` flags. The version is set at link time: otherwise clients cannot parse the server's version. */
 export function buildFlags(version: string): string[] {
   const [major = '', minor = ''] = version.split('.')
   const variables = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
@@ -47,8 +47,8 @@ export function defaultCacheFolder(env: NodeJS.ProcessEnv, home: string): string
 }
 
 /**
- * Returns the control plane's programs, building them first when this source has not been built on this machine:
- * about ten minutes on two cores and 170 MB of disk, once. Safe for several processes at a time.
+ * Returns the control plane's programs, building them first if this source has not been built on this machine: about
+ * ten minutes on two cores and 170 MB of disk, once. Several processes may call it at the same time.
  *
  * @throws ControlPlaneError `GO_MISSING`, `GO_TOO_OLD` or `BUILD_FAILED`
  */
@@ -64,14 +64,14 @@ export async function buildControlPlane(options: BuildOptions = {}): Promise<Con
   return programsIn(folder)
 }
 
-/** The kubectl of an earlier build of this source, or undefined: nothing is built. */
+/** The kubectl of an earlier build of this source, or undefined: builds nothing. */
 export async function findBuiltKubectl(): Promise<string | undefined> {
   const name = await buildName(buildFlags(KUBERNETES_VERSION))
   const folder = join(defaultCacheFolder(process.env, homedir()), name)
   return (await exists(folder)) ? programsIn(folder).kubectl : undefined
 }
 
-/** The name under which a build of this source with these flags for this machine is kept. */
+/** The cache name of a build of this source with these flags for this machine. */
 async function buildName(flags: readonly string[]): Promise<string> {
   const files = await readModule(MODULE_FOLDER)
   return sourceHash({ files, target: `${process.platform}/${process.arch}`, flags })
@@ -116,7 +116,7 @@ async function compile(staging: string, flags: readonly string[], options: Build
   }
 }
 
-/** How many packages there are to compile, or undefined: it only serves the progress. Fetches the modules. */
+/** The number of packages to compile, or undefined: used only for progress. Downloads the modules. */
 async function countPackages(): Promise<number | undefined> {
   const { code, stdout } = await goIn(MODULE_FOLDER)(['list', '-deps', '-mod=readonly', '.'])
   return code === 0 ? stdout.trim().split('\n').length : undefined

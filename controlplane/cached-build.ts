@@ -3,17 +3,17 @@ import { dirname, join } from 'node:path'
 import { acquireBuildLock, isAlive } from './build-lock.ts'
 import { systemErrorCode } from './errors.ts'
 
-/** What is built once on a machine. */
+/** A build made once on a machine. */
 export interface CachedBuild {
-  /** Where it is kept; there is one for each input. */
+  /** Its folder; there is one for each input. */
   readonly folder: string
-  /** Builds into this folder, which is new and empty. It takes the final name afterwards. */
+  /** Builds into this new, empty folder, which is renamed afterwards. */
   readonly build: (staging: string) => Promise<void>
-  /** Called once, when another process is at it. */
+  /** Called once, if another process is building. */
   readonly onWait?: (holder: number) => void
 }
 
-/** Makes the folder unless it is there already. Safe for several processes at a time. */
+/** Builds the folder unless it exists. Several processes may call it at the same time. */
 export async function buildOnce({ folder, build, onWait }: CachedBuild): Promise<void> {
   if (await exists(folder)) return
   const cacheFolder = dirname(folder)
@@ -31,7 +31,7 @@ export async function buildOnce({ folder, build, onWait }: CachedBuild): Promise
   }
 }
 
-/** Renames a finished build into the cache; one that came first is as good. */
+/** Renames a finished build into the cache; another one that came first is equivalent. */
 async function moveIntoPlace(staging: string, folder: string): Promise<void> {
   try {
     await rename(staging, folder)
@@ -41,7 +41,7 @@ async function moveIntoPlace(staging: string, folder: string): Promise<void> {
   }
 }
 
-/** Removes what builders that were killed left in the cache. */
+/** Removes what killed builders left in the cache. */
 async function removeAbandonedBuilds(cacheFolder: string): Promise<void> {
   for (const name of await readdir(cacheFolder)) {
     const builder = /\.building-(\d+)$/.exec(name)?.[1]
@@ -51,7 +51,7 @@ async function removeAbandonedBuilds(cacheFolder: string): Promise<void> {
   }
 }
 
-/** Whether there is something at the path. */
+/** Whether the path exists. */
 export async function exists(path: string): Promise<boolean> {
   try {
     await access(path)

@@ -1,8 +1,8 @@
 import type { ControlPlaneFolder } from './folder.ts'
 
 /**
- * The controllers that a cluster needs for objects to behave: namespaces empty themselves, owners take their
- * dependants along, and each namespace has its default ServiceAccount and CA bundle.
+ * The controllers that objects need to behave as usual: namespaces are emptied, dependents are deleted with their
+ * owners, and each namespace has its default ServiceAccount and CA bundle.
  */
 export const DEFAULT_CONTROLLERS: readonly string[] = [
   'namespace-controller',
@@ -11,11 +11,11 @@ export const DEFAULT_CONTROLLERS: readonly string[] = [
   'root-ca-certificate-publisher-controller',
 ]
 
-/** etcd insists on advertising ports to other members. There are none: nobody listens there, and nobody calls. */
+/** etcd requires URLs to advertise to other members. There are none: nothing listens there, and nothing connects. */
 const UNUSED_CLIENT_URL = 'http://127.0.0.1:2379'
 const UNUSED_PEER_URL = 'http://127.0.0.1:2380'
 
-/** Flags of etcd: one member, nothing kept through a power cut. */
+/** Flags of etcd: one member, without durability across a power failure. */
 export function etcdArguments(folder: ControlPlaneFolder): string[] {
   return [
     '--name=culvert',
@@ -30,33 +30,33 @@ export function etcdArguments(folder: ControlPlaneFolder): string[] {
   ]
 }
 
-/** What of the apiserver's flags varies. */
+/** The variable flags of the apiserver. */
 export interface ApiserverSettings {
   readonly port: number
   readonly auditLog: boolean
 }
 
 /**
- * Flags of kube-apiserver. Limits on requests in flight, priority and fairness, and the watch cache are the
- * defaults, so that clients meet what they meet elsewhere.
+ * Flags of kube-apiserver. Limits on requests in flight, priority and fairness, and the watch cache keep their
+ * defaults, so that clients see the usual behaviour.
  */
 export function apiserverArguments(folder: ControlPlaneFolder, settings: ApiserverSettings): string[] {
   return [
     `--etcd-servers=${folder.etcdUrl}`,
     '--bind-address=127.0.0.1',
-    // Stated, because otherwise a machine without a default route has none to state.
+    // Explicit, because a machine without a default route has no address to detect.
     '--advertise-address=127.0.0.1',
     `--secure-port=${settings.port}`,
     `--cert-dir=${folder.certificateFolder}`,
     '--authorization-mode=RBAC',
-    // As OpenShift has it: who makes an object the dependant of another has to be allowed to delete it.
+    // As in OpenShift: a client that makes an object the dependent of another must be allowed to delete it.
     '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
     `--token-auth-file=${folder.tokenFile}`,
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${folder.serviceAccountPublicKeyFile}`,
     `--service-account-signing-key-file=${folder.serviceAccountKeyFile}`,
     '--service-cluster-ip-range=10.96.0.0/16',
-    // There are no Pods that would reach the server through its Service; saves a write every ten seconds.
+    // No Pods reach the server through its Service; this saves a write every ten seconds.
     '--endpoint-reconciler-type=none',
     '--profiling=false',
     '--allow-privileged=true',

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { open, readFile } from 'node:fs/promises'
 import { ControlPlaneError } from './errors.ts'
 
-/** What is started. */
+/** The component to start. */
 export interface ComponentSpec {
   /** Argument that selects the component in the program. */
   readonly name: string
@@ -13,22 +13,22 @@ export interface ComponentSpec {
 }
 
 /**
- * Short, because an apiserver waits for every open watch to end by itself, and nothing is lost by killing one: what
- * it has answered is in etcd.
+ * Short, because an apiserver waits until every open watch has ended, and nothing is lost by killing one: everything
+ * that it has acknowledged is in etcd.
  */
 const STOP_GRACE_MILLISECONDS = 2_000
 const LOG_TAIL_LINES = 25
 const LOG_LINE_LENGTH = 400
 
 /**
- * One running process of a control plane. It ends with this process however this one ends: its standard input is a
- * pipe that the kernel closes then. It is in a process group of its own, so that Ctrl-C at the terminal reaches the
- * caller alone, who stops the components in their order.
+ * One running process of a control plane. It ends with this process for whatever reason, because its standard input is
+ * a pipe that the kernel then closes. It has its own process group, so that Ctrl-C at the terminal reaches only the
+ * caller, which stops the components in order.
  */
 export class Component {
   readonly name: string
   readonly pid: number
-  /** Resolves when the process has ended, with the reason in words. */
+  /** Resolves once the process has ended, with the reason in words. */
   readonly ended: Promise<string>
   readonly #child: ChildProcess
   readonly #logFile: string
@@ -48,7 +48,7 @@ export class Component {
     })
   }
 
-  /** Starts the process; it runs when this resolves, which is not to say that it is ready. */
+  /** Starts the process; resolves once it runs, possibly before it is ready. */
   static async start(spec: ComponentSpec): Promise<Component> {
     const log = await open(spec.logFile, 'a')
     try {
@@ -57,9 +57,9 @@ export class Component {
         detached: true,
       })
       const pid = await startedPid(child, spec)
-      // The pipe ends with an error when the process is killed; `ended` is where that is heard of.
+      // The pipe fails when the process is killed; `ended` reports that.
       child.stdin?.on('error', () => {})
-      // A caller that has nothing more to do may end without stopping the control plane, which ends it.
+      // A caller that has finished may exit without stopping the control plane, which ends with it.
       child.unref()
       unrefStream(child.stdin)
       return new Component(spec, child, pid)
@@ -68,7 +68,7 @@ export class Component {
     }
   }
 
-  /** Whether `stop` or `kill` was called: an end without that is a fault. */
+  /** Whether `stop` or `kill` was called: otherwise an end is a fault. */
   get askedToEnd(): boolean {
     return this.#askedToEnd
   }
@@ -77,7 +77,10 @@ export class Component {
     return this.#endReason === undefined
   }
 
-  /** Asks the process to end, kills it when it has not within `graceMilliseconds` (default 2 s), and waits for its end. */
+  /**
+   * Asks the process to terminate, kills it if it has not within `graceMilliseconds` (default 2 s), and waits for its
+   * end.
+   */
   async stop(graceMilliseconds: number = STOP_GRACE_MILLISECONDS): Promise<void> {
     if (!this.running) return
     this.#child.ref()
@@ -88,7 +91,7 @@ export class Component {
     clearTimeout(grace)
   }
 
-  /** Ends the process at once, without its doing, and waits for its end. */
+  /** Kills the process at once, and waits for its end. */
   async kill(): Promise<void> {
     if (!this.running) return
     this.#child.ref()
@@ -106,7 +109,10 @@ export class Component {
       .join('\n')
   }
 
-  /** Throws when the process has ended: `PORT_TAKEN` when that was why, else `START_FAILED`, with the log's tail. */
+  /**
+   * Throws if the process has ended: `PORT_TAKEN` if that was the reason, otherwise `START_FAILED`, with the end of the
+   * log.
+   */
   async assertRunning(): Promise<void> {
     if (this.running) return
     const tail = await this.logTail()
@@ -124,7 +130,10 @@ function startedPid(child: ChildProcess, spec: ComponentSpec): Promise<number> {
   })
 }
 
-/** Lets Node end although this pipe to a child is open. Pipes are sockets to Node, which its types do not say. */
+/**
+ * Lets Node exit while this pipe to a child is open. Node implements pipes as sockets, although its types do not say
+ * so.
+ */
 export function unrefStream(stream: NodeJS.WritableStream | null): void {
   if (stream !== null && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
 }

@@ -7,17 +7,17 @@ import type { KubectlOptions } from './kubectl.ts'
 import { LocalControlPlane } from './local-control-plane.ts'
 import type { ProgramResult } from './run-program.ts'
 
-/** How a control plane is had. */
+/** How to obtain a control plane. */
 export interface ControlPlaneOptions {
   /** Use the cluster of this kubeconfig's current context; nothing is built or started. */
   readonly kubeconfig?: string
-  /** Record requests in `auditLogPath`: `true` means at level Metadata. Default false. */
+  /** Records requests in `auditLogPath`: `true` means at level Metadata. Default false. */
   readonly auditLog?: boolean | AuditLevel
-  /** Where the log goes and stays when all else is removed. Default: a file that goes with the control plane. */
+  /** Path of a log that is kept when all else is removed. Default: a file that is removed with the control plane. */
   readonly auditLogFile?: string
-  /** Controllers to run. Default `DEFAULT_CONTROLLERS`; an empty list runs none, and namespaces are then not emptied. */
+  /** Controllers to run. Default `DEFAULT_CONTROLLERS`; an empty list runs none, so namespaces are not emptied. */
   readonly controllers?: readonly string[]
-  /** Told of each step, in words for a person. */
+  /** Called with each step, in words for people. */
   readonly onProgress?: OnProgress
 }
 
@@ -29,33 +29,36 @@ export interface ControlPlane extends AsyncDisposable {
   readonly server: string
   /** Bearer token of the administrator; undefined for an existing cluster. */
   readonly adminToken: string | undefined
-  /** JSON lines, one for each request, written before the response is sent; undefined when not recorded. */
+  /** JSON lines, one for each request, written before the response is sent; undefined if not recorded. */
   readonly auditLogPath: string | undefined
-  /** A kubectl program. It needs `KUBECONFIG`; `kubectl()` gives it. */
+  /** A kubectl program. It needs `KUBECONFIG`, which `kubectl()` sets. */
   readonly kubectlPath: string
-  /** Process ids of all that runs, the watchdog's included; empty for an existing cluster. */
+  /** Process ids of all processes, including the watchdog's; empty for an existing cluster. */
   readonly pids: readonly number[]
 
   /** Runs kubectl as the administrator. A non-zero exit code is a result, not an error. */
   kubectl(args: readonly string[], options?: KubectlOptions): Promise<ProgramResult>
 
-  /** Ends the apiserver in order and starts it again on the same port with the same data. Throws `NOT_OWNED`. */
+  /** Stops the apiserver gracefully and starts it again on the same port with the same data. Throws `NOT_OWNED`. */
   restartApiserver(): Promise<void>
-  /** Ends the apiserver as a crash would. Throws `NOT_OWNED`. */
+  /** Kills the apiserver like a crash. Throws `NOT_OWNED`. */
   killApiserver(): Promise<void>
-  /** Starts a killed apiserver on its port and waits until it is ready. Throws `NOT_OWNED`, `PORT_TAKEN`, `START_FAILED`. */
+  /**
+   * Starts a killed apiserver on its port and waits until it is ready. Throws `NOT_OWNED`, `PORT_TAKEN`,
+   * `START_FAILED`.
+   */
   startApiserver(): Promise<void>
 
-  /** Ends everything and removes the folder; leaves an existing cluster alone. May be called again. */
+  /** Stops everything and removes the folder; leaves an existing cluster alone. May be called again. */
   stop(): Promise<void>
 }
 
 /**
- * Starts a control plane on a free port of 127.0.0.1, building its programs first when this machine has not yet
- * (`buildControlPlane`), or opens the cluster that a kubeconfig names.
+ * Starts a control plane on a free port of 127.0.0.1, building its programs first if needed (`buildControlPlane`), or
+ * opens the cluster of a kubeconfig.
  *
- * Any number may run side by side. Nothing remains of one after `stop()`, nor after this process has ended in any
- * other way, SIGKILL included.
+ * Any number may run side by side. Nothing remains after `stop()`, nor after this process has ended in any other way,
+ * including SIGKILL.
  *
  * @example
  * await using controlPlane = await startControlPlane({ onProgress: console.error })

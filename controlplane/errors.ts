@@ -1,10 +1,11 @@
 /**
- * Why a control plane could not be had.
+ * Why a control plane is not available.
  *
- * - `GO_MISSING`, `GO_TOO_OLD`: the Go toolchain that builds it is not there; the message carries the remedies.
- * - `BUILD_FAILED`: the Go build ended with an error; the message carries its last lines.
- * - `START_FAILED`: a component ended or did not answer in time; the message carries the tail of its log.
- * - `PORT_TAKEN`: another program holds the port.
+ * - `GO_MISSING`, `GO_TOO_OLD`: the Go toolchain that builds it is missing or too old; the message contains the
+ *   remedies.
+ * - `BUILD_FAILED`: the Go build ended with an error; the message contains its last lines.
+ * - `START_FAILED`: a component ended or did not answer in time; the message contains the end of its log.
+ * - `PORT_TAKEN`: another program uses the port.
  * - `KUBECTL_MISSING`: an existing cluster is used and no kubectl was found.
  * - `KUBECONFIG_INVALID`: the kubeconfig names no server for its current context.
  * - `NOT_OWNED`: the operation needs a control plane that was started here, and this is an existing cluster.

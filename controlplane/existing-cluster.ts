@@ -5,8 +5,8 @@ import { ControlPlaneError } from './errors.ts'
 import { createKubectl, findKubectl } from './kubectl.ts'
 
 /**
- * A cluster that somebody else runs, such as one of kind, in the place of one started here. Its kubeconfig should be
- * an administrator's: the suites create namespaces, resource definitions and roles.
+ * A cluster run by others, such as one of kind, instead of one started here. Its kubeconfig should be an
+ * administrator's: the suites create namespaces, CRDs and roles.
  *
  * @throws ControlPlaneError `KUBECONFIG_INVALID`, `KUBECTL_MISSING`
  */
@@ -45,7 +45,7 @@ async function readKubeconfig(path: string): Promise<string> {
   }
 }
 
-/** Reads the server of a kubeconfig's current context. The error names the file and what is missing, no content. */
+/** Reads the server of a kubeconfig's current context. The error names the file and what is missing, but no content. */
 export function serverOfCurrentContext(text: string, path: string): string {
   const config = parseYaml(text, path)
   const contextName = field(config, 'current-context')
@@ -60,7 +60,7 @@ function parseYaml(text: string, path: string): unknown {
   try {
     return parse(text)
   } catch {
-    // Without the cause: a YAML error quotes the line, which may hold a credential.
+    // Without the cause: a YAML error quotes the line, which may contain a credential.
     throw new ControlPlaneError('KUBECONFIG_INVALID', `The kubeconfig ${path} is not YAML`)
   }
 }

@@ -3,10 +3,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** How much of each request the audit log records, once when it arrives and once, with the status of the answer, when it has been served. */
+/**
+ * How much of each request the audit log records: once when it arrives and once, with the status of the answer, when it
+ * has been served.
+ */
 export type AuditLevel = 'Metadata' | 'Request' | 'RequestResponse'
 
-/** Where everything of one control plane is. Its folder is readable by its owner only. */
+/** The files of one control plane. Only the owner can read its folder. */
 export interface ControlPlaneFolder {
   readonly path: string
   readonly adminToken: string
@@ -18,7 +21,7 @@ export interface ControlPlaneFolder {
   /** Written by the apiserver: its certificate and the CA that signed it. */
   readonly apiserverCertificateFile: string
   readonly etcdFolder: string
-  /** A socket file, not a port: etcd takes part in no race for ports, and nobody else can reach it. */
+  /** A socket file, not a port: etcd needs no free port, and other users cannot reach it. */
   readonly etcdUrl: string
   readonly etcdPeerUrl: string
   readonly etcdSocket: string
@@ -29,12 +32,12 @@ export interface ControlPlaneFolder {
   readonly kubectlCacheFolder: string
 }
 
-/** The watchdog removes only folders that hold this file. */
+/** The watchdog removes only folders with this file. */
 const MARKER_FILE = '.culvert-controlplane'
 
 /**
- * Makes a folder of its own, in the system's temporary folder, with keys, tokens and the audit policy in it. The audit log is in it too,
- * unless `auditLogFile` says where else.
+ * Creates a folder in the system's temporary folder with keys, tokens and the audit policy. It also contains the audit
+ * log, unless `auditLogFile` gives another path.
  */
 export async function createFolder(auditLevel: AuditLevel, auditLogFile?: string): Promise<ControlPlaneFolder> {
   const path = await mkdtemp(join(tmpdir(), 'culvert-cp-'))
@@ -81,7 +84,7 @@ function layout(path: string, adminToken: string, controllerToken: string): Cont
   }
 }
 
-/** Token, user, uid, groups. The controllers have a name of their own, so that the audit log tells them apart. */
+/** Token, user, uid, groups. The controllers have their own user, so that the audit log distinguishes them. */
 function tokenTable(folder: ControlPlaneFolder): string {
   return [
     `${folder.adminToken},admin,admin,"system:masters"`,
@@ -90,23 +93,23 @@ function tokenTable(folder: ControlPlaneFolder): string {
   ].join('\n')
 }
 
-/** Leaves out the apiserver's requests to itself, and the first of the two events that each request would have. */
+/** Omits the apiserver's requests to itself, and the first of the two events that each request would have. */
 function auditPolicy(level: AuditLevel): string {
   return JSON.stringify({
     apiVersion: 'audit.k8s.io/v1',
     kind: 'Policy',
-    // RequestReceived is the one stage that is recorded before anybody can see an effect of the request.
+    // RequestReceived is the only stage recorded before a request's effects are visible.
     rules: [
       { level: 'None', users: ['system:apiserver'] },
       { level: 'None', nonResourceURLs: ['/readyz*', '/healthz*', '/livez*'] },
-      // Bodies of these carry secrets.
+      // Their bodies contain secrets.
       { level: 'Metadata', resources: [{ group: '', resources: ['secrets', 'serviceaccounts/token'] }] },
       { level },
     ],
   })
 }
 
-/** Writes the administrator's and the controllers' kubeconfig for a server whose CA is known by now. */
+/** Writes the administrator's and the controllers' kubeconfig for a server whose CA is already known. */
 export async function writeKubeconfigs(folder: ControlPlaneFolder, server: string, ca: Buffer): Promise<void> {
   const write = (file: string, user: string, token: string): Promise<void> =>
     writeFile(file, kubeconfig({ server, ca, user, token }), { mode: 0o600 })

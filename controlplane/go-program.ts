@@ -7,7 +7,10 @@ import { readModule, sourceHash } from './source-hash.ts'
 
 const FLAGS = ['-trimpath', '-buildvcs=false', '-mod=readonly']
 
-/** Path of the program that a Go module of the tests makes, built first where this machine has not built this state of it: a minute or more. */
+/**
+ * Path of the program of a Go module of the tests, built first if this machine has not built this state of it: a minute
+ * or more.
+ */
 export async function goProgram(module: string): Promise<string> {
   const name = basename(module)
   const target = `${process.platform}/${process.arch}`

@@ -1,7 +1,7 @@
 import { ControlPlaneError, systemErrorCode } from './errors.ts'
 import { type ProgramResult, runProgram } from './run-program.ts'
 
-/** A release of Go, such as 1.26. Patch releases make no difference here. */
+/** A release of Go, such as 1.26. Patch releases do not matter here. */
 export interface GoVersion {
   readonly major: number
   readonly minor: number
@@ -11,8 +11,8 @@ export interface GoVersion {
 export const MINIMUM_GO: GoVersion = { major: 1, minor: 26 }
 
 /**
- * Reads what `go env GOVERSION` or `go version` prints: `go1.26.8`, `go1.27rc1`,
- * `go version go1.26.8 linux/amd64`, `devel go1.27-abcdef …`. Undefined for anything else.
+ * Parses the output of `go env GOVERSION` or `go version`: `go1.26.8`, `go1.27rc1`, `go version go1.26.8 linux/amd64`,
+ * `devel go1.27-abcdef …`. Undefined for anything else.
  */
 export function parseGoVersion(text: string): GoVersion | undefined {
   const match = /\bgo(\d+)\.(\d+)/.exec(text)
@@ -40,8 +40,8 @@ export function goRemedies(): string {
 export type RunGo = (args: readonly string[]) => Promise<ProgramResult>
 
 /**
- * Checks that a Go which can build the module is there. Go 1.21 and later fetch the release that `go.mod` asks for
- * by themselves, which is why the question is asked in the module's folder.
+ * Checks that a Go which can build the module is installed. Go 1.21 and later download the release that `go.mod` asks
+ * for, so the check runs in the module's folder.
  *
  * @throws ControlPlaneError `GO_MISSING` or `GO_TOO_OLD`, with the remedies
  */
@@ -70,7 +70,7 @@ export function goIn(folder: string): RunGo {
   return (args) => runProgram('go', args, { cwd: folder, env: goEnvironment() })
 }
 
-/** The environment of every `go` command: no C compiler, no workspace of the caller's. */
+/** The environment of every `go` command: without a C compiler and without the caller's workspace. */
 export function goEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' }
 }

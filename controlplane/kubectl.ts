@@ -4,7 +4,7 @@ import { findBuiltKubectl } from './build.ts'
 import { ControlPlaneError } from './errors.ts'
 import { type ProgramResult, runProgram } from './run-program.ts'
 
-/** How kubectl is run. */
+/** How to run kubectl. */
 export interface KubectlOptions {
   /** Text for `-f -`. */
   readonly stdin?: string
@@ -14,20 +14,20 @@ export interface KubectlOptions {
 
 /** kubectl against one cluster. */
 export interface Kubectl {
-  /** The program, for those who start it themselves. */
+  /** The program, for callers that start it themselves. */
   readonly path: string
   run(args: readonly string[], options?: KubectlOptions): Promise<ProgramResult>
 }
 
-/** Where a kubectl is and what it is to use. */
+/** The path of a kubectl, and its settings. */
 export interface KubectlSettings {
   readonly path: string
   readonly kubeconfig: string
-  /** Discovery cache. The user's own is keyed by host and port, which clusters of ours share one after the other. */
+  /** Discovery cache. The user's own is keyed by host and port, which our clusters reuse. */
   readonly cacheFolder?: string
 }
 
-/** kubectl that reads this kubeconfig and nothing of the user's own settings. */
+/** kubectl with this kubeconfig and without the user's own settings. */
 export function createKubectl(settings: KubectlSettings): Kubectl {
   const env: NodeJS.ProcessEnv = { ...process.env, KUBECONFIG: settings.kubeconfig, KUBERC: 'off' }
   if (settings.cacheFolder !== undefined) env.KUBECACHEDIR = settings.cacheFolder
@@ -38,7 +38,7 @@ export function createKubectl(settings: KubectlSettings): Kubectl {
 }
 
 /**
- * A kubectl for a cluster that somebody else runs: the one on PATH, else the one of an earlier build.
+ * A kubectl for a cluster run by others: the one on PATH, otherwise the one of an earlier build.
  *
  * @throws ControlPlaneError `KUBECTL_MISSING`
  */

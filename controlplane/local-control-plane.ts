@@ -12,7 +12,7 @@ import { ApiserverProbe, type Awaited, readWhenThere, waitFor } from './readines
 import type { ProgramResult } from './run-program.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** What of a local control plane varies. */
+/** The variable settings of a local control plane. */
 export interface LocalSettings {
   /** Undefined: no audit log. */
   readonly auditLevel: AuditLevel | undefined
@@ -22,7 +22,7 @@ export interface LocalSettings {
   readonly onProgress: OnProgress
 }
 
-/** Generous, because two cores may be shared with whole test suites; a component that ends is noticed at once. */
+/** Generous, because two cores may be shared with whole test suites; the end of a component is noticed at once. */
 const START_TIMEOUT_MILLISECONDS = 120_000
 
 /** etcd, kube-apiserver and kube-controller-manager as processes of this machine, in a temporary folder. */
@@ -57,7 +57,7 @@ export class LocalControlPlane implements ControlPlane {
     })
   }
 
-  /** Builds what is missing, starts everything and resolves when the API serves and its controllers work. */
+  /** Builds what is missing, starts everything and resolves once the API serves and its controllers work. */
   static async start(settings: LocalSettings): Promise<LocalControlPlane> {
     const programs = await buildControlPlane({ onProgress: settings.onProgress })
     const started = performance.now()
@@ -114,7 +114,7 @@ export class LocalControlPlane implements ControlPlane {
     if (this.#apiserver?.running) return
     await this.#startApiserverAt(this.#port)
     if (this.#controllerManager === undefined) return
-    // Its watches come back only after their own backoff: after 20 s without a server, namespaces took 45 s to empty.
+    // Its watches reconnect only after their own backoff: after 20 s without a server, namespaces took 45 s to empty.
     await this.#controllerManager.stop()
     await this.#startControllerManager()
   }
@@ -154,7 +154,7 @@ export class LocalControlPlane implements ControlPlane {
     )
     this.#controllerManager = controllerManager
     if (controllers.includes('serviceaccount-controller')) {
-      // What it makes first shows that controllers run; without them namespaces would stay for ever.
+      // This ServiceAccount shows that controllers run; without them namespaces would stay forever.
       await this.#awaitPaths(controllerManager, ['/api/v1/namespaces/default/serviceaccounts/default'])
     }
   }
@@ -188,7 +188,7 @@ export class LocalControlPlane implements ControlPlane {
     return component
   }
 
-  /** The apiserver before etcd: one that finds etcd gone lingers for minutes and keeps its port. */
+  /** The apiserver before etcd: if etcd is gone, it lingers for minutes and keeps its port. */
   async #stopAll(): Promise<void> {
     await this.#controllerManager?.stop()
     await this.#apiserver?.stop()

@@ -52,8 +52,8 @@ function shellQuote(path: string): string {
 const PARENT_CHECK_MILLISECONDS = 500
 
 /**
- * Resolves when the process is asked to end, or when the one that started it has ended: npm's shell passes no signal
- * on. A second request ends it without order; what is left is cleaned up.
+ * Resolves when the process is asked to stop, or when its parent has ended: npm's shell forwards no signal. A second
+ * request ends it at once; the watchdog then cleans up.
  */
 function interruption(): Promise<void> {
   const parent = process.ppid

@@ -2,25 +2,25 @@ import { createServer } from 'node:net'
 import { ControlPlaneError, systemErrorCode } from './errors.ts'
 
 /**
- * Ports are chosen below those that kernels hand out by themselves (32768 and up on Linux, 49152 and up elsewhere), so
- * that nobody who asks for any free port gets one of ours while its server is down for a test.
+ * Ports are chosen below the kernels' ephemeral ranges (32768 and up on Linux, 49152 and up elsewhere), so that no
+ * process that asks for any free port gets one of ours while its server is down for a test.
  */
 export const FIRST_PORT = 20_000
 export const LAST_PORT = 29_999
 
 const ATTEMPTS = 20
 
-/** What choosing a port depends on. */
+/** Inputs of the choice of a port. */
 export interface PortChoice {
-  /** A number from 0 up to, not including, 1. Default `Math.random`. */
+  /** A number from 0 inclusive to 1 exclusive. Default `Math.random`. */
   readonly random?: () => number
   /** Whether the port can be listened on now. Default: tries, on 127.0.0.1. */
   readonly isFree?: (port: number) => Promise<boolean>
 }
 
 /**
- * Starts a server on a free port: chooses one, calls `start`, and chooses another when `start` finds that somebody
- * took it in between (rejects with `PORT_TAKEN`). Any other error is the caller's.
+ * Starts a server on a free port: chooses one, calls `start`, and chooses another if the port was taken meanwhile
+ * (`start` rejects with `PORT_TAKEN`). Any other error is thrown.
  *
  * @throws ControlPlaneError `PORT_TAKEN` after 20 attempts
  */

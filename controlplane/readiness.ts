@@ -7,21 +7,21 @@ import { ControlPlaneError, systemErrorCode } from './errors.ts'
 const POLL_MILLISECONDS = 50
 const REQUEST_TIMEOUT_MILLISECONDS = 5_000
 
-/** What must be there, and who must be alive for it to come. */
+/** A condition to wait for, and the components that it needs. */
 export interface Awaited {
   /** In words, for the error: `"kube-apiserver to be ready"`. */
   readonly what: string
-  /** The component that brings it, whose log explains a wait in vain. */
+  /** The component responsible, whose log explains a timeout. */
   readonly by: Component
-  /** Components that it needs: when one of them ends, the wait is over. */
+  /** Other components that it needs: when one of them ends, the wait is over. */
   readonly needs: readonly (Component | undefined)[]
   readonly timeoutMilliseconds: number
 }
 
 /**
- * Asks again until the answer is other than undefined.
+ * Repeats `ask` until its result is not undefined.
  *
- * @throws ControlPlaneError `PORT_TAKEN` or `START_FAILED` when a component ends first, or in time nothing comes
+ * @throws ControlPlaneError `PORT_TAKEN` or `START_FAILED` if a component ends first, or on timeout
  */
 export async function waitFor<T>(awaited: Awaited, ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + awaited.timeoutMilliseconds
@@ -40,7 +40,7 @@ export async function waitFor<T>(awaited: Awaited, ask: () => Promise<T | undefi
   }
 }
 
-/** The content of a file, undefined while it is not there or empty. */
+/** The content of a file, undefined while it is missing or empty. */
 export async function readWhenThere(path: string): Promise<Buffer | undefined> {
   try {
     const content = await readFile(path)
@@ -51,7 +51,9 @@ export async function readWhenThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Asks an apiserver of our own whether paths answer 200. Its CA is checked, so that no other server can answer for it. */
+/**
+ * Checks whether paths of our own apiserver answer 200. Its CA is verified, so that no other server can answer for it.
+ */
 export class ApiserverProbe {
   readonly #server: string
   readonly #token: string
@@ -63,7 +65,7 @@ export class ApiserverProbe {
     this.#agent = new Agent({ ca, keepAlive: true, maxSockets: 1 })
   }
 
-  /** True when `path` answers 200; undefined when not, or when nobody answers. */
+  /** True if `path` answers 200; undefined otherwise, or without an answer. */
   ok(path: string): Promise<true | undefined> {
     return new Promise((resolve) => {
       const request = get(

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 
-/** How a program is run. */
+/** How to run a program. */
 export interface RunProgramOptions {
   /** Working directory. Default: the caller's. */
   readonly cwd?: string
   /** The whole environment. Default: the caller's. */
   readonly env?: NodeJS.ProcessEnv
-  /** Text for standard input, which is empty without it. */
+  /** Text for standard input. Default: empty. */
   readonly stdin?: string
   /** Kills the program when aborted; the returned promise then rejects with an `AbortError`. */
   readonly signal?: AbortSignal
@@ -16,7 +16,7 @@ export interface RunProgramOptions {
 
 /** How a program ended. */
 export interface ProgramResult {
-  /** Exit code; 128 when a signal ended the program. */
+  /** Exit code; 128 if a signal ended the program. */
   readonly code: number
   readonly stdout: string
   readonly stderr: string
@@ -25,9 +25,9 @@ export interface ProgramResult {
 const ENDED_BY_SIGNAL = 128
 
 /**
- * Runs a program to its end and collects what it printed. A non-zero exit code is a result, not an error.
+ * Runs a program until it ends and collects its output. A non-zero exit code is a result, not an error.
  *
- * @throws the system's error (`ENOENT`, `EACCES`) when the program cannot be started
+ * @throws the system's error (`ENOENT`, `EACCES`) if the program cannot be started
  */
 export function runProgram(
   program: string,
@@ -52,7 +52,7 @@ export function runProgram(
     })
     child.once('error', reject)
     child.once('close', (code) => resolve({ code: code ?? ENDED_BY_SIGNAL, stdout, stderr }))
-    // A program that ends without reading its input closes the pipe; its exit code tells what matters.
+    // A program that ends without reading its input closes the pipe; its exit code is what matters.
     child.stdin.on('error', () => {})
     child.stdin.end(options.stdin ?? '')
   })

@@ -9,7 +9,7 @@ export interface SourceFile {
   readonly content: string
 }
 
-/** Everything that decides what the built program is. */
+/** Everything that determines the built program. */
 export interface BuildInput {
   readonly files: readonly SourceFile[]
   /** `GOOS/GOARCH`. */
@@ -18,14 +18,14 @@ export interface BuildInput {
   readonly flags: readonly string[]
 }
 
-/** Names a build by its content: equal input gives an equal name, in whatever order the files come. */
+/** Names a build by its content: equal inputs give equal names, in any order of the files. */
 export function sourceHash(input: BuildInput): string {
   const files = input.files.map((file) => [file.path, file.content]).sort(([a = ''], [b = '']) => (a < b ? -1 : 1))
   const canonical = JSON.stringify({ files, target: input.target, flags: input.flags })
   return createHash('sha256').update(canonical).digest('hex').slice(0, 20)
 }
 
-/** Reads the files of a Go module that go into its programs: `go.mod`, `go.sum` and sources, without tests. */
+/** Reads the files of a Go module that are part of its programs: `go.mod`, `go.sum` and sources, without tests. */
 export async function readModule(folder: string): Promise<SourceFile[]> {
   const files: SourceFile[] = []
   for await (const path of glob(['go.mod', 'go.sum', '**/*.go'], { cwd: folder })) {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { unrefStream } from './component.ts'
 
 /**
- * A small process that outlives this one for a moment: when this one ends without having cleaned up, it kills the
- * control plane's processes and removes the folder. `watchdog/main.go` is the other half.
+ * A small process that briefly outlives this one: if this one ends without having cleaned up, it kills the control
+ * plane's processes and removes the folder. `watchdog/main.go` is the other half.
  */
 export class Watchdog {
   readonly pid: number
@@ -17,25 +17,25 @@ export class Watchdog {
     this.#ended = new Promise((resolve) => child.once('exit', resolve))
   }
 
-  /** Starts watching over a folder that `createFolder` made. */
+  /** Starts watching a folder that `createFolder` made. */
   static async start(program: string, folder: string): Promise<Watchdog> {
-    // Detached: Ctrl-C at the terminal, or its closing, must not take the watchdog along.
+    // Detached: Ctrl-C at the terminal, or closing it, must not end the watchdog.
     const child = spawn(program, [folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
     const watchdog = new Watchdog(child)
     await once(child, 'spawn')
-    // A watchdog that was killed closes the pipe. What it guards is then cleaned up by stop() alone.
+    // A killed watchdog closes the pipe. Then only stop() cleans up.
     child.stdin?.on('error', () => {})
     child.unref()
     unrefStream(child.stdin)
     return watchdog
   }
 
-  /** A process to kill when this one is gone. */
+  /** Adds a process to kill when this one has ended. */
   add(pid: number): void {
     this.#child.stdin?.write(`+${pid}\n`)
   }
 
-  /** A process that has ended, whose id may become somebody else's. */
+  /** Removes a process that has ended, whose id may be reused. */
   remove(pid: number): void {
     this.#child.stdin?.write(`-${pid}\n`)
   }

@@ -5,10 +5,10 @@ import { authorPolicy } from './permissions/author-policy.ts'
 import { operatorPolicy } from './permissions/operator-policy.ts'
 import { toYaml } from './schema/yaml.ts'
 
-/** Where the chart takes its admission policies from. */
+/** Folder of the chart's admission policies. */
 export const ADMISSION_FOLDER = join('charts', 'culvert', 'files', 'admission')
 
-/** What is the same in every installation of each admission policy of the chart, a file each. */
+/** The parts of each admission policy of the chart that are the same in every installation, one file each. */
 export function admissionFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
   const policies = { access: accessPolicy(kinds), authors: authorPolicy(kinds), operator: operatorPolicy(kinds) }
   return new Map(

@@ -2,24 +2,24 @@ import { isMap, isScalar, type Pair, parseDocument, type YAMLMap } from 'yaml'
 
 /** One value of a chart, or a group of them, as values.yaml describes it. */
 export interface ChartValue {
-  /** Where it is: `image.tag`. */
+  /** Path of the value: `image.tag`. */
   readonly path: string
-  /** What the comment above it says; empty without one. */
+  /** The comment above it; empty without one. */
   readonly description: string
   /** Its default; absent for a group. */
   readonly preset?: unknown
 }
 
 /**
- * The values of a values.yaml in their order. A mapping is a group when its members have comments of their own, or when
- * it has none itself; else it is one value.
+ * The values of a values.yaml in order. A mapping is a group if its members have comments of their own, or if it has
+ * none itself; otherwise it is one value.
  */
 export function chartValues(text: string): readonly ChartValue[] {
   const { contents } = parseDocument(text)
   return isMap(contents) ? members(contents, []) : []
 }
 
-/** What can be set: all but the groups. */
+/** The values that can be set: all except groups. */
 export function settable(values: readonly ChartValue[]): readonly ChartValue[] {
   return values.filter((value) => 'preset' in value)
 }
@@ -42,7 +42,7 @@ function isGroup(value: unknown, description: string): value is YAMLMap {
   )
 }
 
-/** The parser puts a comment before the first member on the mapping. Of several blocks the last one is meant. */
+/** The parser attaches a comment before the first member to the mapping. Of several blocks the last one applies. */
 function commentOf({ key }: Pair, map: YAMLMap | undefined): string {
   const own = isScalar(key) ? key.commentBefore : undefined
   const comment = own ?? map?.commentBefore ?? ''

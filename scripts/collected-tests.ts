@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { createVitest } from 'vitest/node'
 
 /**
- * The full names of the tests in these files, `<file> > <describe> > <title>`, as vitest collects them: the files are loaded
- * and their tables expanded, and nothing is run. Paths are relative to `test/`.
+ * The full names of the tests in these files, `<file> > <describe> > <title>`, as vitest collects them: the files are
+ * loaded and their tables expanded, but no test runs. Paths are relative to `test/`.
  */
 export async function collectedTests(files: readonly string[], root: string): Promise<ReadonlySet<string>> {
   const vitest = await createVitest('test', {
@@ -11,10 +11,10 @@ export async function collectedTests(files: readonly string[], root: string): Pr
     config: false,
     watch: false,
     include: files.map((file) => join('test', file)),
-    // Loading is all that happens, so the files may share what they load.
+    // The files are only loaded, so they may share modules.
     isolate: false,
     pool: 'threads',
-    // Values in titles are not cut.
+    // Values in titles are not truncated.
     taskTitleValueFormatTruncate: 0,
     reporters: [{}],
   })

@@ -4,7 +4,7 @@ import { CHOICES, type ChoiceEntry } from '../src/emulator/choices/table.ts'
 
 export const DECISIONS_PAGE = join('docs', 'api-decisions.md')
 
-/** The heading from which on the page is generated. */
+/** The page is generated from this heading on. */
 const HEADING = '## Alternatives of the contrary emulator'
 
 const INTRODUCTION = [
@@ -14,8 +14,8 @@ const INTRODUCTION = [
 ].join('\n')
 
 /**
- * The page of decisions with its last section made anew from the table of choices.
- * @throws Error when the page has no such section
+ * The page of decisions with its last section regenerated from the table of choices.
+ * @throws Error if the page has no such section
  */
 export async function decisionsPage(root: string): Promise<string> {
   const page = await readFile(join(root, DECISIONS_PAGE), 'utf8')

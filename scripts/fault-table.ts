@@ -1,11 +1,11 @@
-/** What a suite of the matrix came to, as it lists itself in the folder (`test/faults/support/case-list.ts`). */
+/** The result of a suite of the matrix, as it writes it into the folder (`test/faults/support/case-list.ts`). */
 export interface SuiteList {
   readonly suite: string
   readonly where: string
   readonly cases: number
   readonly passed: number
   readonly failed: number
-  /** How many seeds were run, where seeds make the cases. */
+  /** How many seeds were run, if seeds make the cases. */
   readonly seeds?: number
 }
 
@@ -15,7 +15,7 @@ export interface Row extends SuiteList {
   readonly isMissing?: boolean
 }
 
-/** What is used of vitest's report in JSON. */
+/** The parts of vitest's JSON report used here. */
 export interface VitestReport {
   readonly testResults: readonly {
     /** Path of the file. */
@@ -30,7 +30,7 @@ export interface VitestReport {
   }[]
 }
 
-/** The suites of the matrix. Each is there in every run; parts of one have its name and something more. */
+/** The suites of the matrix. Every run includes each; the parts of one have its name with a suffix. */
 const MATRIX: readonly (readonly [name: string, where: 'simulation' | 'real'])[] = [
   ['kills', 'simulation'],
   ['kills', 'real'],
@@ -65,7 +65,7 @@ export function rowsOf(lists: readonly SuiteList[], reports: readonly VitestRepo
   ]
 }
 
-/** All of the rows together. What is missing counts as one failure. */
+/** The sum of the rows. A missing suite counts as one failure. */
 export function countsOf(rows: readonly Row[]): { readonly passed: number; readonly failed: number } {
   const sum = (of: (row: Row) => number): number => rows.reduce((total, row) => total + of(row), 0)
   return { passed: sum(({ passed }) => passed), failed: sum(({ failed, isMissing }) => (isMissing ? 1 : failed)) }
@@ -106,14 +106,14 @@ function missing(suite: string, where: string): Row {
   return { suite, where, cases: 0, passed: 0, failed: 0, isMissing: true }
 }
 
-/** Tests that list no cases are counted themselves, file by file; of the others, what failed beside their cases. */
+/** Tests that list no cases are counted themselves, file by file; of the others, failures other than their cases. */
 function testRowsOf({ testResults }: VitestReport): readonly Row[] {
   const rows = testResults.map((file): Row => {
     const failed = file.assertionResults.filter(({ status }) => status === 'failed')
     const listed = /\/(matrix|real|cluster)\//.test(file.name)
     const passed = listed ? [] : file.assertionResults.filter(({ status }) => status === 'passed')
     const beside = listed ? failed.filter((test) => !isOfCases(test.failureMessages ?? [])) : failed
-    // A file that did not load, or whose hooks failed, has no test to show it.
+    // A file that failed to load, or whose hooks failed, has no test that shows it.
     const outside = file.status === 'failed' && failed.length === 0 && !isOfCases([file.message ?? '']) ? 1 : 0
     const count = beside.length + outside
     const suite = `${listed ? 'beside the cases of ' : ''}${nameOf(file.name)}`
@@ -123,7 +123,7 @@ function testRowsOf({ testResults }: VitestReport): readonly Row[] {
   return rows.filter(({ cases }) => cases > 0)
 }
 
-/** Whether a suite has failed for cases that it lists. */
+/** Whether a suite has failed because of cases that it lists. */
 function isOfCases(messages: readonly string[]): boolean {
   return messages.length > 0 && messages.every((message) => /\b\d+ of \d+ cases failed\b/.test(message))
 }

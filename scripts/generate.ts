@@ -14,9 +14,12 @@ import { rbacFiles } from './rbac-files.ts'
 import { REASONS_PAGE, reasonsPage } from './reasons-page.ts'
 
 /**
- * Writes `crds/`, `docs/kinds/`, the chart's rules of RBAC and admission, and `docs/permissions.md` from the descriptors in `src/kinds`, and `docs/api-coverage.md` from the table of facts and
- * the tests that there are, `docs/reasons.md` from the reasons of conditions and Events, the chart's README from the comments in its values.yaml, and the alternatives in `docs/api-decisions.md` from the table of choices. With `--check` it writes nothing and fails, naming every file that is stale, missing or of no kind.
- * A fact that is due and that no test holds fails both, and so does a kind that breaks one of the rules in `scripts/lints`, or what a release is made of: nothing is written then.
+ * Writes `crds/`, `docs/kinds/`, the chart's RBAC and admission rules, and `docs/permissions.md` from the descriptors
+ * in `src/kinds`; `docs/api-coverage.md` from the table of facts and the existing tests; `docs/reasons.md` from the
+ * reasons of conditions and Events; the chart's README from the comments in its values.yaml; and the alternatives in
+ * `docs/api-decisions.md` from the table of choices. With `--check` it writes nothing and fails, naming every file that
+ * is stale, missing or of no kind. Both modes fail, and write nothing, if a due fact lacks a test, or a kind or the
+ * inputs of a release break a rule in `scripts/lints`.
  */
 async function main(check: boolean): Promise<number> {
   const root = fileURLToPath(new URL('..', import.meta.url))

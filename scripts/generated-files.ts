@@ -9,7 +9,7 @@ import { kindIndex, kindPage } from './schema/docs.ts'
 import { generatedMarkdownHeader } from './schema/markdown.ts'
 import { crdFile, generatedYamlHeader, toYaml } from './schema/yaml.ts'
 
-/** What the generator needs of a descriptor. */
+/** The part of a descriptor that the generator needs. */
 export interface Described {
   readonly definition: KindDefinition
   readonly reach?: Reach
@@ -18,10 +18,10 @@ export interface Described {
 const BEYOND =
   'It reaches beyond its namespace: whoever may make one has a say in the whole account. In a ClusterAccount it takes an entry of `access` that names the kind, and it is not in the role that the chart adds to `edit`, but in that for `admin` ([security.md](../security.md#shared-accounts)).'
 
-/** The CRDs once more, since a chart is packed without what lies outside of it. */
+/** A second copy of the CRDs, because a chart package contains only its own folder. */
 const CHART_CRDS = join('charts', 'culvert', 'files', 'crds')
 
-/** Folders whose files are all generated, and the first line that marks them. */
+/** Folders with generated files only, and the first line that marks these. */
 const generatedFolders: readonly (readonly [folder: string, header: string])[] = [
   ['crds', generatedYamlHeader],
   [join('docs', 'kinds'), generatedMarkdownHeader],
@@ -30,7 +30,7 @@ const generatedFolders: readonly (readonly [folder: string, header: string])[] =
   [ADMISSION_FOLDER, generatedYamlHeader],
 ]
 
-/** How the files on disk differ from what the kinds say. Paths are relative to the root of the project. */
+/** The differences between the files on disk and the generated ones. Paths are relative to the root of the project. */
 export interface Differences {
   /** Present with other content. */
   readonly stale: readonly string[]
@@ -75,8 +75,8 @@ export async function differences(files: ReadonlyMap<string, string>, root: stri
 }
 
 /**
- * Writes what is stale or missing, and removes generated files of kinds that are gone. A file that does not carry the generator's
- * mark is left alone and returned in `extra`.
+ * Writes stale and missing files, and removes generated files of deleted kinds. A file without the generator's mark is
+ * left alone and returned in `extra`.
  */
 export async function writeGenerated(files: ReadonlyMap<string, string>, root: string): Promise<Differences> {
   const found = await differences(files, root)

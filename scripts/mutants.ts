@@ -8,9 +8,9 @@ import { operatorMutants } from '../test/faults/mutants/operators.ts'
 import { type Verdict, Workshop } from '../test/faults/mutants/workshop.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
-/** As many cores as a small machine has. */
+/** The cores of a small machine. */
 const AT_A_TIME = 2
-/** Suites of the matrix, those first that see most. */
+/** Suites of the matrix, those that detect most first. */
 const SUITES: readonly (readonly string[])[] = [
   ['undisturbed'],
   ['kills'],
@@ -19,7 +19,7 @@ const SUITES: readonly (readonly string[])[] = [
   ['adoption', 'old-manifests', 'sessions'],
 ]
 
-/** Every suite that brings objects which specs declare to rest and has them judged; the worlds of `sessions` hold none. */
+/** Every suite that brings objects declared by specs to rest and judges them; the worlds of `sessions` have none. */
 const AT_REST: readonly string[] = [
   ...SUITES.flat().filter((suite) => suite !== 'sessions'),
   'api-faults-pairs',
@@ -36,15 +36,16 @@ interface Result {
 }
 
 /**
- * `npm run test:mutants`: breaks the operator in one place after the other, and has the simulation find that out. Prints a table of what
- * killed each mutant, survivors last. `--only` takes an expression for titles. The exit code is 1 when one survives that is not explained.
+ * `npm run test:mutants`: breaks the operator in one place after the other, and checks that the simulation detects it.
+ * Prints a table of what killed each mutant, survivors last. `--only` takes a pattern for titles. The exit code is 1 if
+ * a survivor has no explanation.
  */
 async function main(): Promise<void> {
   const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values
   const sourceOf = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8')
   const all = [...protocolMutants, ...operatorMutants(sourceOf)]
   refuseUnknown(all)
-  // One that does not fit the sources any more is told now, and not after minutes.
+  // A mutant that no longer matches the sources is reported at once rather than after minutes.
   for (const mutant of all) mutated(sourceOf(mutant.file), mutant)
   const mutants = all.filter(({ title }) => new RegExp(only).test(title))
   const workshops = await Promise.all(Array.from({ length: AT_A_TIME }, () => Workshop.open()))
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Whatever fails without a mutant would seem to kill every one. */
+/** A failure without a mutant would seem to kill every one. */
 async function refuseBroken(workshops: readonly Workshop[]): Promise<void> {
   const aimed = protocolMutants.flatMap(({ first }) => (first === undefined ? [] : [first.suite]))
   const left = [...new Set([...AT_REST, ...aimed])].filter(isThere)
@@ -90,8 +91,8 @@ async function tryAll(workshops: readonly Workshop[], mutants: readonly Mutant[]
 }
 
 /**
- * First where it is likely to be seen, then everywhere, up to the first suite that sees it. What is explained is tried where it would be
- * seen soonest: everywhere takes long.
+ * First where it is likely to be detected, then everywhere, up to the first suite that detects it. An explained mutant
+ * is tried only where it would most likely be detected: everywhere takes long.
  */
 async function tried(workshop: Workshop, { title, first, isForAll }: Mutant): Promise<Verdict> {
   if (isForAll) return triedByAll(workshop)
@@ -108,7 +109,7 @@ async function tried(workshop: Workshop, { title, first, isForAll }: Mutant): Pr
   return { type: 'survived' }
 }
 
-/** Survives where one suite sees nothing, which is then named. */
+/** Survives if one suite does not detect it; that suite is then named. */
 async function triedByAll(workshop: Workshop): Promise<Verdict> {
   const killers: Extract<Verdict, { readonly type: 'killed' }>[] = []
   for (const suite of AT_REST.filter(isThere)) {
@@ -125,7 +126,7 @@ function isThere(suite: string): boolean {
   return existsSync(`${ROOT}test/faults/matrix/${suite}.test.ts`)
 }
 
-/** An explanation of a mutant that there is not any more explains nothing. */
+/** Refuses explanations of mutants that no longer exist. */
 function refuseUnknown(all: readonly Mutant[]): void {
   const titles = all.map(({ title }) => title)
   const unknown = Object.keys(explained).filter((title) => !titles.includes(title))
@@ -133,7 +134,7 @@ function refuseUnknown(all: readonly Mutant[]): void {
   if (new Set(titles).size < titles.length) throw new Error('two mutants have the same title')
 }
 
-/** A survivor that nobody explained, or an explanation of one that can be seen after all. */
+/** A survivor without an explanation, or an explanation of one that is detected. */
 function isWrong({ mutant, verdict }: Result): boolean {
   return (verdict.type === 'survived') === (explained[mutant.title] === undefined)
 }

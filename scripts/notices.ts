@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { productionPackages } from './production-packages.ts'
 
 /**
- * Prints the licences and notices of the packages that Culvert runs on, as they are installed: `node scripts/notices.ts`.
- * The image holds them as one program, without their folders, and most licences ask for their text to go along.
+ * Prints the licences and notices of Culvert's production packages, as installed: `node scripts/notices.ts`.
+ * The image contains them as one program, without their folders, and most licences require their text to be included.
  */
 async function main(root: string): Promise<void> {
   for (const { path, name, version } of await productionPackages(root)) {
@@ -16,7 +16,7 @@ async function main(root: string): Promise<void> {
 
 const LICENCE_FILE = /^(licen[cs]e|notice|copying|copyright)/i
 
-/** Falls back on what package.json says: some packages carry no text. */
+/** Falls back to package.json: some packages include no text. */
 async function licenceTexts(folder: string): Promise<readonly string[]> {
   const files = (await readdir(folder, { withFileTypes: true })).filter((entry) => {
     return entry.isFile() && LICENCE_FILE.test(entry.name)

@@ -14,7 +14,7 @@ import { code, generatedMarkdownHeader, section, table } from './schema/markdown
 
 export const PERMISSIONS_PAGE = join('docs', 'permissions.md')
 
-/** Every permission of the operator with why it is needed, in Markdown. */
+/** Every permission of the operator with its reason, in Markdown. */
 export function permissionsPage(kinds: KindsRegistry): string {
   const most = { watchSecrets: true, dnsEndpoints: false }
   const everywhere = watchedPermissions(kinds, { ...most, scope: 'cluster' })
@@ -54,7 +54,7 @@ function keyOf(permission: Permission): string {
   return JSON.stringify([permission.type.group, resourceOf(permission), permission.verbs, permission.names])
 }
 
-/** What has the same reason stands in one row. */
+/** Permissions with the same reason share a row. */
 function tableOf(permissions: readonly Permission[]): string {
   const rows = new Map<string, Permission[]>()
   for (const permission of permissions) {

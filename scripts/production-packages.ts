@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A package that Culvert runs on, by the lock file. */
+/** A package that Culvert needs in production, according to the lock file. */
 export interface ProductionPackage {
   /** Its folder, below the project's. */
   readonly path: string
@@ -17,7 +17,9 @@ interface LockFile {
 
 const FOLDER = 'node_modules/'
 
-/** What `npm ci --omit=dev` installs: all that the lock file does not mark as needed for development alone. */
+/**
+ * The packages that `npm ci --omit=dev` installs: all that the lock file does not mark as needed only for development.
+ */
 export async function productionPackages(root: string): Promise<readonly ProductionPackage[]> {
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as LockFile
   return Object.entries(packages).flatMap(([path, { version, name, dev }]) => {

@@ -12,10 +12,10 @@ import {
 import { userRoles } from './permissions/users.ts'
 import { toYaml } from './schema/yaml.ts'
 
-/** Where the chart takes its rules from. */
+/** Folder of the chart's rules. */
 export const RBAC_FOLDER = join('charts', 'culvert', 'files', 'rbac')
 
-/** The rules of every role in the chart, a file each. */
+/** The rules of every role in the chart, one file each. */
 export function rbacFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
   const watched = (scope: 'cluster' | 'namespace', watchSecrets: boolean): readonly Permission[] =>
     watchedPermissions(kinds, { scope, watchSecrets, dnsEndpoints: false })

@@ -13,7 +13,7 @@ Each condition has a \`reason\`, for programs, and a message beside it, for peop
 \`kubectl get\` shows the reason of \`Ready\`, and \`-o wide\` the messages of \`Ready\` and \`Synced\`. [Metrics](metrics.md) count resources by their reasons.
 `
 
-/** Every reason of a condition or an Event, with what it means and what to do, in Markdown. */
+/** Every reason of a condition or an Event, with its meaning and remedy, in Markdown. */
 export function reasonsPage(): string {
   return [HEADER, HEAD, section('Of conditions', tableOf(conditionReasons)), section('Of Events', events())].join('')
 }

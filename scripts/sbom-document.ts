@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { productionPackages } from './production-packages.ts'
 
-/** The parts of a CycloneDX document that are looked at here. */
+/** The parts of a CycloneDX document used here. */
 export interface Sbom {
   readonly bomFormat: 'CycloneDX'
   readonly specVersion: string
@@ -26,10 +26,11 @@ interface PackageFile {
 }
 
 /**
- * The bill of materials of what runs, from npm's one of everything (`npm sbom --package-lock-only`).
+ * The bill of materials of production packages, from npm's complete one (`npm sbom --package-lock-only`).
  *
- * npm's own `--omit dev` also omits what production and development both need (npm 11.19: `yaml`, among others), so the lock
- * file is asked instead. Time and serial number are left out: the same lock file gives the same document.
+ * npm's own `--omit dev` also omits packages that both production and development need (npm 11.19: `yaml`, among
+ * others), so the lock file decides instead. Time and serial number are omitted: the same lock file gives the same
+ * document.
  */
 export async function productionSbom(everything: Sbom, root: string): Promise<Sbom> {
   const { name, dependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as PackageFile

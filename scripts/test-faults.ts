@@ -10,24 +10,24 @@ import { asMarkdown, asText, countsOf, rowsOf, type SuiteList, type VitestReport
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
-/** What others of the machine leave over is enough for what runs in a time of its own. */
+/** Niceness: the CPU time that others leave is enough for suites with virtual time. */
 const LOW_PRIORITY = 10
 
-/** Where the seeds of this run begin: no run repeats the last one by itself. */
+/** The first seed of this run: a run does not repeat the previous one unless asked to. */
 const SEEDS_FROM = process.env.CULVERT_SEEDS_FROM ?? String(drawBase(Math.random()))
 
 /** A run of vitest. */
 interface Run {
-  /** Of its report, `vitest-<name>.json`. */
+  /** Names its report, `vitest-<name>.json`. */
   readonly name: string
   readonly args: readonly string[]
   readonly workers?: number
   readonly isPatient?: boolean
 }
 
-/** Models of the servers, without a clock of the machine's: as many at a time as there are cores. */
+/** Models of the servers with virtual time: as many workers as cores. */
 const simulation: Run = { name: 'simulation', args: ['--project', 'simulation'], workers: 2, isPatient: true }
-/** Of what `npm test` runs on real servers, the suites that are of the matrix too. */
+/** Suites of `npm test` on real servers that are also part of the matrix. */
 const PARTS_OF_CLUSTER = ['releases.test.ts', 'kinds/edits.test.ts', 'restore'].map((path) => `test/cluster/${path}`)
 /** Real servers. */
 const real: readonly Run[] = [
@@ -36,10 +36,10 @@ const real: readonly Run[] = [
 ]
 
 /**
- * `npm run test:faults`: runs the whole matrix of faults and the other tests of `faults`, prints what each suite came to, and ends with
- * the line `N passed, N failed`. The simulation runs beside the real servers, which wait for times of leases, requests and processes for
- * half of their time and go first when they do not. `--folder` names the folder that keeps the lists of cases. The exit code is 1
- * when anything failed or a suite is missing.
+ * `npm run test:faults`: runs the whole matrix of faults and the other tests of `faults`, prints the result of each
+ * suite, and ends with the line `N passed, N failed`. The simulation runs beside the suites on real servers, which
+ * spend half of their time waiting for leases, requests and processes, and have precedence otherwise. `--folder` names
+ * the folder that keeps the lists of cases. The exit code is 1 if anything failed or a suite is missing.
  */
 async function main(folder: string): Promise<number> {
   console.log(`the lists of cases are kept in ${folder}`)
@@ -48,7 +48,7 @@ async function main(folder: string): Promise<number> {
   const codes = await Promise.all([run(simulation, folder), inTurn(real, folder)])
   const rows = rowsOf(await listsIn(folder), await reportsIn(folder))
   const { passed, failed } = countsOf(rows)
-  // What belongs to no test and no case shows in the exit code alone.
+  // Failures outside tests and cases appear only in the exit code.
   const unseen = failed === 0 && codes.flat().some((code) => code !== 0) ? 1 : 0
   await writeFile(join(folder, 'matrix.md'), asMarkdown(rows))
   console.log(`\n${asText(rows)}\n`)
@@ -77,7 +77,7 @@ async function run({ name, args, workers, isPatient = false }: Run, folder: stri
     },
   })
   if (isPatient && child.pid !== undefined) setPriority(child.pid, LOW_PRIORITY)
-  // A terminal tells children itself; whoever else ends this process means them too.
+  // A terminal signals children itself; any other signal to this process is meant for them too.
   const end = (): boolean => child.kill('SIGTERM')
   process.once('SIGTERM', end)
   const [code] = (await once(child, 'exit')) as [number | null]
@@ -89,7 +89,7 @@ function reportOf(name: string): string {
   return `vitest-${name}.json`
 }
 
-/** Takes away what an earlier run has left: a suite that is missing is to be noticed. */
+/** Removes the results of an earlier run, so that a missing suite is noticed. */
 async function empty(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   const old = (await readdir(folder)).filter((file) => /^(real|simulation|vitest)-.*\.json$|^matrix\.md$/.test(file))
@@ -109,7 +109,7 @@ async function contentsOf(folder: string, names: RegExp): Promise<readonly unkno
   return Promise.all(files.map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as unknown))
 }
 
-// Operators are started hundreds of times: what Node made of their sources is kept from one start to the next.
+// Operators are started hundreds of times: Node's compiled sources are cached between starts.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/culvert-compile')
 
 const { values } = parseArgs({ options: { folder: { type: 'string' } } })

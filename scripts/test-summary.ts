@@ -1,20 +1,20 @@
 /** Counts of one run of the suites. */
 export interface TestCounts {
   readonly passed: number
-  /** Tests that failed, and everything else that went wrong: see `countTests`. */
+  /** Failed tests and everything else that went wrong: see `countTests`. */
   readonly failed: number
-  /** Tests that were collected and not run, for whatever reason. */
+  /** Tests that were collected but not run, for whatever reason. */
   readonly skipped: number
 }
 
-/** A test as it is counted. */
+/** The counted fields of a test. */
 interface CountedTest {
   readonly fullName: string
   result(): { readonly state: string }
   diagnostic(): { readonly flaky: boolean } | undefined
 }
 
-/** What is counted of a test, a group of tests, or a file. vitest's own classes have this shape. */
+/** The counted fields of a test, a group of tests, or a file. vitest's own classes have this shape. */
 interface Tasks {
   errors(): readonly unknown[]
   readonly children: {
@@ -24,8 +24,8 @@ interface Tasks {
 }
 
 /**
- * Counts what the files of a run came to. A file that could not be loaded, a group whose hooks failed, and an error that no test caught
- * each count as one failure: none of them shows in any test's result, and a run that had one is not a success.
+ * Counts the results of a run's files. A file that could not be loaded, a group whose hooks failed, and an uncaught
+ * error each count as one failure: they do not appear in any test's result, and a run with one is not a success.
  */
 export function countTests(files: Iterable<Tasks>, unhandledErrors: readonly unknown[]): TestCounts {
   const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
@@ -37,30 +37,30 @@ export function countTests(files: Iterable<Tasks>, unhandledErrors: readonly unk
   return counts
 }
 
-/** Tests that passed at the second try only: each of them is broken, or shows that something else is. */
+/** Tests that passed only on the second attempt: each of them is broken, or reveals another defect. */
 export function needingSecondTry(files: Iterable<Tasks>): readonly string[] {
   return [...files].flatMap((file) => {
     return [...file.children.allTests()].filter((test) => test.diagnostic()?.flaky).map(({ fullName }) => fullName)
   })
 }
 
-/** A test without a result was stopped before its end: nothing is known of it, which is no success. */
+/** A test without a result was stopped before its end, which is not a success. */
 function countedAs(state: string): keyof TestCounts {
   if (state === 'passed' || state === 'skipped') return state
   return 'failed'
 }
 
-/** The counts of a run that failed: with one failure at least, unless nothing ran at all. */
+/** The counts of a failed run: with at least one failure, unless nothing ran at all. */
 export function withFailureOutsideTests(counts: TestCounts): TestCounts {
   return counts.failed === 0 && counts.passed > 0 ? { ...counts, failed: 1 } : counts
 }
 
-/** `12 passed, 0 failed`; skipped tests are named only where there are any. */
+/** `12 passed, 0 failed`; skipped tests are mentioned only if there are any. */
 export function summaryLine({ passed, failed, skipped }: TestCounts): string {
   return `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`
 }
 
-/** 0 only when something ran and nothing failed. */
+/** 0 only if something ran and nothing failed. */
 export function exitCodeOf({ passed, failed }: TestCounts): 0 | 1 {
   return passed > 0 && failed === 0 ? 0 : 1
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails when something is known of a dependency that a lock file names: of the npm packages, those for development included, and of what the
-# tests' Go programs call. Needs the advisories of the npm registry and the Go vulnerability database.
+# Fails if a dependency in a lock file has a known vulnerability: npm packages, including those for development, and
+# code that the tests' Go programs call. Needs the advisories of the npm registry and the Go vulnerability database.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

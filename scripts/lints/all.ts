@@ -8,7 +8,7 @@ import { storableSpecs } from './sizes.ts'
 import { discriminatedUnions } from './unions.ts'
 import { fromNamesSources } from './value-sources.ts'
 
-/** What `npm run generate` holds every kind to. */
+/** The rules that `npm run generate` checks for every kind. */
 export const lints: readonly Lint[] = [
   camelCaseEnums(foreignVocabularies),
   noMetadataText,

@@ -4,13 +4,13 @@ import { type Finding, type Lint, placesOf } from './lint.ts'
 export interface AllowedDefault {
   /** `Account.spec.resyncInterval`, or `*.spec.accountRef.kind` for every kind that has it. */
   readonly places: readonly string[]
-  /** Why a field that was left out need not be told from one that was set to the default. */
+  /** Why an omitted field need not be distinguished from one set to the default. */
   readonly reason: string
 }
 
 /**
- * Fields of a spec have no default in the CRD: the apiserver would fill it in, and a field that was left out could not be told
- * from one that was set. What never reaches the API may have one.
+ * Fields of a spec have no default in the CRD: the apiserver would fill it in, and an omitted field could not be
+ * distinguished from one that was set. Fields that never reach the API may have one.
  */
 export function noSpecDefaults(allowed: readonly AllowedDefault[]): Lint {
   return (kinds) => {

@@ -2,7 +2,7 @@ import { type Lint, placesOf } from './lint.ts'
 
 const citation = 'management-api.md'
 
-/** What `kubectl explain` shows and what the apiserver answers cites no file: people there do not have it. */
+/** The texts of `kubectl explain` and of the apiserver's messages cite no file: their readers do not have it. */
 export const noCitations: Lint = (kinds) =>
   placesOf(kinds).flatMap(({ place, node }) => {
     const messages = (node['x-kubernetes-validations'] ?? []).map(({ message }) => message)

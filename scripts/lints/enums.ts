@@ -1,17 +1,17 @@
 import { type Finding, type Lint, placesOf } from './lint.ts'
 
-/** Values that keep the spelling of somebody else. */
+/** Values that keep a foreign spelling. */
 export interface ForeignVocabulary {
   readonly values: readonly string[]
-  /** Where they may stand: `Edge.spec.tlsTermination.minVersion`. */
+  /** Fields that may have them: `Edge.spec.tlsTermination.minVersion`. */
   readonly places: readonly string[]
-  /** Whose words they are. */
+  /** The origin of the words. */
   readonly reason: string
 }
 
 const camelCase = /^[A-Z][A-Za-z0-9]*$/
 
-/** Values of enums are CamelCase, as the Kubernetes API conventions ask, but for foreign vocabularies. */
+/** Enum values are CamelCase, as the Kubernetes API conventions require, except for foreign vocabularies. */
 export function camelCaseEnums(foreign: readonly ForeignVocabulary[]): Lint {
   return (kinds) => {
     const odd = placesOf(kinds).flatMap(({ place, node }) => {

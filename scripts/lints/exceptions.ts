@@ -1,7 +1,7 @@
 import type { AllowedDefault } from './defaults.ts'
 import type { ForeignVocabulary } from './enums.ts'
 
-/** Words of others that enums keep. What is CamelCase by itself (`In` of a label selector, `CNAME`, `RSA`) needs no entry. */
+/** Foreign words in enums. Those that are CamelCase anyway (`In` of a label selector, `CNAME`, `RSA`) need no entry. */
 export const foreignVocabularies: readonly ForeignVocabulary[] = [
   {
     values: ['1.0', '1.1', '1.2', '1.3'],

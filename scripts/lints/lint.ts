@@ -2,14 +2,14 @@ import type { KindDefinition } from '../../src/schema/definition.ts'
 import { rootSchema } from '../schema/crd.ts'
 import type { SchemaNode } from '../schema/schema-node.ts'
 
-/** A kind as a lint sees it. */
+/** A kind as passed to a lint. */
 export interface LintedKind {
   readonly kind: string
   /** Structural schema of the whole resource. */
   readonly schema: SchemaNode
 }
 
-/** What a lint objects to. */
+/** An objection of a lint. */
 export interface Finding {
   /** `Edge.spec.hostports[].port`. */
   readonly place: string
@@ -17,17 +17,17 @@ export interface Finding {
   readonly problem: string
 }
 
-/** A rule about the shape of the API, over all kinds at once: an exception that no kind needs any more is found as well. */
+/** A rule about the shape of the API, checked over all kinds at once, so that it can also report unused exceptions. */
 export type Lint = (kinds: readonly LintedKind[]) => readonly Finding[]
 
-/** A field, with the name by which its parent knows it; items and values of maps have the name of the list or map. */
+/** A field, with its name in its parent; items and values of maps have the name of the list or map. */
 export interface Place {
   readonly place: string
   readonly name: string
   readonly node: SchemaNode
 }
 
-/** What the lints object to in these kinds, in the order of the lints. */
+/** The lints' findings in these kinds, in the order of the lints. */
 export function findingsOf(definitions: readonly KindDefinition[], lints: readonly Lint[]): readonly Finding[] {
   const kinds = definitions.map((definition) => ({ kind: definition.kind, schema: rootSchema(definition) }))
   return lints.flatMap((lint) => lint(kinds))

@@ -1,6 +1,6 @@
 import { type Lint, placesOf } from './lint.ts'
 
-/** `spec.metadata` is no text, which would replace Culvert's mark on the object. */
+/** `spec.metadata` is not a text, because that would replace Culvert's marker on the object. */
 export const noMetadataText: Lint = (kinds) =>
   placesOf(kinds)
     .filter(({ place, node }) => /^\w+\.spec\.metadata$/.test(place) && node.type === 'string')

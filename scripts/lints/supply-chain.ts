@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 import type { Finding } from './lint.ts'
 
-/** A file of the project that says what releases are made of. */
+/** A file of the project that determines the content of releases. */
 export interface SourceFile {
   /** From the project's root. */
   readonly path: string
@@ -13,7 +13,7 @@ export interface SourceFile {
 const WORKFLOWS = join('.github', 'workflows')
 const DOCKERFILE = 'Dockerfile'
 
-/** Of a tag or a branch others decide what it names tomorrow; of a commit and of a digest nobody does. */
+/** Others can change what a tag or a branch names, but not a commit or a digest. */
 export async function supplyChainFindings(root: string): Promise<readonly Finding[]> {
   const read = async (path: string): Promise<SourceFile> => ({ path, text: await readFile(join(root, path), 'utf8') })
   const names = (await readdir(join(root, WORKFLOWS))).toSorted()
@@ -21,7 +21,7 @@ export async function supplyChainFindings(root: string): Promise<readonly Findin
   return findingsIn(workflows, await read(DOCKERFILE))
 }
 
-/** What is not pinned in these workflows and in what they build. */
+/** Unpinned references in these workflows and in what they build. */
 export function findingsIn(workflows: readonly SourceFile[], dockerfile: SourceFile): readonly Finding[] {
   const bases = basesOf(dockerfile.text)
   const unpinned = bases.flatMap(({ image, argument }) => {
@@ -68,7 +68,7 @@ function findingsOfWorkflow({ path, text }: SourceFile, bases: ReadonlySet<strin
   })
 }
 
-/** The version behind the commit is for people, and for what proposes the next one. */
+/** The version after the commit is for people, and for the tool that proposes updates. */
 function unpinnedAction(uses: string | undefined, text: string): readonly string[] {
   if (uses === undefined || uses.startsWith('./')) return []
   if (uses.startsWith('docker://') ? !DIGEST.test(uses) : !/^[\w.-]+\/[\w./-]+@[0-9a-f]{40}$/.test(uses)) {
@@ -84,7 +84,7 @@ function unpinnedContainer(container: Container | undefined): readonly string[] 
   return image === undefined || DIGEST.test(image) ? [] : [`the container ${image} is not named by digest`]
 }
 
-/** A build gives every base by digest: as it stands, or as another job has found and checked it. */
+/** A build passes every base by digest: directly, or as found and checked by another job. */
 function unpinnedBases(step: Step, bases: ReadonlySet<string>, jobs: Readonly<Record<string, Job>>): readonly string[] {
   if (!step.uses?.startsWith('docker/build-push-action@')) return []
   const given = String(step.with?.['build-args'] ?? '').split('\n')
@@ -100,11 +100,11 @@ function unpinnedBases(step: Step, bases: ReadonlySet<string>, jobs: Readonly<Re
 
 interface Base {
   readonly image: string
-  /** The build argument that names it, where one does. */
+  /** The build argument that names it, if any. */
   readonly argument: string | undefined
 }
 
-/** What the stages of a Dockerfile start from, other stages aside. */
+/** The base images of a Dockerfile's stages, except other stages. */
 function basesOf(text: string): readonly Base[] {
   const stages = [...text.matchAll(/^FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?/gim)]
   const names = new Set(stages.map(([, , name]) => name))

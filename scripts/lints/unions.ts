@@ -4,8 +4,8 @@ import { type Lint, placesOf } from './lint.ts'
 const LARGEST_BARE_UNION = 2
 
 /**
- * Unions of three or more have a discriminator: an older CRD prunes a member that it does not know, and only the discriminator
- * then still tells that there was one.
+ * Unions of three or more have a discriminator: an older CRD prunes a member that it does not know, and then only the
+ * discriminator shows that there was one.
  */
 export const discriminatedUnions: Lint = (kinds) =>
   placesOf(kinds).flatMap(({ place, node }) =>

@@ -2,7 +2,7 @@ import { type Lint, placesOf } from './lint.ts'
 
 const sources = new Set(['secretKeyRef', 'configMapKeyRef'])
 
-/** A field `…From` names where a value comes from: a key of a Secret or ConfigMap, as in the core API. */
+/** A field `…From` names the source of a value: a key of a Secret or ConfigMap, as in the core API. */
 export const fromNamesSources: Lint = (kinds) =>
   placesOf(kinds)
     .filter(({ place, name }) => name.endsWith('From') && place.endsWith(`.${name}`))

@@ -21,7 +21,7 @@ export class ModelApi implements ApiClient {
   delays: Delays = { there: 1, back: 1 }
   /** The next call of this name takes effect and then fails. */
   loseAnswerOf: 'create' | 'update' | 'delete' | undefined
-  /** Refuses the next call of this name. */
+  /** The next call of this name is refused. */
   refuse: 'list' | 'update' | undefined
   readonly #clock: FakeClock
   /** Number of changes, which is the highest version given. */

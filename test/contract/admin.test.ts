@@ -25,7 +25,7 @@ test(stated('admin.absent'), async () => {
   try {
     const admin = new ApiClient(closed.url, closed.adminToken)
     for (const path of ['/_emulator/journal', '/_emulator/snapshot', '/_emulator/']) {
-      // Nothing tells the token that would have been good from any other.
+      // The answer does not distinguish a token that would have been valid from any other.
       expectRefusal(await admin.call('GET', path), 401)
       expectRefusal(await closed.api.call('GET', path), 404)
     }
@@ -41,7 +41,7 @@ test(stated('admin.journal-without-secrets'), async () => {
   const kinesis = { kinesis: { auth: { creds }, stream_arn: 'arn:a' } }
   const { id } = await world.api.create('event_destinations', { format: 'json', target: monitor })
   await world.api.update('event_destinations', id, { target: kinesis })
-  // A refused body is remembered too.
+  // A refused body is recorded too.
   await world.api.call('POST', '/event_destinations', { body: { format: 'xml', target: { ...monitor, ...kinesis } } })
   const key = await world.api.create('api_keys', {})
   const { text } = await new ApiClient(world.url, world.adminToken).call('GET', '/_emulator/journal')

@@ -50,7 +50,7 @@ test(stated('ingresses.domain'), async () => {
   for (const domain of ['*.customer.example.org', 'tunnel.example', 'not a host', 'single', '']) {
     expectRefusal(await world.api.call('POST', `/${path}`, { body: { domain } }), 400, 'domain')
   }
-  // Another collection may hold the same name.
+  // Another collection may have the same name.
   const domain = world.customDomain()
   await world.api.create('reserved_domains', { domain })
   expect((await world.api.create(path, { domain: domain.toUpperCase() })).domain).toBe(domain)

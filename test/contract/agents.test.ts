@@ -80,7 +80,7 @@ describe('an agent', () => {
   const labels = (labelled: Record<string, string>): unknown => ({ labels: labelled })
   const domain = (name: string): unknown => ({ domain: name })
   const address = (name: string): unknown => ({ address: name })
-  /** Rules, what they permit, and what they do not permit with the rule that lacks. */
+  /** Rules, what they permit, and what they do not permit without the missing rule. */
   const cases: readonly [
     rules: readonly string[],
     permitted: readonly unknown[],
@@ -174,7 +174,7 @@ describe('agent restrictions', () => {
     const { token } = await world.api.create('credentials', {})
     expectRefusal(await agents.try({ token, ip: '198.51.100.7' }), 403, restriction.id, '198.51.100.7')
     await agents.connect({ token, ip: '192.0.2.7' })
-    // Who is online already stays so.
+    // Agents already online stay online.
     expect(await sessionIds()).toHaveLength(4)
     await world.api.remove(`/ip_restrictions/${restriction.id}`)
     await agents.connect({ token, ip: '198.51.100.7' })

@@ -39,7 +39,7 @@ test(stated('auth.inactive-bot'), async () => {
   const { id } = await asBot.create('ip_policies', {})
   await world.api.update('bot_users', bot.id, { active: false })
   for (const method of ['GET', 'DELETE'] as const) expectRefusal(await asBot.call(method, `/ip_policies/${id}`), 403)
-  // Nor may it wake itself.
+  // It must not activate itself either.
   expectRefusal(await asBot.call('PATCH', `/bot_users/${bot.id}`, { body: { active: true } }), 403)
   expect((await world.api.get('ip_policies', id)).id).toBe(id)
   await world.api.update('bot_users', bot.id, { active: true })

@@ -38,7 +38,7 @@ const jobOf = (resource: Resource): Job => {
 const seconds = (time: unknown): number => Date.parse(String(time)) / 1000
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 
-/** Moves the emulator's clock to the job's retry, and lets the retried job end. */
+/** Advances the emulator's clock to the job's retry, and lets the retried job end. */
 async function passRetry(id: string): Promise<Resource> {
   const { retries_at } = jobOf(await domain(id))
   const wait = seconds(retries_at) - (await world.admin.now()) / 1000
@@ -100,7 +100,7 @@ test(stated('certificates.retry-doubles'), async () => {
     waits.push(seconds(retries_at) - failedAt)
     await passRetry(id)
   }
-  // Each observation comes up to a few seconds after the failure it looks at.
+  // Each observation comes up to a few seconds after its failure.
   const expected = [30, 60, 120, 240, 480, 600, 600]
   waits.forEach((wait, index) => {
     expect(Math.abs(wait - (expected[index] ?? 0)), `wait ${index}: ${waits.join(', ')}`).toBeLessThanOrEqual(

@@ -8,7 +8,7 @@ import { startWorld, type World } from '../builders/contract/world.ts'
 type Check = (world: World) => Promise<void>
 type Body = Readonly<Record<string, unknown>>
 
-/** What each alternative does, as a client sees it, by its name and value. */
+/** The effect of each alternative for a client, by name and value. */
 const CHECKS: Readonly<Record<string, Check>> = {
   'error-body=error': (world) => refused(world, /^\{"error":"unknown field/),
   'error-body=message': (world) => refused(world, /^\{"message":"unknown field/),
@@ -221,14 +221,14 @@ async function refused(world: World, text: RegExp): Promise<void> {
   expect(answer.text).toMatch(text)
 }
 
-/** Status of what is refused since a name is taken. */
+/** Status of the refusal of a name that is taken. */
 async function taken(world: World): Promise<number> {
   const body = { domain: world.serviceDomain() }
   await world.api.create('reserved_domains', body)
   return (await world.api.call('POST', '/reserved_domains', { body })).status
 }
 
-/** Answers that the contract does not show are so; others are the object. */
+/** Answers of updates not shown in the contract have this form; others are the object. */
 async function updatesAnswered(world: World, status: number, text: string): Promise<void> {
   const edge = await world.api.create('edges/tls', {})
   const answer = await world.api.call('PATCH', `/edges/tls/${edge.id}`, { body: { description: 'new' } })

@@ -17,7 +17,7 @@ const adminHeaders = (): Record<string, string> => ({
   'Content-Type': 'application/json',
 })
 
-/** The admin surface's answer to the question whose token this is: status, and the id when it is known. */
+/** The admin surface's answer for a token: status, and the id if it is known. */
 async function verify(body: unknown): Promise<{ readonly status: number; readonly id: unknown }> {
   const response = await fetch(`${world.url}/_emulator/credentials/verify`, {
     method: 'POST',
@@ -79,12 +79,12 @@ describe.each(['api_keys', 'credentials', 'ssh_credentials'])('%s', (path) => {
     const own = await create(asBot)
     expect(own.owner_id).toBe(bot.id)
     expect((await create(asBot, bot.id)).owner_id).toBe(bot.id)
-    // Whether the other owner exists makes no difference to who may not name it.
+    // The refusal does not depend on whether the other owner exists.
     const { body } = await minimalBody(world, collectionAt(path))
     for (const owner_id of [admin, `bot_${'0'.repeat(27)}`]) {
       expectRefusal(await asBot.call('POST', `/${path}`, { body: { ...body, owner_id } }), 403, 'owner_id')
     }
-    // Everything else on the account is open to a bot.
+    // A bot may do everything else in the account.
     expect((await asBot.update(path, own.id, { description: 'mine' })).owner_id).toBe(bot.id)
     await asBot.remove(`/${path}/${own.id}`)
   })

@@ -68,7 +68,7 @@ describe.each(edgeKinds)('$path', ({ path, row, modules }) => {
       ip_restriction: { ip_policy_ids: [other.id] },
       policy: { outbound: [{ name: 'new' }] },
     })
-    // What the new value does not say is not taken from the old one.
+    // Fields missing in the new value are not taken from the old one.
     expect(after.ip_restriction).toEqual({ enabled: true, ip_policies: [refTo(other)] })
     expect(after.policy).toMatchObject({ enabled: true, inbound: [], outbound: [{ name: 'new' }] })
   })
@@ -125,7 +125,7 @@ describe.each(edgeKinds)('$path', ({ path, row, modules }) => {
       const answer = await world.api.call('POST', `/${path}`, {
         body: { policy: { outbound: [{ expressions: ['true', broken] }] } },
       })
-      // The refusal says where: an offset, or line and column.
+      // The refusal names the place: an offset, or line and column.
       expect(expectRefusal(answer, 400, 'expressions').msg).toMatch(/position \d+|\d+:\d+/)
     }
   })
@@ -177,7 +177,7 @@ describe('tls_termination', () => {
     expectRefusal(await world.api.call('POST', `/${tls}`, { body: both }), 400, 'min_version')
     const { id } = await world.api.create(tls, { tls_termination: { min_version: '1.2' } })
     expectRefusal(await world.api.call('PATCH', `/${tls}/${id}`, { body: both }), 400, 'min_version')
-    // The module is replaced whole, so the old min_version does not stay beside the new value.
+    // The module is replaced as a whole, so the old min_version does not stay beside the new value.
     expect((await world.api.update(tls, id, upstream)).tls_termination).toEqual({
       enabled: true,
       terminate_at: 'upstream',

@@ -40,7 +40,7 @@ describe.each(members)('target $member', ({ member, fields }) => {
     for (const auth of [{}, { ...role, ...creds }, { role: null, creds: null }]) {
       expectRefusal(await post({ [member]: { auth, ...fields } }), 400, 'auth')
     }
-    // Null stands for absent.
+    // Null means absent.
     expect((await post({ [member]: { auth: { ...role, creds: null }, ...fields } })).status).toBe(201)
   })
 
@@ -57,7 +57,7 @@ describe.each(members)('target $member', ({ member, fields }) => {
     const { id } = await create({ [member]: { auth: creds, ...fields } })
     const withoutSecret = { creds: { cloud_access_key_id: 'AKID2' } }
     expect((await patch(id, { [member]: { auth: withoutSecret, ...fields } })).status).toBe(200)
-    // A member that had no secret has none to keep.
+    // A member without a secret has none to keep.
     const other = await create({ monitor: { api_key: secret } })
     expectRefusal(
       await patch(other.id, { [member]: { auth: withoutSecret, ...fields } }),
@@ -85,7 +85,7 @@ test(stated('destinations.exactly-one-member'), async () => {
     expectRefusal(await post(target), 400, 'target')
     expectRefusal(await patch(id, target), 400, 'target')
   }
-  // Null stands for absent, as responses have it.
+  // Null means absent, as in responses.
   expect((await post({ ...none, kinesis })).status).toBe(201)
 })
 
@@ -107,7 +107,7 @@ test(stated('destinations.secrets-hidden'), async () => {
     await patch(id, { monitor: { api_key: secret, service: 's' } }),
     await world.api.call('GET', `/${path}/${id}`),
     await world.api.call('GET', `/${path}`),
-    // Nor does a refusal of the request that carried it.
+    // Nor does a refusal of the request that contained it.
     await post({ monitor: { api_key: secret }, kinesis: { auth: creds } }),
     await world.api.call('POST', `/${path}`, { body: { format: 'xml', target: { monitor: { api_key: secret } } } }),
   ]

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 interface Subscription extends Resource {
-  /** Id of its destination, which nothing else uses. */
+  /** Id of its exclusive destination. */
   readonly to: string
 }
 
@@ -26,7 +26,7 @@ async function subscribe(...types: readonly string[]): Promise<Subscription> {
 const allOf = (name: string): readonly string[] =>
   ['created', 'updated', 'deleted'].map((change) => `${name}_${change}.v0`)
 const typesOf = (deliveries: readonly Delivery[]): readonly string[] => deliveries.map(({ type }) => type)
-/** What became of one object, as a destination was told. */
+/** Deliveries about one object. */
 const about = (deliveries: readonly Delivery[], { id }: { readonly id: string }): readonly Delivery[] =>
   deliveries.filter(({ event }) => event.object.id === id)
 
@@ -87,7 +87,7 @@ test(stated('events.no-secret'), async () => {
   await world.api.update('api_keys', key.id, { description: 'changed' })
   const target = { monitor: { api_key: 'first-secret-value' } }
   const destination = await world.api.create('event_destinations', { format: 'json', target })
-  // The object looks the same afterwards, and yet it changed.
+  // The object looks the same afterwards, although it changed.
   await world.api.update('event_destinations', destination.id, {
     target: { monitor: { api_key: 'second-secret-value' } },
   })
@@ -99,7 +99,7 @@ test(stated('events.no-secret'), async () => {
     expect(text).not.toContain(secret)
 })
 
-/** Addresses below an object whose DELETE puts a field back to null. */
+/** Addresses below an object whose DELETE resets a field to null. */
 const clearing = dueCollections.flatMap((row) =>
   row.subResources
     .filter(({ path, methods }) => methods.includes('DELETE') && !path.includes('{'))

@@ -19,7 +19,7 @@ const sorted = (values: Iterable<string>): readonly string[] => [...values].sort
 const fieldNames = (fields: readonly { readonly name: string }[]): readonly string[] =>
   sorted(fields.map((field) => field.name))
 const returnedNames = (path: string): readonly string[] => fieldNames(responseFields(collectionAt(path)))
-/** The conventions name these once for all, and the resources' lists repeat only some of them. */
+/** The conventions name these for all resources, whose own lists repeat only some of them. */
 const withIdentity = (listed: readonly string[]): readonly string[] =>
   sorted(new Set(['id', 'uri', 'created_at', ...listed]))
 
@@ -73,7 +73,7 @@ describe('the fields of resources', () => {
   })
 
   test.each(lines)('%s returns what its line lists', (path, start) => {
-    // A reserved domain's base is quoted once more inside the line about agent ingresses; a set drops such repetitions.
+    // A reserved domain's base is quoted once more in the line about agent ingresses; a set removes such repetitions.
     expect(returnedNames(path)).toEqual(withIdentity(namesInLine(start)))
   })
 
@@ -130,7 +130,7 @@ describe('identifiers and limits', () => {
     const documented = new Set([...listed.matchAll(/`([a-z]+_)`/g)].map((match) => match[1] ?? ''))
     const used = [...allCollections.map((row) => row.idPrefix), tunnelSessions.idPrefix]
     expect(new Set(used).size).toBe(used.length)
-    // Users, TLS certificates and endpoint configurations are referred to only.
+    // Users, TLS certificates and endpoint configurations are only referred to.
     expect(sorted([...used, 'usr_', 'cert_', 'ec_'])).toEqual(sorted(documented))
   })
 

@@ -1,4 +1,4 @@
 import { requireOpenSSH } from '../builders/openssh.ts'
 
-/** The judge of SSH certificates has to be there. */
+/** The suite validates SSH certificates with it. */
 export default (): Promise<void> => requireOpenSSH('ssh-keygen')

@@ -51,7 +51,7 @@ describe.each(['edges/tcp', 'edges/tls'])('hostports of %s', (path) => {
     const other = await world.api.create(path, { hostports: [`${domain}:444`] })
     const taken = await world.api.call('PATCH', `/${path}/${other.id}`, { body: { hostports: [`${domain}:443`] } })
     expectRefusal(taken, 409, `${domain}:443`)
-    // Its own hostport is no conflict, and one given up is free.
+    // Its own hostport is no conflict, and a released one is free.
     expect((await world.api.update(path, holder.id, { hostports: [`${domain}:443`] })).hostports).toHaveLength(1)
     await world.api.update(path, holder.id, { hostports: [] })
     expect((await world.api.update(path, other.id, { hostports: [`${domain}:443`] })).hostports).toHaveLength(1)

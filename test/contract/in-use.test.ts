@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The object cannot be deleted while `user` refers to it, and can be once `letGo` is done. */
+/** The object cannot be deleted while `user` refers to it, and can be after `letGo`. */
 async function expectHeld(path: string, id: string, user: Resource, letGo: () => Promise<unknown>): Promise<void> {
   expectRefusal(await world.api.call('DELETE', `/${path}/${id}`), 409, user.id)
   expect((await world.api.get(path, id)).id).toBe(id)

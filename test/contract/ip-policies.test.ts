@@ -94,7 +94,7 @@ test(stated('policies.delete-in-use'), async () => {
     enabled: true,
     ip_policies: [refTo(used), refTo(kept)],
   })
-  // Nothing may refer to it anew.
+  // New references to it are refused.
   const body = { ip_restriction: { ip_policy_ids: [used.id] } }
   expectRefusal(await world.api.call('POST', '/edges/tcp', { body }), 400, used.id)
 })

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Where the tests themselves come from while they set things up: every restriction here admits it. */
+/** The tests' own address during setup: every restriction here admits it. */
 const home = '127.0.0.1'
 
 type Action = 'allow' | 'deny'
@@ -59,7 +59,7 @@ test(stated('restrictions.api'), async () => {
   expect(refused.headers.get('warning')).toBeNull()
   expect((await from('192.0.2.7')).status).toBe(200)
 
-  // Not the code of any other 403, and no other answer gets ahead of it.
+  // No other 403 has this code, and no other answer takes precedence.
   const bot = await world.api.create('bot_users', { name: 'sleeper', active: false })
   const asBot = new ApiClient(world.url, await world.admin.seedApiKey(bot.id))
   expect(expectRefusal(await from('192.0.2.7', asBot), 403).error_code).not.toBe(error_code)
@@ -167,7 +167,7 @@ test('every form of an IPv4 address is judged as that address, and what is no ad
 
 describe('without trust in X-Forwarded-For', () => {
   test(stated('restrictions.source-address'), async () => {
-    // The last one was added by the proxy that is trusted; those before it are the client's own claim.
+    // The trusted proxy added the last one; those before it are the client's own claim.
     await restrict([await homePolicy()])
     expect(await statusesFrom(`192.0.2.1, ${home}`, `${home}, 192.0.2.1`)).toEqual([200, 403])
     const plain = await startWorld()
@@ -188,7 +188,7 @@ describe('without trust in X-Forwarded-For', () => {
       const snapshot = await (await fetch(`${plain.url}/_emulator/snapshot`, { headers })).text()
       await plain.api.create('ip_restrictions', { type: 'api', enforced: true })
       expectRefusal(await plain.api.call('GET', '/ip_restrictions'), 403, home)
-      // The way back in for who has locked everybody out.
+      // The way back in after locking everybody out.
       const restored = await fetch(`${plain.url}/_emulator/restore`, {
         method: 'POST',
         headers: { ...headers, 'Content-Type': 'application/json' },

@@ -34,7 +34,7 @@ function boundary({ max, unit }: Limit): { readonly accepted: readonly string[];
     case 'bytes':
       return {
         accepted: ['x'.repeat(max), textOfBytes(max)],
-        // Half as many characters as the limit, and yet too long.
+        // Half as many characters as the limit, but too many bytes.
         refused: ['x'.repeat(max + 1), textOfBytes(max + 1), '😀'.repeat(Math.floor(max / 4) + 1)],
       }
     case 'chars':

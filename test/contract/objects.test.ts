@@ -16,7 +16,7 @@ afterAll(() => world.close())
 type Value = Readonly<Record<string, unknown>>
 type Path = readonly (string | number)[]
 
-/** Targets with the objects that no sample holds. */
+/** Targets with the objects that no sample contains. */
 const FURTHER: Readonly<Record<string, readonly unknown[]>> = {
   'event_destinations.target': [
     {
@@ -33,7 +33,7 @@ const FURTHER: Readonly<Record<string, readonly unknown[]>> = {
 interface Instance {
   readonly row: CollectionFact
   readonly field: FieldFact
-  /** What the field holds, and where in it the object stands. */
+  /** The field's value, and the object's place in it. */
   readonly value: unknown
   readonly path: Path
   readonly object: Value
@@ -53,7 +53,7 @@ function holds(shape: Shape, name: string): boolean {
   return shape.object === name || objectNamed(shape.object).fields.some((member) => holds(member.shape, name))
 }
 
-/** Where the objects of that name stand in a value of the shape. */
+/** The places of the objects of that name in a value of the shape. */
 function* placesOf(shape: Shape, value: unknown, name: string, path: Path = []): Generator<Path> {
   if (value === undefined || value === null) return
   if (shape.kind === 'list') {
@@ -89,7 +89,10 @@ async function instancesOf(name: string): Promise<readonly Instance[]> {
   return found
 }
 
-/** One instance in each field that holds the object, with `member` set; where it is one of several, with nothing beside it. */
+/**
+ * One instance in each field that contains the object, with `member` set; if it is one of several alternatives, only
+ * that.
+ */
 async function withMember(name: string, member: string): Promise<readonly Instance[]> {
   const instances = (await instancesOf(name)).filter(({ object }) => Object.hasOwn(object, member))
   const each = [...Map.groupBy(instances, ({ field }) => field.id).values()].flatMap(([first]) => first ?? [])
@@ -99,11 +102,11 @@ async function withMember(name: string, member: string): Promise<readonly Instan
 
 async function send({ row, field, value, path }: Instance, object: unknown) {
   const { body } = await minimalBody(world, row)
-  // An edge can listen on a hostport once: nothing else may be in the way of what is tried here.
+  // An edge's hostport is unique: the edges of earlier cases must not conflict.
   return world.api.call('POST', `/${row.path}`, { body: { ...body, [field.name]: withAt(value, path, object) } })
 }
 
-/** The object as the answer shows it. */
+/** The object in the answer. */
 const shownIn = ({ field, path }: Instance, text: string): Value =>
   at((JSON.parse(text) as Value)[field.sent?.shownAs ?? field.name], path) as Value
 
@@ -129,7 +132,7 @@ describe.each(sent)('$name', ({ name, fields }: ObjectFact) => {
 
   test.each(fields.filter(({ mandatory }) => !mandatory))('$name may be left out', async (fact) => {
     const { name: member, absent } = fact
-    // A module that is enabled needs what it refers to, which is a rule of its own.
+    // An enabled module requires its reference, which is a rule of its own.
     const off = fields.some((each) => each.name === 'enabled') && member !== 'enabled' ? { enabled: false } : {}
     const instances = objectNamed(name).exactlyOne
       ? (await instancesOf(name)).filter(({ object }) => !Object.hasOwn(object, member))

@@ -9,7 +9,7 @@ import { startWorld, type World } from '../builders/contract/world.ts'
 import { createFields, dueCollections, responseFields, updateFields } from './facts/all.ts'
 import type { CollectionFact, FieldFact } from './facts/facts.ts'
 
-/** Every route of the emulators of this file, as fastify itself tells. */
+/** Every route of this file's emulators, as reported by fastify. */
 const routes = new Set<string>()
 subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { fastify: FastifyInstance }
@@ -25,7 +25,7 @@ beforeAll(async () => {
   world = await startWorld()
   documentation = await Documentation.of(world)
   client = new DocumentedClient(world.url, world.apiKey, documentation)
-  // Whatever the samples need is created under the same eyes.
+  // Objects that the samples need are created through the same client.
   Object.assign(world, { api: client })
 })
 afterAll(() => world.close())
@@ -48,7 +48,7 @@ describe('the OpenAPI document', () => {
   test('names every operation that the server has, and no other', async () => {
     const documented = operations().map(({ path, method }) => `${method} ${path}`)
     const served: string[] = []
-    // A route that only says which methods the path has is no operation; HEAD goes with GET.
+    // A route that only lists a path's methods is not an operation; HEAD belongs to GET.
     for (const route of routes) {
       const [method = '', path = ''] = route.split(' ')
       if (['HEAD', 'OPTIONS', '*'].includes(method) || path === '*') continue

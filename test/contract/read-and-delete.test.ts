@@ -19,7 +19,7 @@ describe.each(dueCollections)('$path', (row) => {
     await world.api.remove(`/${row.path}/${gone.id}`)
     expectRefusal(await world.api.call('GET', `/${row.path}/${gone.id}`), 404, gone.id)
     expectRefusal(await world.api.call('PATCH', `/${row.path}/${gone.id}`, { body: {} }), 404, gone.id)
-    // The path is judged before the body.
+    // The path is validated before the body.
     expectRefusal(await world.api.call('PATCH', `/${row.path}/${gone.id}`, { body: { colour: 'blue' } }), 404, gone.id)
     expectRefusal(await world.api.call('DELETE', `/${row.path}/${gone.id}`), 404, gone.id)
     const listed = (await world.api.all(`/${row.path}`, row.listKey)).map((resource) => resource.id)

@@ -53,7 +53,7 @@ test(stated('body.other-content-type'), async () => {
   expect(charset.status).toBe(201)
 })
 
-/** One request for each way of being refused. */
+/** One request for each kind of refusal. */
 const refusals: readonly (readonly [string, number, Method, string, Parameters<World['api']['call']>[2]])[] = [
   ['a bad value', 400, 'POST', '/ip_policies', { body: { description: 7 } }],
   ['no token', 401, 'GET', '/ip_policies', { headers: { Authorization: undefined } }],

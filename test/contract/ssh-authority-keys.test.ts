@@ -14,7 +14,7 @@ import { openSSH } from '../builders/openssh.ts'
 import { stated } from './facts/rules/all.ts'
 
 const path = '/ssh_certificate_authorities'
-/** As much of an emulator as is asked before a key is made. */
+/** The part of an emulator that generating a key uses. */
 const services = { choices: DECIDED } as WriteContext['services']
 
 let emulator: Emulator
@@ -36,13 +36,13 @@ async function start(): Promise<void> {
   client = EmulatorClient.of(emulator)
 }
 
-/** What an authority's stored key looks like from behind the API. */
+/** Stored keys of authorities, read without the API. */
 function storedKeys(): readonly string[] {
   const account = emulator.admin.snapshot().accounts[emulator.account]
   return (account?.objects.ssh_certificate_authorities ?? []).map(({ private_key }) => String(private_key))
 }
 
-/** The fingerprint of what signed a new certificate, and of what the authority shows as its key. */
+/** The fingerprints of a new certificate's signing key and of the key that the authority shows. */
 async function signerOf(id: string): Promise<{ readonly signer: string; readonly shown: string }> {
   const sshKeygen = await openSSH('ssh-keygen')
   const { body } = await client.post('/ssh_user_certificates', {
@@ -88,7 +88,7 @@ test(stated('ssh-ca.private-key'), async () => {
   expect(told).not.toContain(secret)
   expect(told).not.toContain('PRIVATE KEY')
   expect(told).not.toContain('sent by mistake')
-  // The one place that has it asks for the admin token.
+  // The only address that shows it requires the admin token.
   expect((await fetch(`${emulator.adminUrl}/snapshot`)).status).toBe(401)
 })
 
@@ -129,7 +129,7 @@ describe('the key of an authority', () => {
       ({ seq, answeredSeq }) =>
         seq > (creation?.seq ?? 0) && answeredSeq !== null && answeredSeq < (creation?.answeredSeq ?? 0),
     )
-    // One or two may have been on their way already.
+    // One or two may have been in flight already.
     expect(overtook.length).toBeGreaterThan(2)
   })
 

@@ -43,7 +43,7 @@ describe.each(authorities)('an authority with $title', ({ body, signature }) => 
     authority = await world.api.create('ssh_certificate_authorities', { ...body })
   })
 
-  /** What both uses have in common. */
+  /** Common to both uses. */
   const expectSigned = (created: Resource, use: 'user' | 'host', publicKey: string): void => {
     const read = readCertificate(sshKeygen, String(created.certificate))
     expect(read).toMatchObject({
@@ -65,7 +65,7 @@ describe.each(authorities)('an authority with $title', ({ body, signature }) => 
       ssh_certificate_authority_id: authority.id,
       public_key,
       principals: ['root', 'deploy'],
-      // Not in the order that the format demands.
+      // Not in the order that the format requires.
       critical_options: { 'source-address': '192.0.2.0/24,2001:db8::1', 'force-command': 'date -u "+%F %T"' },
       extensions: { 'permit-user-rc': '', 'permit-X11-forwarding': '', 'group@example.org': 'ops', 'permit-pty': '' },
       ...validity,

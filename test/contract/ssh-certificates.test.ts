@@ -134,7 +134,7 @@ describe.each(collections)('%s', (path) => {
     }
     const short = await certify(path, { valid_after, valid_until: '2030-01-01T00:00:01Z' })
     expect(short).toMatchObject({ valid_after, valid_until: '2030-01-01T00:00:01Z' })
-    // Each is judged against the default of the other.
+    // Each is checked against the default of the other.
     await expectRefused(path, { valid_until: '2020-01-01T00:00:00Z' }, 'valid_until')
     await expectRefused(path, { valid_after: '2090-01-01T00:00:00Z' }, 'valid_until')
   })

@@ -29,7 +29,7 @@ const done = async (session: string, command: string): Promise<void> => {
   expect([answer.status, answer.text], command).toEqual([204, ''])
 }
 
-/** What a restart must leave as it is. */
+/** Fields that a restart must not change. */
 const lasting = ({ id: _id, uri: _uri, started_at: _since, agent_version: _version, ...rest }: Resource): unknown =>
   rest
 
@@ -110,7 +110,7 @@ describe.each(tunnelSessions.commands)('$path', ({ path }) => {
     await done(restarted.sessionId, 'restart')
     for (const id of [stopped.sessionId, restarted.sessionId, 'ts_none']) {
       expectRefusal(await agents.command(id, path), 404, id)
-      // The id in the path is judged before the body.
+      // The id in the path is validated before the body.
       expectRefusal(await agents.command(id, path, { colour: 'blue' }), 404, id)
     }
   })
@@ -120,7 +120,7 @@ describe.each(tunnelSessions.commands)('$path', ({ path }) => {
     expectRefusal(await agents.command(sessionId, path, { colour: 'blue' }), 400, 'colour')
     expectRefusal(await agents.command(sessionId, path, []), 400)
     expectRefusal(await world.api.call('POST', `/tunnel_sessions/${sessionId}/${path}`), 400)
-    // Refused, they have done nothing.
+    // Refused requests have no effect.
     await done(sessionId, path)
   })
 })
@@ -155,7 +155,7 @@ test(stated('sessions.restart-windows'), async () => {
   for (const os of ['windows', 'Windows', 'Windows 11']) {
     const { sessionId } = await agents.connect({ os, agentVersion: '3.0.0', availableVersions: ['3.1.0'] })
     codes.add(await codeOf(sessionId, 'restart'))
-    // Nothing became of it, and the other commands work.
+    // It had no effect, and the other commands work.
     await world.api.get('tunnel_sessions', sessionId)
     await done(sessionId, 'update')
     await done(sessionId, 'stop')
@@ -194,7 +194,7 @@ test(stated('sessions.restart-too-early'), async () => {
   await done(agent.sessionId, 'restart')
   const back = await agents.sessionOf(agent)
   expect(back.agent_version).toBe('3.1.0')
-  // The update is lost, and can be made again.
+  // The update is lost, and can be requested again.
   await done(back.id, 'update')
   await world.admin.advance(10)
   await done(back.id, 'restart')
@@ -221,7 +221,7 @@ test(stated('sessions.update-refused'), async () => {
   const codes: string[] = []
   for (const { sessionId } of [current, closed, busy, waiting]) codes.push(await codeOf(sessionId, 'update'))
   expect(new Set(codes).size).toBe(4)
-  // An update that goes on ends, and then is one that wants a restart.
+  // An update in progress ends, and then requires a restart.
   await world.admin.advance(600)
   expect(await codeOf(busy.sessionId, 'update')).toBe(codes[3])
 })

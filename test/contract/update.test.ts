@@ -12,10 +12,10 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** What the service changes by itself while it provisions a certificate. */
+/** Fields that the service changes on its own while it provisions a certificate. */
 const settling = ['certificate', 'certificate_management_status']
 
-/** Response fields that a change of the field may change too. */
+/** Response fields that may also change with the field. */
 function affected(row: CollectionFact, field: FieldFact): readonly (string | undefined)[] {
   const { excludes, shownAs } = field.sent ?? {}
   const other = excludes === undefined ? undefined : fieldOf(row, excludes).sent?.shownAs

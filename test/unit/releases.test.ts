@@ -21,16 +21,16 @@ const surroundings = (
   )
 ).flat()
 
-/** Reasons that no recording can hold. */
+/** Reasons that no recording can contain. */
 const UNHELD_REASONS: Readonly<Record<string, string>> = {
   OperatorError: 'a bug makes it',
   AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
 }
 
-/** Names that are in no recording. */
+/** Names that no recording contains. */
 const UNHELD_NAMES: Readonly<Record<string, string>> = {}
 
-/** Status fields, as `Kind.field.field`, that no recording can hold. */
+/** Status fields, as `Kind.field.field`, that no recording can contain. */
 const UNHELD_FIELDS: Readonly<Record<string, string>> = {}
 
 /** Status fields that shared code writes for all kinds of a role. */
@@ -41,7 +41,7 @@ const SHARED = {
   command: {},
 }
 
-/** Paths of all values in the statuses of recorded objects, from the kind on, and once more from the role of the kind on. */
+/** Paths of all values in the statuses of recorded objects, starting with the kind, and again with the kind's role. */
 const found: ReadonlySet<string> = new Set(
   kinds.flatMap(({ definition, role }) => {
     const schema = rootSchema(definition).properties?.status
@@ -50,7 +50,7 @@ const found: ReadonlySet<string> = new Set(
   }),
 )
 
-/** Paths of the values in `value` that a schema has a name for: a list's entries and a map's values are one. */
+/** Paths of the values in `value` that a schema names: a list's entries and a map's values share one path. */
 function pathsOf(value: unknown, schema: SchemaNode | undefined, path: string): readonly string[] {
   if (schema === undefined) return []
   if (Array.isArray(value)) return value.flatMap((entry) => pathsOf(entry, schema.items, path))
@@ -61,7 +61,7 @@ function pathsOf(value: unknown, schema: SchemaNode | undefined, path: string): 
   })
 }
 
-/** Paths of everything that a schema has a name for. */
+/** Paths of everything that a schema names. */
 function pathsIn(schema: SchemaNode | undefined, path: string): readonly string[] {
   const own = Object.entries(schema?.properties ?? {}).flatMap(([name, node]) => {
     return [`${path}.${name}`, ...pathsIn(node, `${path}.${name}`)]
@@ -95,7 +95,7 @@ test('every status field is in a recorded object: a kind’s own in one of the k
   const missing = kinds.flatMap(({ definition, role }) => {
     const schema = rootSchema(definition).properties?.status
     const { kind } = definition
-    // What shared code writes is the same for each kind.
+    // Fields written by shared code are the same for each kind.
     const shared = new Set([...Object.keys(SHARED[role]), 'conditions'])
     return pathsIn(schema, kind).filter((path) => {
       const isShared = shared.has(path.split('.')[1] ?? '')

@@ -40,7 +40,7 @@ function endpoint(field: string, name: string): readonly Edit[] {
   ]
 }
 
-/** The records of a domain concern the cluster alone. */
+/** The records of a domain affect only the cluster. */
 const records = quiet(
   { dns: { endpoint: true } },
   { dns: { endpoint: true, recordTTL: 300 } },

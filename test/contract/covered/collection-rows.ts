@@ -4,7 +4,7 @@ import type { CoverageRow } from './row.ts'
 
 const client = (title: string): string => `unit/api/client.test.ts > ${title}`
 
-/** The addresses of a collection, and what is said of it as a whole. */
+/** The addresses of a collection, and the facts about it as a whole. */
 export function collectionRows(row: CollectionFact): readonly CoverageRow[] {
   const { path, source, due, operatorDue } = row
   const make = (part: string, statement: string, emulator: readonly string[], operator: OperatorSide): CoverageRow => {

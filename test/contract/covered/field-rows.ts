@@ -7,7 +7,7 @@ const update = (path: string, title: string): string => `contract/update.test.ts
 
 type Part = readonly [part: string, statement: string, emulator: readonly string[], operator: OperatorSide]
 
-/** What is said of one field: in requests, in responses, its limits. */
+/** The facts about one field: in requests, in responses, its limits. */
 export function fieldRows(row: CollectionFact, field: FieldFact): readonly CoverageRow[] {
   const { due, operatorDue } = row
   const parts = [

@@ -1,15 +1,18 @@
-/** Which kind of the operator manages a collection, and how the test of its fixed point calls it. */
+/** The operator's kind for a collection, and the name of its fixed-point test. */
 interface ManagingKind {
   readonly kind: string
   /** A test that a CR of the kind, once written, needs no further write, whatever its fields were before. */
   readonly settles: string
 }
 
-/** A test that nothing in a spec of the kind is left unsaid to the API. A fixed point alone is reached by saying nothing, too. */
+/**
+ * A test that everything in a spec of the kind is sent to the API. A fixed point alone could also be reached by sending
+ * nothing.
+ */
 export const reaches = (kind: string): string =>
   `unit/kinds/reach.test.ts > whatever a spec of ${kind} says stands in a request`
 
-/** A test that an object of the kind comes to the same, whatever its spec was before, at an emulator. */
+/** A test that an object of the kind ends in the same state at an emulator, whatever its spec was before. */
 export const lives = (kind: string): string =>
   `contract/kinds/generated-specs.test.ts > any spec of ${kind} > is taken, needs no second look, and comes to the same whatever was before`
 
@@ -18,7 +21,7 @@ const fixedPoint = (name: string): string =>
 
 const kind = (name: string, article = 'a'): ManagingKind => ({ kind: name, settles: fixedPoint(`${article} ${name}`) })
 
-/** By path. A collection that a kind must manage and that is not here is a gap. */
+/** By path. It is a gap if a collection that a kind must manage is missing here. */
 export const managingKinds: Readonly<Record<string, ManagingKind>> = {
   ip_policies: {
     kind: 'IPPolicy',

@@ -12,7 +12,7 @@ interface Use {
   readonly way: 'sent' | 'returned'
 }
 
-/** The members of objects inside resources: each is held by the tests of a field that holds the object. */
+/** The members of objects inside resources: each is covered by the tests of a field that contains the object. */
 export function objectRows(): readonly CoverageRow[] {
   return allObjects.flatMap(({ name, source, fields }) => {
     const uses = usesOf(name)
@@ -33,7 +33,7 @@ export function objectRows(): readonly CoverageRow[] {
   })
 }
 
-/** A member that is sent has tests of its own; one that is only returned is seen in what a collection answers. */
+/** A member that is sent has tests of its own; one that is only returned appears in a collection's answers. */
 function emulatorTests(
   object: string,
   { name, mandatory, secret }: ObjectFact['fields'][number],
@@ -60,18 +60,18 @@ function returnedTests({ row, field }: Use): readonly string[] {
   return values === undefined ? [documented] : [values, documented]
 }
 
-/** Whether what the response shows in the field was sent. */
+/** Whether a request can set what the response shows in the field. */
 function isSettable({ fields }: CollectionFact, { name, sent }: FieldFact): boolean {
   return sent !== undefined || fields.some((other) => other.sent?.shownAs === name)
 }
 
-/** What becomes of certificates is no request's to say. */
+/** No request determines what happens to certificates. */
 const CERTIFICATES: Readonly<Record<string, string>> = {
   reserved_domains: `contract/* > ${stated('certificates.dns-error')}*`,
   agent_ingresses: `contract/* > ${stated('ingresses.ns-records')}*`,
 }
 
-/** What no request sets is shown in the status. */
+/** Fields that no request sets are shown in the status. */
 function operatorTests({ row, field }: Use): readonly string[] {
   if (!isSettable(row, field))
     return ['unit/kinds/facts.test.ts > every response field that no request sets is in the status']

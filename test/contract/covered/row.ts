@@ -1,8 +1,8 @@
 import type { Due, OperatorSide } from '../facts/facts.ts'
 
-/** One fact and the tests that hold each side to it. A test is `<file under test/> > <describe> > <title>`. */
+/** One fact with the tests that check it on each side. A test is `<file under test/> > <describe> > <title>`. */
 export interface CoverageRow {
-  /** The id of the fact, and which part of it: `ip_policies.description, limit`. */
+  /** The id of the fact, and the part of it: `ip_policies.description, limit`. */
   readonly id: string
   readonly statement: string
   readonly source: string

@@ -26,12 +26,12 @@ export function coverage(): readonly CoverageSection[] {
   ]
 }
 
-/** The tests of a rule bear its sentence; `*` stands for whatever is around it. */
+/** The tests of a rule have its sentence as title; `*` matches anything around it. */
 function ruleRow({ id, statement, source, due, operatorDue = due, operator = { tests: [] } }: RuleFact): CoverageRow {
   return { id, statement, source, due, operatorDue, emulator: [`contract/* > ${statement}*`], operator }
 }
 
-/** Sessions are read and told what to do. */
+/** Sessions are read and receive commands. */
 function sessionRows(): readonly CoverageRow[] {
   const { path, source, due, operatorDue, listKey, idPrefix } = tunnelSessions
   const row = (id: string, statement: string, title: string, operator: OperatorSide): CoverageRow => {
@@ -60,7 +60,7 @@ function sessionRows(): readonly CoverageRow[] {
   ]
 }
 
-/** By the path of a command, the test in which the operator has an agent do it. */
+/** By the path of a command, the test in which the operator sends it to an agent. */
 const COMMANDS: Readonly<Record<string, string>> = {
   restart: 'a session that ends goes, a restarted agent shows under its new id, and switched off all of them go',
   stop: 'a session that ends goes, a restarted agent shows under its new id, and switched off all of them go',

@@ -5,11 +5,11 @@ import { type AclRule, aclRules, parseAclRule } from '../../../src/emulator/fiel
 
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}[a-z0-9]$/)
 const host = fc.array(word, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))
-/** Anything a label may hold but what has a meaning of its own. */
+/** Any label text except one with a special meaning. */
 const labelText = fc.string({ minLength: 1 }).filter((text) => text !== '*')
 const labelKey = labelText.filter((text) => !text.includes('='))
 
-/** A rule in words, and what it means. */
+/** A rule as text, and its meaning. */
 const meant: fc.Arbitrary<readonly [string, AclRule]> = fc.oneof(
   fc
     .tuple(fc.boolean(), host)

@@ -33,7 +33,7 @@ interface Change {
   readonly pick: number
 }
 
-/** Creates an object, or deletes one that the test does not watch. */
+/** Creates an object, or deletes one that the test does not observe. */
 async function apply(change: Change, others: string[]): Promise<void> {
   if (change.kind === 'create' || others.length === 0) {
     others.push(await client.create('/ip_policies'))
@@ -63,7 +63,7 @@ describe('paging', () => {
           for (let next: string | null = `/ip_policies?limit=${limit}`; next !== null; ) {
             const current = await page(next)
             seen = current.lost ? [] : [...seen, ...current.ids]
-            // A cursor whose object was deleted is refused; the list begins anew.
+            // A cursor whose object was deleted is refused; the list restarts.
             next = current.lost ? `/ip_policies?limit=${limit}` : current.next
             const now = pending.shift()
             if (now !== undefined) await apply(now, others)

@@ -41,7 +41,7 @@ describe('the wire format of SSH', () => {
   })
 })
 
-/** The authorized-keys line of a key, made from its JWK. */
+/** The authorized-keys line of a key, from its JWK. */
 function lineOf(key: KeyObject, comment = ''): string {
   const { kty, crv = '', n = '', e = '', x = '', y = '' } = key.export({ format: 'jwk' })
   const number = (text: string): bigint => BigInt(`0x${Buffer.from(text, 'base64url').toString('hex')}`)

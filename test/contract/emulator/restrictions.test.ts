@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const status = async (): Promise<number> => (await client.get('/reserved_addrs')).status
 const enforced = (policies: readonly string[]) => ({ type: 'api', enforced: true, ip_policy_ids: [...policies] })
-/** An id of our own, so that objects of one seed can refer to each other. */
+/** A fixed id, so that objects of one seed can refer to each other. */
 const given = (prefix: string, digit: number): string => `${prefix}_${String(digit).repeat(27)}`
 
 describe('what is kept of restrictions to judge requests by', () => {

@@ -3,14 +3,14 @@ import { expect, it } from 'vitest'
 import { cidr } from '../../../src/emulator/fields/cidr.ts'
 import { admits, type IpRule, RuleSet } from '../../../src/emulator/restrictions/rule-set.ts'
 
-/** An address as its bits in text, of few different ones, so that ranges and addresses meet. */
+/** An address as a text of bits, of few different ones, so that ranges and addresses often match. */
 const bits = (width: 32 | 128): fc.Arbitrary<string> =>
   fc
     .tuple(fc.string({ unit: fc.constantFrom('0', '1'), minLength: 4, maxLength: 4 }), fc.constantFrom('0', '1'))
     .map(([head, fill]) => head.padEnd(width - 2, fill))
     .chain((start) => fc.constantFrom('00', '01', '10', '11').map((end) => start + end))
 
-/** The bits as an address; of IPv6, none that is mapped from IPv4, since its first four bits are repeated to the end. */
+/** The bits as an address; no IPv6 address is mapped from IPv4, since its first four bits are repeated to the end. */
 function written(address: string): string {
   const groups = address.match(address.length === 32 ? /.{8}/g : /.{16}/g) ?? []
   return address.length === 32
@@ -37,7 +37,7 @@ function ruleOf({ prefix, width, action }: ModelRule): IpRule {
   return { cidr: cidr(`${written(prefix.padEnd(width, '0'))}/${prefix.length}`, 'cidr'), action }
 }
 
-/** The rule in words: a deny that matches refuses, else an allow that matches admits, else refused. */
+/** The rule in words: a matching deny refuses, else a matching allow admits, else refused. */
 function modelAdmits(rules: readonly ModelRule[], source: string): boolean {
   const matching = rules.filter(({ prefix, width }) => width === source.length && source.startsWith(prefix))
   if (matching.some(({ action }) => action === 'deny')) return false

@@ -11,7 +11,7 @@ import { type Answer, at, EmulatorClient } from '../../builders/emulator-client.
 import { EmulatorProcess } from '../../builders/emulator-process.ts'
 
 const KEY = 'key-for-the-storage-test'
-/** Of util-linux: changes a limit of a process that runs. */
+/** Part of util-linux: changes a limit of a running process. */
 const PRLIMIT = 'prlimit'
 
 let folder: string
@@ -35,7 +35,7 @@ async function start(fileBlocks?: number): Promise<{ process: EmulatorProcess; c
   return { process, client: new EmulatorClient(process.url, KEY) }
 }
 
-/** A data file with so many policies in it. */
+/** A data file with that many policies. */
 async function fill(policies: number): Promise<void> {
   const emulator = await startEmulator({ data, apiKey: KEY })
   const client = EmulatorClient.of(emulator)
@@ -43,7 +43,7 @@ async function fill(policies: number): Promise<void> {
   await emulator.close()
 }
 
-/** A policy with a rule in it; resolves to the refusal when one of the two was refused. */
+/** Creates a policy with a rule; resolves to the refusal if either was refused. */
 async function makePolicyWithRule(client: EmulatorClient, made: string[]): Promise<Answer | undefined> {
   const policy = await client.post('/ip_policies', { metadata: 'x'.repeat(4000) })
   if (policy.status !== 201) return policy
@@ -80,7 +80,7 @@ describe('a disk that is full', () => {
     expect(refusal.body).toMatchObject({ error_code: 'ERR_9004', status_code: 503 })
     expect(refusal.body.msg).toMatch(/^the data file cannot .*; nothing was changed$/)
     expect(made.length).toBeGreaterThan(10)
-    // What was answered can be read all the while, and nothing else is there.
+    // Acknowledged objects are always readable, and no others exist.
     const all = async (client: EmulatorClient): Promise<Set<string>> => {
       return new Set([...(await ids(client, 'ip_policies')), ...(await ids(client, 'ip_policy_rules'))])
     }
@@ -187,7 +187,7 @@ describe('a data file that cannot be used', () => {
     const { status, body } = await client.get('/ip_policies')
     expect(status).toBe(503)
     expect(body.msg).toContain('the data file is damaged')
-    // What is asked for by its place may still be in memory: the answer is one or the other.
+    // An object requested by its id may still be in memory: either answer is possible.
     expect([201, 503]).toContain((await client.post('/ip_policies', {})).status)
     expect(process.child.exitCode).toBeNull()
     await process.stop('SIGKILL')

@@ -7,7 +7,7 @@ import { parseListen, parseRateLimit } from '../../../src/emulator/options.ts'
 
 const octet = fc.integer({ min: 0, max: 255 })
 
-/** The address with every bit behind the prefix cleared, worked out on whole numbers. */
+/** The address with every bit after the prefix cleared, computed with integers. */
 function masked(octets: readonly number[], length: number): string {
   const address = octets.reduce((value, part) => value * 256n + BigInt(part), 0n)
   const hostBits = BigInt(32 - length)

@@ -20,37 +20,37 @@ export const allCollections: readonly CollectionFact[] = [
   ...eventCollections,
 ]
 
-/** What the emulator must serve today. */
+/** Collections that the emulator must serve today. */
 export const dueCollections: readonly CollectionFact[] = allCollections.filter((row) => row.due === 'now')
 
-/** What a kind of the operator must manage today. */
+/** Collections that a kind of the operator must manage today. */
 export const managedCollections: readonly CollectionFact[] = allCollections.filter((row) => row.operatorDue === 'now')
 
-/** The row of a collection by its path. Throws when the contract has no such collection. */
+/** The row of a collection by its path. Throws if the contract has no such collection. */
 export function collectionAt(path: string): CollectionFact {
   const row = allCollections.find((candidate) => candidate.path === path)
   if (row === undefined) throw new Error(`the contract has no collection ${path}`)
   return row
 }
 
-/** The row of a field. Throws when the collection has no such field. */
+/** The row of a field. Throws if the collection has no such field. */
 export function fieldOf(row: CollectionFact, name: string): FieldFact {
   const field = row.fields.find((candidate) => candidate.name === name)
   if (field === undefined) throw new Error(`${row.path} has no field ${name}`)
   return field
 }
 
-/** Fields that a create body may carry. */
+/** Fields that a create body may contain. */
 export function createFields(row: CollectionFact): readonly FieldFact[] {
   return row.fields.filter((field) => field.sent !== undefined && field.sent.create !== 'refused')
 }
 
-/** Fields that an update body may carry, besides `id`. */
+/** Fields that an update body may contain, besides `id`. */
 export function updateFields(row: CollectionFact): readonly FieldFact[] {
   return row.fields.filter((field) => field.sent?.update === 'mutable')
 }
 
-/** Fields of the resource as the service returns it. */
+/** Fields of the resource in the service's responses. */
 export function responseFields(row: CollectionFact): readonly FieldFact[] {
   return row.fields.filter((field) => field.returned !== undefined)
 }

@@ -3,7 +3,7 @@ import { collection, id, identity, list, map, ref, shown, string, texts, value }
 
 const source = 'management-api.md § Edges and backends'
 
-/** Every kind of backend; any of them may be the child of a weighted or failover one. */
+/** Every kind of backend; any of them may be a child of a weighted or failover one. */
 export const backendPaths = [
   'backends/tunnel_group',
   'backends/http_response',
@@ -11,7 +11,7 @@ export const backendPaths = [
   'backends/failover',
 ] as const
 
-/** The four kinds of backend. Their texts have no stated limit: only the body's limit holds. */
+/** The four kinds of backend. Their texts have no stated limit: only the body's limit applies. */
 export const backendCollections: readonly CollectionFact[] = [
   collection({
     path: 'backends/tunnel_group',

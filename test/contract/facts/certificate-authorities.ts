@@ -1,7 +1,7 @@
 import type { CollectionFact } from './facts.ts'
 import { collection, identity, list, shown, string, texts, timestamp, value } from './rows.ts'
 
-/** Uploaded certificate authorities; everything but the texts is read from the first certificate of the PEM. */
+/** Uploaded certificate authorities; all fields except the texts are read from the first certificate of the PEM. */
 export const certificateAuthorityCollections: readonly CollectionFact[] = [
   collection({
     path: 'certificate_authorities',

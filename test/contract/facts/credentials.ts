@@ -3,7 +3,7 @@ import { boolean, collection, id, identity, list, secretAtCreate, shown, string,
 
 const source = 'management-api.md § Access credentials'
 
-/** Fixed at create; only an admin may name an owner other than itself; the authenticated user or bot by default. */
+/** Immutable; only an admin may name an owner other than itself; default: the authenticated user or bot. */
 const owner = value('owner_id', id('users', 'bot_users'), { update: 'fixed' })
 
 const aclRules: Shape = list({ kind: 'string', form: 'acl-rule' })

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** The project's own copy of the contract, read as text so that the facts can be compared with it. */
+/** The project's own copy of the contract as text, to compare the facts with it. */
 export const contract = readFileSync(new URL('../../../docs/management-api.md', import.meta.url), 'utf8')
 
-/** The decisions about what the contract leaves open. */
+/** The decisions where the contract leaves something open. */
 export const decisions = readFileSync(new URL('../../../docs/api-decisions.md', import.meta.url), 'utf8')
 
 /** One line of the contract's endpoints table. */
@@ -16,7 +16,7 @@ export interface EndpointRow {
 
 const nameAtStart = /^`?([a-z_]+)`?$/
 
-/** The rows of the first table under a header line. Throws when the document has no such table. */
+/** The rows of the first table under a header line. Throws if the document has no such table. */
 export function tableUnder(text: string, header: string): readonly (readonly string[])[] {
   const lines = text.split('\n')
   const start = lines.findIndex((line) => line.startsWith(header))
@@ -34,7 +34,7 @@ export function tableUnder(text: string, header: string): readonly (readonly str
   return rows
 }
 
-/** The words of a comma-separated cell without what stands in parentheses. */
+/** The words of a comma-separated cell without parentheses' content. */
 export function names(cell: string): readonly string[] {
   return cell
     .replace(/\([^)]*\)/g, '')
@@ -47,31 +47,31 @@ export function names(cell: string): readonly string[] {
     })
 }
 
-/** The names in backticks of the line that starts so, without what stands in parentheses. */
+/** The names in backticks of the line with this start, without parentheses' content. */
 export function namesInLine(start: string): readonly string[] {
   const line = contract.split('\n').find((candidate) => candidate.startsWith(start))
   if (line === undefined) throw new Error(`no line starts with ${start}`)
   return [...line.replace(/\([^)]*\)/g, '').matchAll(/`([a-z_]+)`/g)].map((match) => match[1] ?? '')
 }
 
-/** The names in the first column of the first table that follows the text. */
+/** The names in the first column of the first table after the text. */
 export function namesInTableAfter(marker: string): readonly string[] {
   const at = contract.indexOf(`\n${marker}`)
   if (at === -1) throw new Error(`no ${marker}`)
   return tableUnder(contract.slice(at), '| field |').flatMap((row) => [...names(row[0] ?? '')])
 }
 
-/** The decision row about the update body of a collection whose cell in the contract says "see gap list". */
+/** The decision's row for the update body of a collection whose cell in the contract says "see gap list". */
 function decidedUpdate(path: string): readonly string[] {
   const row = tableUnder(decisions.slice(decisions.indexOf('## Behaviour')), '| open point').find(
     (cells) => cells[0] === `\`${path}\` update`,
   )
   if (row?.[1] === undefined) throw new Error(`no decision about the update of ${path}`)
-  // What follows a semicolon is about a fixed field.
+  // The part after a semicolon is about an immutable field.
   return names(row[1].replace(/\([^)]*\)/g, '').split(';')[0] ?? '')
 }
 
-/** The contract's endpoints table, its gaps filled from the decisions. */
+/** The contract's endpoints table, with its gaps filled from the decisions. */
 export function endpointRows(): readonly EndpointRow[] {
   return tableUnder(contract, '| collection `<c>` |').map((cells) => {
     const [path = '', listKey = '', create = '', update = ''] = cells

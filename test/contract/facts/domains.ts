@@ -6,7 +6,7 @@ const source = 'management-api.md § Domains, addresses, ingress'
 const regions = oneOf('au', 'eu', 'ap', 'us', 'jp', 'in', 'sa')
 const hostname: Shape = { kind: 'string', form: 'domain' }
 
-/** DELETE puts a nullable field back to null: 204. */
+/** DELETE resets a nullable field to null: 204. */
 const clearing = (path: string, field: string = path): Omit<SubResourceFact, 'id'> => ({
   path,
   field,

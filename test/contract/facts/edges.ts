@@ -7,7 +7,7 @@ const hostports: FieldRow = value('hostports', list({ kind: 'string', form: 'hos
   absent: [],
 })
 
-/** A module: null while it is not configured, replaced whole, and never removed by an update. */
+/** A module: null while it is not configured, replaced as a whole, and never removed by an update. */
 const module = (name: string, mutate: string, returned: string): FieldRow =>
   value(name, object(mutate), { absent: null, whenNull: 'refused', returnedShape: object(returned) })
 

@@ -3,7 +3,7 @@ import { chars, collection, id, identity, list, object, oneOf, ref, sentAs, show
 
 const source = 'management-api.md § Events'
 
-/** Where account events go, and which of them go there. */
+/** Destinations of account events, and subscriptions that select events. */
 export const eventCollections: readonly CollectionFact[] = [
   collection({
     path: 'event_destinations',

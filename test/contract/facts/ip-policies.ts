@@ -3,7 +3,7 @@ import { boolean, collection, id, identity, list, oneOf, ref, sentAs, shown, tex
 
 const source = 'management-api.md § IP policies, rules, restrictions'
 
-/** IP policies, the rules inside them, and the restrictions that attach them to traffic. */
+/** IP policies, their rules, and the restrictions that apply them to traffic. */
 export const ipPolicyCollections: readonly CollectionFact[] = [
   collection({
     path: 'ip_policies',

@@ -6,16 +6,16 @@ import { boolean, id, list, object, oneOf, ref, string, timestamp } from './rows
 interface ObjectFieldFact {
   readonly name: string
   readonly shape: Shape
-  /** Whether a request that carries the object must carry the field. */
+  /** Whether a request with the object must contain the field. */
   readonly mandatory: boolean
-  /** What a response says when the field was not set; undefined where the contract leaves it open. */
+  /** The response's value if the field was not set; undefined where the contract leaves it open. */
   readonly absent?: Json
-  /** Returned as null, whatever was sent. */
+  /** Always returned as null. */
   readonly secret?: true
 }
 
 export interface ObjectFact {
-  /** The contract's name where it has one. */
+  /** The contract's name if it has one. */
   readonly name: string
   readonly source: string
   readonly fields: readonly ObjectFieldFact[]
@@ -34,7 +34,7 @@ const secret = (name: string): ObjectFieldFact => ({ name, shape: string, mandat
 
 const enabled = optional('enabled', boolean, true)
 const cel: Shape = { kind: 'string', form: 'cel' }
-/** A list on the wire; a single object is read as a list of one. */
+/** A list on the wire; a single object is accepted as a list of one. */
 const listOrOne = (name: string): Shape => ({ kind: 'list', of: object(name), singleAllowed: true })
 
 const edges = 'management-api.md § Edges and backends'
@@ -177,7 +177,7 @@ export const allObjects: readonly ObjectFact[] = [
   },
 ]
 
-/** The object of that name. Throws when there is none. */
+/** The object of that name. Throws if there is none. */
 export function objectNamed(name: string): ObjectFact {
   const found = allObjects.find((candidate) => candidate.name === name)
   if (found === undefined) throw new Error(`the contract has no object ${name}`)

@@ -1,6 +1,6 @@
 import type { CollectionFact, FieldFact, Json, Limit, ReturnedFact, SentFact, Shape, SubResourceFact } from './facts.ts'
 
-/** A field as a family's file writes it: the collection adds the id and, where none is given, the source. */
+/** A field as a family's file writes it: the collection adds the id and, if missing, the source. */
 export interface FieldRow {
   readonly name: string
   readonly source?: string
@@ -27,7 +27,7 @@ export const ref = (...to: readonly string[]): Shape => ({ kind: 'ref', to })
 export const object = (name: string): Shape => ({ kind: 'object', object: name })
 export const oneOf = (...values: readonly string[]): Shape => ({ kind: 'string', values })
 
-/** Fills in what follows from the rest of the row. */
+/** Fills in values that follow from the rest of the row. */
 export function collection(row: CollectionRow): CollectionFact {
   const fields: FieldFact[] = row.fields.map((field) => ({
     ...field,
@@ -45,7 +45,7 @@ export function collection(row: CollectionRow): CollectionFact {
   }
 }
 
-/** A field that only responses carry. */
+/** A field that occurs only in responses. */
 export function shown(name: string, shape: Shape, absent?: Json): FieldRow {
   return { name, returned: { shape, shown: 'always', ...(absent === undefined ? {} : { absent }) } }
 }
@@ -59,7 +59,7 @@ interface Options {
   readonly excludes?: string
 }
 
-/** A field sent and returned under one name: optional, mutable and clearable unless told otherwise. */
+/** A field sent and returned under one name: optional, mutable and clearable by default. */
 export function value(name: string, shape: Shape, options: Options = {}): FieldRow {
   const { absent } = options
   return {
@@ -72,14 +72,14 @@ export function value(name: string, shape: Shape, options: Options = {}): FieldR
   }
 }
 
-/** A field that only requests carry; what it sets is seen in the response field `shownAs`. */
+/** A field that occurs only in requests; its value is visible in the response field `shownAs`. */
 export function sentAs(name: string, shape: Shape, shownAs: string, options: Options = {}): FieldRow {
   const { create = 'optional', update = 'mutable', excludes } = options
   const whenNull = options.whenNull ?? (create === 'mandatory' || update === 'fixed' ? 'refused' : 'clears')
   return { name, sent: { shape, create, update, whenNull, shownAs, ...(excludes === undefined ? {} : { excludes }) } }
 }
 
-/** A value that the create response alone carries. */
+/** A value that only the create response contains. */
 export function secretAtCreate(name: string): FieldRow {
   return { name, returned: { shape: string, shown: 'create' } }
 }

@@ -22,20 +22,20 @@ const publicKey: Shape = { kind: 'string', form: 'public-key' }
 const fixed = { update: 'fixed' } as const
 const mandatory = { create: 'mandatory', update: 'fixed' } as const
 
-/** What user and host certificates have in common; all of it is settled when the certificate is signed. */
+/** What user and host certificates have in common; all of it is fixed when the certificate is signed. */
 const signed: readonly FieldRow[] = [
   value('public_key', publicKey, mandatory),
   shown('key_type', keyTypes),
   value('ssh_certificate_authority_id', id('ssh_certificate_authorities'), mandatory),
   value('principals', list(string), { ...fixed, absent: [] }),
-  // Now, when unspecified.
+  // Default: now.
   value('valid_after', timestamp, fixed),
-  // 24 hours (user) or one year (host) after creation, when unspecified.
+  // Default: 24 hours (user) or one year (host) after creation.
   value('valid_until', timestamp, fixed),
   shown('certificate', string),
 ]
 
-/** SSH certificate authorities and what they sign. */
+/** SSH certificate authorities and the certificates they sign. */
 export const sshCertificateCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_certificate_authorities',
@@ -49,9 +49,9 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
       ...texts(),
       shown('public_key', string),
       shown('key_type', keyTypes),
-      // ed25519 when unspecified.
+      // Default ed25519.
       sentAs('private_key_type', keyTypes, 'key_type', fixed),
-      // P-256 when unspecified.
+      // Default P-256.
       {
         name: 'elliptic_curve',
         sent: {
@@ -62,7 +62,7 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
           goesWith: { field: 'private_key_type', value: 'ecdsa' },
         },
       },
-      // 4096 when unspecified.
+      // Default 4096.
       {
         name: 'key_size',
         sent: {

@@ -8,7 +8,7 @@ export interface CommandFact {
   readonly statement: string
 }
 
-/** The one collection without create, update and delete: sessions are what agents make of it. */
+/** The only collection without create, update and delete: agents create and end sessions. */
 export const tunnelSessions: {
   readonly path: string
   readonly source: string

@@ -16,7 +16,10 @@ import { withDefaults } from '../../builders/schema-rules.ts'
 import { pathsOf, type Spec, specsFrom } from '../../builders/schema-specs.ts'
 import { BY_ID, INPUTS, NAMED, PLACES_SEED, placesOf } from '../../builders/spec-places.ts'
 
-/** Fixed, so that a failure names the same specs again; others with GENERATED_SEED, more of them with GENERATED_SPECS. */
+/**
+ * Constant, so that a failure can be repeated with the same specs; GENERATED_SEED chooses others, GENERATED_SPECS more
+ * of them.
+ */
 const seed = Number(process.env.GENERATED_SEED ?? 20261121)
 const numRuns = Number(process.env.GENERATED_SPECS ?? 20)
 
@@ -45,7 +48,7 @@ afterAll(() => emulator.close())
 
 type Texts = Readonly<Record<string, string>>
 
-/** What the Secrets and ConfigMaps hold after each text has been given another. */
+/** The content of Secrets and ConfigMaps after each text has changed. */
 const CHANGED: Texts = Object.fromEntries(
   [
     ['one', 'two'],
@@ -72,10 +75,10 @@ function surroundings(texts: () => Texts): Surroundings {
   }
 }
 
-/** What generated specs name is of their own namespace. */
+/** Generated specs name objects of their own namespace. */
 const OTHER_NAMESPACE = /(Refs?(\[\])?|\.backend)\.namespace$/
 
-/** Top-level fields that a rule keeps as they were at create. */
+/** Top-level fields that a rule makes immutable. */
 function fixedFields(schema: SchemaNode): readonly string[] {
   const rules = schema['x-kubernetes-validations'] ?? []
   return Object.keys(schema.properties ?? {}).filter((field) => rules.some(({ rule }) => isFixedFieldRule(rule, field)))
@@ -105,7 +108,7 @@ describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
     const fixed = fixedFields(schema)
     const isChanged = (field: string): boolean => {
       const tied = [field, ...membersChosenBy(schema, field)]
-      // A fixed field may be written out, or left out, where that means the same.
+      // An immutable field may be explicit or omitted if that means the same.
       const counts = ([before, after]: Change) => !fixed.includes(field) || (field in before && field in after)
       return examples.some((change) => {
         const names = touched(change)
@@ -138,11 +141,11 @@ type Managed = (typeof managed)[number]['descriptor']
 
 interface Step {
   readonly spec: Spec
-  /** What Secrets and ConfigMaps hold. Default: `INPUTS`. */
+  /** The content of Secrets and ConfigMaps. Default: `INPUTS`. */
   readonly texts?: Texts
 }
 
-/** What the object is in the end that was made to follow these, one after the other. */
+/** The final state of an object that followed these steps in sequence. */
 async function lived(descriptor: Managed, schema: SchemaNode, steps: readonly Step[]): Promise<unknown> {
   let texts = INPUTS
   const life = new EmulatedLife(
@@ -156,7 +159,7 @@ async function lived(descriptor: Managed, schema: SchemaNode, steps: readonly St
       texts = step.texts ?? INPUTS
       await life.settle(withDefaults(schema, step.spec) as CommonSpec)
     }
-    // A default says the same whether the apiserver filled it in or not.
+    // A default means the same whether or not the apiserver filled it in.
     expect(await life.left(last)).toEqual([])
     const shown = await life.shown()
     return { shown: meaningOf(last, shown), target: storedTarget(descriptor, shown.object.id) }
@@ -165,7 +168,7 @@ async function lived(descriptor: Managed, schema: SchemaNode, steps: readonly St
   }
 }
 
-/** The one field that the API keeps whole and does not show whole (`api-decisions.md § Values`). */
+/** The only field that the API stores in full and does not show in full (`api-decisions.md § Values`). */
 function storedTarget({ collections }: Managed, id: string): unknown {
   const accounts = Object.values(emulator.admin.snapshot().accounts)
   const stored = accounts.flatMap(({ objects: held }) => collections.flatMap(({ path }) => held[path] ?? []))

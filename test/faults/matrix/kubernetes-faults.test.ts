@@ -65,7 +65,7 @@ test('every request to Kubernetes of every turn in a life fails in the ways of a
 /** Whether the request is for an object beside a resource. */
 const isBeside = (request: string): boolean => / \/(secrets|configmaps|dnsendpoints)(\/|$| )/.test(request)
 
-/** Requests to Kubernetes; where only the spec differs, only those for objects beside the resource. */
+/** Requests to Kubernetes; if an episode only creates another spec, those for objects beside the resource. */
 function requestsOf({ title, before }: Episode, { requests }: Reference): readonly string[] {
   const toKubernetes = numbered(requests).filter((request) => request.startsWith('kubernetes '))
   const [subject] = title.split(' / ')

@@ -98,7 +98,7 @@ interface Report {
 }
 
 function verdictOf(text: string | undefined, suites: readonly string[]): Verdict {
-  // Without a report, not even the tests could be collected.
+  // Without a report, the tests could not even be collected.
   if (text === undefined) return { type: 'killed', suite: suites[0] ?? '', why: 'the operator could not be loaded' }
   const { success, testResults } = JSON.parse(text) as Report
   if (success) return { type: 'survived' }

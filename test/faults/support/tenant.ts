@@ -84,7 +84,10 @@ export class Tenant {
     await this.#world.kube.delete(typeOf(kind), this.#key(name))
   }
 
-  /** Waits until the resource is Ready and Synced at its current generation; resolves to how long that took, in milliseconds. */
+  /**
+   * Waits until the resource is Ready and Synced at its current generation; resolves to the time that took, in
+   * milliseconds.
+   */
   async ready(kind: string, name: string, timeoutMs = 120_000): Promise<number> {
     const began = performance.now()
     await this.until(kind, name, 'is Ready', (cr) => ['Ready', 'Synced'].every((type) => isTrue(cr, type)), timeoutMs)

@@ -46,7 +46,7 @@ export const sessions: Scene = {
   },
 }
 
-/** More sessions than are shown. */
+/** More sessions than the mirror shows. */
 export const leftOut: Scene = {
   name: 'left-out',
   about: 'An Account with more sessions than it may show, and one for whose sessions its namespace has no place.',

@@ -21,14 +21,14 @@ const step = fc.record({
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** Runs steps that overlap as their delays have it, and checks the cache after each moment. */
+/** Runs steps that overlap according to their delays, and checks the cache after each moment. */
 class Play {
   readonly clock = new FakeClock()
   readonly api = new ModelApi(this.clock)
   readonly cache = new AccountCache(this.api, this.clock)
-  /** The least version the cache may show of an object: that of our last answered write. */
+  /** The lowest version of an object that the cache may show: that of our last answered write. */
   readonly #floor = new Map<string, number>()
-  /** Reconcilers work on an object one at a time. */
+  /** Reconcilers handle an object one at a time. */
   readonly #busy = new Set<string>()
   readonly #calls: Promise<unknown>[] = []
 
@@ -46,7 +46,7 @@ class Play {
     await Promise.all(this.#calls)
   }
 
-  /** After a quiet moment one list and the GETs it asks for make the cache equal to the server. */
+  /** After a quiet moment, one list and the GETs that it requires make the cache equal to the server. */
   async converge(): Promise<void> {
     await this.clock.advance(1)
     const list = this.cache.refresh(ipPolicies)
@@ -90,16 +90,19 @@ class Play {
     this.api.loseAnswerOf = loseAnswer ? action : undefined
     const answered = this.#send(action, id).then(
       (version) => void this.#floor.set(id, version),
-      // A lost answer, or an object that is not there: nothing is promised.
+      // A lost answer, or a missing object: nothing is promised.
       () => undefined,
     )
     this.#calls.push(answered.finally(() => this.#busy.delete(id)))
   }
 
-  /** The version that our answered write gave the object; after a delete, one above all that were. A 404 is no such answer. */
+  /**
+   * The version that our answered write gave the object; after a delete, one above all earlier ones. A 404 is no such
+   * answer.
+   */
   async #send(action: 'create' | 'update' | 'delete', id: string): Promise<number> {
     if (action === 'delete') {
-      // The delete takes effect on its way: the versions given before it began are surely older.
+      // The delete takes effect in flight: versions given before it began are certainly older.
       const before = this.api.versions
       const result = await this.cache.delete(ipPolicies, id)
       return result === 'deleted' ? before + 1 : (this.#floor.get(id) ?? 0)

@@ -12,9 +12,9 @@ interface World {
   readonly clock: FakeClock
   readonly api: ModelApi
   readonly cache: AccountCache
-  /** What the listener heard, as `type id`. */
+  /** Notifications of the listener, as `type id`. */
   readonly heard: string[]
-  /** Lets time pass until the call is answered. */
+  /** Advances time until the call is answered. */
   settle<T>(call: Promise<T>): Promise<T>
 }
 
@@ -41,7 +41,7 @@ function world(mayHaveMade?: MayHaveMade): World {
   return { clock, api, cache, heard, settle }
 }
 
-/** A world with the objects `a` and `b` listed and nothing heard yet. */
+/** A world with the objects `a` and `b` listed and no notification yet. */
 async function listedWorld(mayHaveMade?: MayHaveMade): Promise<World> {
   const created = world(mayHaveMade)
   created.api.put('a', { description: 'one' })
@@ -379,7 +379,7 @@ describe('a 404 for an object', () => {
     const lists = [clock.monotonic()]
     await settle(cache.refresh(ipPolicies))
     expect(cache.get(ipPolicies, 'a')).toEqual({ suspect: 'vanished' })
-    // Another 404 does not make it begin anew.
+    // Another 404 does not restart it.
     await settle<unknown>(ask(cache))
     lists.push(clock.monotonic())
     await settle(cache.refresh(ipPolicies))

@@ -28,7 +28,7 @@ describe('TLS', () => {
     const { url, ca, connections } = await serveTLS()
     const client = clientFor(url, { caBundle: ca })
     for (let i = 0; i < 20; i++) expect(await client.get(ipPolicies, 'ipp_1')).toEqual({ id: 'ipp_1' })
-    // A second one is opened when a request begins before the connection of the last is free again.
+    // A second one is opened if a request begins before the connection of the last is free again.
     expect(connections()).toBeLessThanOrEqual(2)
   })
 

@@ -8,7 +8,7 @@ import { type Handler, startServer, type TestServer } from '../../builders/http-
 
 export const KEY = 'key-of-the-account'
 
-/** The shortest waits that jitter allows, and always the same. */
+/** The shortest waits that jitter allows, always the same. */
 const lowRandom: Random = { next: () => 0, hex: (bytes) => '00'.repeat(bytes) }
 
 const open: { close(): Promise<void> }[] = []

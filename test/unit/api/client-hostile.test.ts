@@ -7,7 +7,7 @@ import { clientFor, failure, KEY, serve } from './client-fixture.ts'
 const { ipPolicies, ipPolicyRules } = collections
 const MEBIBYTE = 1024 * 1024
 
-/** Pages without end, each leading to the next by its number; `objects` says what stands on a page. */
+/** Endless pages, each with the number of the next; `objects` returns the content of a page. */
 function endless(objects: (page: number) => readonly object[], more: object = {}): Parameters<typeof serve>[0] {
   return (request, response) => {
     const page = Number(new URL(request.path, 'http://x').searchParams.get('page') ?? '1')
@@ -178,7 +178,7 @@ describe('a list that means harm', () => {
     const client = clientFor(server.url, { maxListBytes: MEBIBYTE })
     await client.list(ipPolicies)
     expect(await failure(client.list(ipPolicyRules))).toMatchObject({ code: 'InvalidResponse' })
-    // The same list again takes the place of the one before.
+    // The same list again replaces the previous one.
     await client.list(ipPolicies)
     length.ip_policies = 10
     await client.list(ipPolicies)

@@ -6,7 +6,7 @@ import { clientFor, failure, serve } from './client-fixture.ts'
 
 const { ipPolicies, agentIngresses } = collections
 
-/** Answers page `n` for `?page=n`, with what `next` makes of the page and the server's own address as `next_page_uri`. */
+/** Answers page `n` for `?page=n`; `next` computes `next_page_uri` from the page and the server's own address. */
 function pages(count: number, next: (page: number, host: string) => string | null): Parameters<typeof serve>[0] {
   return (request, response) => {
     const page = Number(new URL(request.path, 'http://x').searchParams.get('page') ?? '1')

@@ -13,7 +13,10 @@ function budgetWith(options: Partial<RateBudgetOptions> = {}): { clock: FakeCloc
   return { clock, budget: new RateBudget({ clock, random: middle, ...options }) }
 }
 
-/** A server that admits `limit` requests a minute by its own way of counting; says in how many ms it will admit one again, 0 when admitted. */
+/**
+ * A server that admits `limit` requests a minute by its own way of counting; returns the milliseconds until it will
+ * admit one again, 0 if admitted.
+ */
 type Server = (now: number) => number
 
 function slidingWindow(limit: number): Server {
@@ -75,7 +78,7 @@ async function run(
       admitted = wait === 0
       if (!admitted) {
         refusals.push(clock.monotonic())
-        // As the emulator and most APIs say it: whole seconds, rounded up.
+        // Like the emulator and most APIs: whole seconds, rounded up.
         budget.hold(Math.ceil(wait / 1000) * 1000)
       }
       release()
@@ -102,7 +105,7 @@ describe('a configured limit', () => {
         const { clock, budget } = budgetWith({ requestsPerMinute: 120, burst })
         const result = await run(clock, budget, server(), 200, () => 20)
         expect(result.refusals).toEqual([])
-        // The most the limit admits: what the burst saves, but never more than 120 in any minute.
+        // The most that the limit admits: the burst's saving, but never more than 120 in any minute.
         const arithmetic = Math.max(((200 - (burst ?? 6)) / 120) * 60_000, 60_000)
         expect(result.finishedAt).toBeGreaterThanOrEqual(arithmetic * 0.99)
         expect(result.finishedAt).toBeLessThan(arithmetic * 1.1)
@@ -171,7 +174,7 @@ describe('an unknown limit', () => {
     const { clock, budget } = budgetWith()
     const result = await run(clock, budget, server(), 480, () => 20)
     const first = result.refusals[0] ?? 0
-    // Requests that were under way together with the first are refused with it.
+    // Requests in flight at the same time as the first are refused with it.
     expect(result.refusals.filter((at) => at > first + 100).length).toBeLessThanOrEqual(3)
     expect(result.finishedAt).toBeLessThan(4 * 60_000 * 1.2)
   })
@@ -180,9 +183,9 @@ describe('an unknown limit', () => {
     const { clock, budget } = budgetWith()
     const result = await run(clock, budget, tokenBucket(120), 480, () => 20)
     const first = result.refusals[0] ?? 0
-    // Two more events, with what was under way together.
+    // Two more events, with the requests in flight.
     expect(result.refusals.filter((at) => at > first + 100).length).toBeLessThanOrEqual(6)
-    // 120 at once, the rest one each half second; what was learned a little too low grows again.
+    // 120 at once, the rest every half second; a limit learned a little too low grows again.
     expect(result.finishedAt).toBeLessThan(180_000 * 1.5)
   })
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const source = (path: string): string => fileURLToPath(new URL(`../../../src/${path}`, import.meta.url))
 
-/** Runs a script in a process of its own, since warnings are the whole process'. Its standard error, line by line. */
+/** Runs a script in a separate process, because warnings are per process. Returns its standard error, line by line. */
 function linesOf(script: string): readonly string[] {
   const { stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     encoding: 'utf8',

@@ -24,7 +24,7 @@ function withVersion(change: Readonly<Record<string, unknown>>): CustomResourceD
   return { ...released, spec: { ...released.spec, versions: [{ ...version, ...change }] } }
 }
 
-/** The CRD with a second version, which is stored from now on. */
+/** The CRD with a second version, which becomes the storage version. */
 function withSecondVersion(definition: KindDefinition): CustomResourceDefinition {
   const [first] = released.spec.versions as [Record<string, unknown>]
   const [second] = toCRD({ ...definition, version: 'v1beta1' }).spec.versions as [Record<string, unknown>]

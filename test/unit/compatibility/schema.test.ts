@@ -150,7 +150,7 @@ describe('of any schema', () => {
     fc.assert(
       fc.property(schemas, fc.array(fc.nat(), { maxLength: 3 }), fc.nat(), (schema, choices, choice) => {
         const tighter = picked(tightened(schema), choice)
-        // The other way round: what is looser than the earlier one was tightened from there.
+        // In reverse: a schema tightened from this one is looser than it was before.
         const earlier = choices.reduce<SchemaNode>((at, each) => picked(loosened(at), each), schema)
         expect(between(schema, tighter)).not.toEqual([])
         expect(between(earlier, tighter)).not.toEqual([])

@@ -8,7 +8,7 @@ import { FIRST_PORT, isPortFree, LAST_PORT, startOnFreePort } from '../../../con
 const free = () => Promise.resolve(true)
 const taken = () => new ControlPlaneError('PORT_TAKEN', 'taken')
 
-/** Random numbers that choose these ports one after the other. */
+/** Random numbers that choose these ports in sequence. */
 function choosing(...ports: number[]): () => number {
   const left = [...ports]
   return () => ((left.shift() ?? FIRST_PORT) - FIRST_PORT + 0.5) / (LAST_PORT - FIRST_PORT + 1)

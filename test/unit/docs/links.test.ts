@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'examples/**/*.md', 'charts/**/*.md']
-/** Fenced blocks are examples: what they hold is no link and no heading. */
+/** Fenced blocks are examples: they contain no links or headings. */
 const FENCE = /^ *```.*?^ *```/gms
-/** A text in code, such as a pattern, that may look like a link. */
+/** Inline code, such as a pattern, that may look like a link. */
 const CODE = /`[^`\n]*`/g
 const LINK = /\]\((?!https?:|mailto:)(?<file>[^)#\s]*)(?:#(?<anchor>[^)\s]*))?\)/g
 
@@ -16,7 +16,7 @@ for await (const path of glob(DOCUMENTS, { cwd: ROOT })) {
   documents.set(path, (await readFile(join(ROOT, path), 'utf8')).replace(FENCE, ''))
 }
 
-/** The anchors that GitHub gives the headings of a document. */
+/** GitHub's anchors for the headings of a document. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const slugs = [...text.matchAll(/^#{1,6} +(?<heading>.+)$/gm)].map(({ groups }) => slugOf(groups?.heading ?? ''))
   return new Set(
@@ -32,7 +32,7 @@ function slugOf(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-/** How many of the slugs before this one are the same. */
+/** The number of equal slugs before this one. */
 function countOf(slugs: readonly string[], index: number): number {
   return slugs.slice(0, index).filter((slug) => slug === slugs[index]).length
 }

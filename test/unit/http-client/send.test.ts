@@ -9,7 +9,7 @@ import { systemClock as clock } from '../../../src/util/clock.ts'
 import { systemRandom as random } from '../../../src/util/random.ts'
 import { type HeldHandshake, holdHandshakes } from '../../builders/held-handshake.ts'
 
-/** Who leads until it is told otherwise, as a machine that sleeps is. */
+/** A leader that remains one until notified, like a suspended machine. */
 class Leader {
   isLeader: boolean = true
   readonly asked: boolean[] = []

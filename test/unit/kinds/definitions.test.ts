@@ -5,7 +5,7 @@ import { kinds } from '../../../src/kinds/index.ts'
 
 const definitions = kinds.map(({ definition }) => definition)
 
-/** What `kubectl get` has to show of a kind: how it stands, or for what is only shown, what it is. */
+/** What `kubectl get` must show of a kind: its state, or for a mirror, its content. */
 const columns: Readonly<Record<(typeof kinds)[number]['role'], readonly string[]>> = {
   managed: ['Ready', 'Synced', 'Reason', 'Age', 'ID', 'Message', 'Sync message'],
   account: ['Ready', 'Reason', 'Age', 'Message'],

@@ -136,7 +136,7 @@ describe('a module that the spec switches off', () => {
       otherwise: { ip_restriction: { enabled: false } },
     })
     expect(update?.otherwise?.ip_restriction).toEqual({ enabled: false })
-    // The API may keep what it holds, or forget it.
+    // The API may keep its value or drop it.
     for (const held of [off(['ipp_2', 'id-of-office']), off([])]) {
       expect(planUpdate(edge, desired, held, quiet)).toBeUndefined()
     }

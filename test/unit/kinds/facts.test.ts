@@ -63,7 +63,7 @@ const objects = Object.fromEntries(
   ]),
 )
 
-/** Names of the fields that the kinds were seen to send, by collection. */
+/** Names of the fields that the kinds actually send, by collection. */
 function fieldsSent(): Readonly<Record<'create' | 'update', ReadonlyMap<string, ReadonlySet<string>>>> {
   const sent = { create: new Map<string, Set<string>>(), update: new Map<string, Set<string>>() }
   const note = (way: 'create' | 'update', path: string, body: Fields): void => {
@@ -190,8 +190,8 @@ test('every response field that no request sets is in the status', () => {
   )
   expect(new Set(withoutStatus)).toEqual(
     new Set([
-      ...['id', 'uri', 'created_at'], // of every resource: the reconciler's
-      'token', // goes into a Secret and nowhere else
+      ...['id', 'uri', 'created_at'], // of every resource: handled by the reconciler
+      'token', // goes only into a Secret
       ...['ns_targets', 'region_domains', 'public_key', 'key_type', 'certificate'],
       ...['subject_common_name', 'not_before', 'not_after', 'key_usages', 'extended_key_usages'],
       ...['tunnels', 'addr', 'cname_target', 'acme_challenge_cname_target', 'certificate_management_status'],
@@ -199,7 +199,7 @@ test('every response field that no request sets is in the status', () => {
   )
 })
 
-/** Whether a request field of another name sets what the response shows as `name`. */
+/** Whether a request field with another name sets the response field `name`. */
 function settable(path: string, name: string): boolean {
   return collectionAt(path).fields.some(({ sent: request }) => request?.shownAs === name)
 }

@@ -51,7 +51,7 @@ const objects = Object.fromEntries(
   ]),
 )
 
-/** One CR at the API, brought up to date as the reconciler does it. */
+/** One CR at the API, updated like the reconciler does. */
 class Life<Spec extends CommonSpec> {
   readonly #descriptor: ManagedDescriptor<Spec>
   #remote: RemoteObject | undefined
@@ -61,14 +61,14 @@ class Life<Spec extends CommonSpec> {
     this.#descriptor = descriptor
   }
 
-  /** The body of the last PATCH; undefined when none was needed. */
+  /** The body of the last PATCH; undefined if none was needed. */
   update(spec: Spec): Fields | undefined {
     if (this.#remote === undefined) {
       this.#remote = this.#created(spec)
       this.#seen(spec, this.#remote)
     }
     const [first] = this.#plan(spec, this.#remote)
-    // The object that takes the place of this one has all that the spec says from the start.
+    // The object that replaces this one has the complete spec from the start.
     if (first?.type === 'replace') this.#remote = this.#created(spec)
     const [operation] = first?.type === 'replace' ? this.#plan(spec, this.#remote) : [first]
     if (operation?.type !== 'update') return undefined

@@ -16,8 +16,8 @@ function planFor(spec: IPPolicySpec, model: PolicyModel): readonly ChildOperatio
 }
 
 /**
- * Applies the plan as the reconciler does, placeholders deleted after the last write; `steps` ends it early. Calls `look` after
- * each write. A plan that was not cut off leaves nothing to do.
+ * Applies the plan like the reconciler, with placeholders deleted after the last write; `steps` ends it early. Calls
+ * `look` after each write. A plan that was not interrupted leaves nothing to do.
  */
 function settle(spec: IPPolicySpec, model: PolicyModel, look: () => void, steps = Number.POSITIVE_INFINITY): void {
   const plan = planFor(spec, model)
@@ -128,7 +128,7 @@ test('a policy is not emptied by a plan that does not know which of its rules so
       model.apply({ type: 'delete', id: gone, about: 'by hand' })
       const isThere = (id: string): boolean => model.rules.some((rule) => rule.id === id)
       for (const operation of plan) {
-        // The plan is made anew then.
+        // A new plan is made in that case.
         if (operation.type === 'delete' && operation.beside !== undefined && !isThere(operation.beside)) return
         if (operation.type === 'create' || isThere(operation.id)) model.apply(operation)
         expect(model.rules.length).toBeGreaterThan(0)

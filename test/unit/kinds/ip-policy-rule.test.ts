@@ -135,7 +135,7 @@ describe('a rule that is deleted', () => {
   })
 
   test('has the account looked at for what resources do not tell: other rules first, then dependents', () => {
-    // That its resource is in force says nothing of a rule that somebody has deleted at the API.
+    // A Ready resource does not prove that its rule was not deleted at the API.
     expect(release([policy({ parts: [part()] })])).toEqual({ type: 'look', at: 'siblings' })
     expect(release([policy({ dependents: [] })], { siblings: [] })).toEqual({ type: 'look', at: 'dependents' })
     expect(release([])).toEqual({ type: 'look', at: 'siblings' })

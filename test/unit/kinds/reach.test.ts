@@ -10,7 +10,7 @@ import { desiredOf } from '../../builders/kinds/desired.ts'
 import { type Spec, specsFrom } from '../../builders/schema-specs.ts'
 import { placesOf } from '../../builders/spec-places.ts'
 
-/** Fixed, so that a failure names the same specs again. */
+/** Constant, so that a failure can be repeated with the same specs. */
 const seed = 20261121
 const numRuns = 200
 
@@ -19,7 +19,7 @@ const managed = kinds.flatMap((descriptor) => {
   return [{ kind: descriptor.definition.kind, descriptor, schema: toStructural(descriptor.definition.spec, 'spec') }]
 })
 
-/** What reserved domains and addresses are at the API, which edges listen on. */
+/** The API's reserved domains and addresses, which edges listen on. */
 const objects = {
   'ReservedDomain/shop': { id: 'rd_shop', domain: 'shop.tunnel.example' },
   'ReservedDomain/rd_mine': { id: 'rd_mine', domain: 'edge.example.org' },
@@ -27,7 +27,7 @@ const objects = {
   'ReservedAddress/ra_two': { id: 'ra_two', addr: '1.tcp.tunnel.example:10002' },
 }
 
-/** What is sent for a spec: to create an object, to change one that has nothing of it, and for its children. */
+/** The requests for a spec: to create an object, to change one that has nothing of it, and for its children. */
 function requestsFor(descriptor: ManagedDescriptor, given: Spec): string {
   const spec = given as CommonSpec
   const input = (_source: string, { name, key }: { name: string; key: string }): string => `${name}/${key}`
@@ -43,7 +43,7 @@ function requestsFor(descriptor: ManagedDescriptor, given: Spec): string {
   ])
 }
 
-/** The value once without each text, number and truth value in it, and the path of what was left out, as schemas name it. */
+/** The value with each text, number or boolean left out in turn, and the path of that part in the form of schemas. */
 function* cuts(node: SchemaNode | undefined, value: unknown, path: string): Generator<readonly [string, unknown]> {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
@@ -67,7 +67,7 @@ function* cuts(node: SchemaNode | undefined, value: unknown, path: string): Gene
   }
 }
 
-/** Paths of all that `cuts` can leave out. */
+/** Paths of everything that `cuts` can leave out. */
 function leavesOf(node: SchemaNode, path: string): readonly string[] {
   const fields = Object.entries(node.properties ?? {}).flatMap(([name, child]) => leavesOf(child, `${path}.${name}`))
   if (node.properties !== undefined) return fields
@@ -76,7 +76,7 @@ function leavesOf(node: SchemaNode, path: string): readonly string[] {
   return [node.type === 'object' ? `${path}{}` : path]
 }
 
-/** Whether anything is sent otherwise without the part. A spec that lacks what it needs is not sent at all. */
+/** Whether the requests differ without the part. A spec without a required part is not sent at all. */
 function matters(descriptor: ManagedDescriptor, spec: Spec, without: Spec): boolean {
   const whole = requestsFor(descriptor, spec)
   try {
@@ -86,11 +86,11 @@ function matters(descriptor: ManagedDescriptor, spec: Spec, without: Spec): bool
   }
 }
 
-/** What concerns the operator alone, and what has but one value, which it also has when it is not there. */
+/** Fields that concern only the operator, and those with a single value, which they also have if omitted. */
 const STAYS: readonly RegExp[] = [
   /^spec\.(accountRef\.(kind|name)|deletionPolicy|managementPolicy|externalID)$/,
   /^spec\.allowedReferences/,
-  // What specs of these places name is of their own namespace.
+  // Specs name objects of their own namespace in these places.
   /^spec\.(.*\.)?(.*Refs?(\[\])?|backend)\.namespace$/,
   /^spec\.output\./,
   /^spec\.dns\.(endpoint|recordTTL)$/,

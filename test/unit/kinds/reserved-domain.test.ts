@@ -153,7 +153,7 @@ describe('an update', () => {
     const named = update(managed, unmanaged, ours('uploadedCertificate'))
     expect(named?.body).toEqual({ certificate_id: null, certificate_management_policy: policy })
     expect(named?.otherwise).toEqual({ certificate_management_policy: policy })
-    // Of one that may be left of a policy only where the API asks for it.
+    // A certificate that may be left from a policy is cleared only if the API requires it.
     const left = update(managed, unmanaged)
     expect(left?.body).toEqual({ certificate_management_policy: policy })
     expect(left?.otherwise).toEqual({ certificate_id: null, certificate_management_policy: policy })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-/** What people copy from. */
+/** Files that people copy from. */
 const SHOWN = [
   '*.md',
   'docs/**/*.md',

@@ -31,7 +31,7 @@ function desired<Spec>(spec: Spec, now = start): Desired<Spec> {
 const created = (spec: SSHUserCertificateSpec, now = start) =>
   planCreate(sshUserCertificate, desired(spec, now), 'marker')
 
-/** What is left to do for `spec` at `now` about the certificate that was made for `before` at the start. */
+/** What is left to do for `spec` at `now` with the certificate issued for `before` at the start. */
 function left(before: SSHUserCertificateSpec, spec: SSHUserCertificateSpec, now = start + 1) {
   const remote = stored(created(before))
   const context = { markedMetadata: 'marker', inputsChanged: false }
@@ -166,7 +166,7 @@ describe('a certificate', () => {
     expect(dueAt({ validFor: '24h' })).toBe('2030-01-01T16:00:00.000Z')
     expect(dueAt({ renewBefore: '30m' })).toBe('2030-01-01T23:30:00.000Z')
     expect(dueAt({}, { ...remote, valid_until: null })).toBeUndefined()
-    // A new one would be the same again.
+    // A new one would be the same.
     expect(dueAt({ validUntil: remote.valid_until })).toBeUndefined()
     expect(dueAt({ validAfter: remote.valid_after, validFor: '24h' })).toBeUndefined()
   })

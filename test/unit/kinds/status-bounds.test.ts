@@ -6,7 +6,7 @@ import { kinds } from '../../../src/kinds/index.ts'
 import { expectedOf } from '../../builders/expected.ts'
 import { specsOf } from '../../builders/specs.ts'
 
-/** More of everything than a status takes. */
+/** More of everything than a status can contain. */
 const MANY = 1000
 const LONG = 5000
 const long = 'x'.repeat(LONG)
@@ -29,7 +29,7 @@ const oversize: RemoteObject = {
   certificate_management_policy: { authority: long, private_key_type: long },
 }
 
-/** The object as the API shows it, with every text as long and every list as full as nobody would expect. */
+/** The object in the API's form, with every text and every list excessively long. */
 function blown(value: unknown, entries = MANY): unknown {
   if (Array.isArray(value)) return Array.from({ length: entries }, (_, index) => blown(value[index % value.length], 2))
   if (isPlain(value))
@@ -37,7 +37,7 @@ function blown(value: unknown, entries = MANY): unknown {
   return typeof value === 'boolean' || typeof value === 'number' || value === null ? value : long
 }
 
-/** Whether it is an object of the API; what only says how a text looks is an instance of some class. */
+/** Whether it is an object of the API; an object that describes the form of a text is an instance of a class. */
 function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }

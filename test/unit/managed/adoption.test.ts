@@ -8,7 +8,7 @@ const tunnels = (app: string, more: Readonly<Record<string, unknown>> = {}) => (
   ...more,
 })
 
-/** A world with an object that somebody made by hand. */
+/** A world with an object made by hand. */
 async function worldWith(path: string, body: Readonly<Record<string, unknown>>) {
   const world = ModelWorld.start()
   const { id } = world.account.create(path, body)

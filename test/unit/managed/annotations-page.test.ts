@@ -12,7 +12,7 @@ const sections = new Map(
 )
 const declared = Object.values(names).filter((name) => name.includes(`${GROUP}/`))
 
-/** What stands in the first column of the tables under a heading. */
+/** The first column of the tables under a heading. */
 function listed(heading: string): readonly string[] {
   return [...(sections.get(heading) ?? '').matchAll(/^\| `(?<name>[^`]+)`/gm)].map(({ groups }) => groups?.name ?? '')
 }

@@ -37,7 +37,7 @@ const markers: fc.Arbitrary<Marker> = fc.record({
   nonce: fc.string(),
 })
 
-/** Own keys of every kind: numbers, which objects put first, and names that objects give a meaning. */
+/** Own keys of every kind: numbers, which objects put first, and names with a meaning in objects. */
 const ownKeys: fc.Arbitrary<OwnMetadata> = fc
   .dictionary(
     fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('7', '__proto__', 'Culvert', 'a"b', 'toString')),
@@ -171,7 +171,7 @@ describe('markers', () => {
 
   test('fit into the 4096 bytes of any object together with the largest own keys', () => {
     const marker = {
-      // The longest by default; what `--installation` takes is shorter.
+      // The longest default; `--installation` only accepts shorter ones.
       installation: `11111111-2222-3333-4444-555555555555/${'n'.repeat(63)}/${'x'.repeat(253)}`,
       kind: kinds.map(({ definition: { kind } }) => kind).toSorted((a, b) => b.length - a.length)[0] ?? '',
       namespace: 'n'.repeat(63),

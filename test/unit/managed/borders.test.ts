@@ -20,7 +20,7 @@ const web = { namespace: 'shop', name: 'web' }
 const FRONT = 'blog/Edge/front'
 const WEB = 'shop/Backend/web'
 
-/** The backend that the edge sends traffic to, at the API. */
+/** The backend of the edge, at the API. */
 function backendOf(shared: SharedWorld): unknown {
   const edge = shared.get(FRONT)
   const remote = edge && shared.world.remote(edge)
@@ -261,7 +261,7 @@ describe('a grant that is withdrawn', () => {
     const before = JSON.stringify(backendOf(shared))
     shared.apply(FRONT, { description: 'edited' })
     await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
-    // Not even a second look takes the refusal for what was granted.
+    // Even another reconcile does not mistake the refusal for a grant.
     await shared.world.clock.advance(1_300_000)
     await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
     expect(JSON.stringify(backendOf(shared))).toBe(before)

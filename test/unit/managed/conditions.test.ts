@@ -35,7 +35,7 @@ const entries = fc.record({ state: states, extra: extras, newSpec: fc.boolean() 
 
 const T0 = Date.UTC(2026, 0, 1)
 
-/** What a status says after each of a row of reconciles, a minute apart. */
+/** The status after each of a series of reconciles, a minute apart. */
 function play(
   row: readonly { state: ConditionState; extra: readonly KindCondition[] | undefined; newSpec: boolean }[],
 ) {

@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000
 
 const ours = (description: string) => ({ type: 'TunnelGroup', tunnelGroup: {}, description })
 
-/** A backend that another installation has too: it puts its own description there whenever it looks. */
+/** A backend that another installation manages too: at each resync that one writes its own description. */
 async function contested(): Promise<{ readonly world: ModelWorld; readonly turns: (ms: number) => Promise<number> }> {
   const world = ModelWorld.start()
   world.apply('Backend', 'web', ours('ours'))

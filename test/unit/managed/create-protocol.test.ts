@@ -68,11 +68,11 @@ describe('the next step', () => {
       fc.property(states, (state) => {
         const { attempt, id, stored, replaced, answer, refused } = state
         const step = createStep(resourceIn(state), memoryIn(state), MOMENT)
-        // What the create of an old manifest made may have been replaced since: that it stands in the status settles it.
+        // The object created by an old manifest may have been replaced since: its nonce in the status settles that.
         const isKnown = attempt?.nonce === stored || attempt?.nonce === replaced
         const open = attempt !== undefined && attempt.uid === 'mine' && !isKnown ? attempt : undefined
         const isSame = (other: typeof answer) => other?.nonce === open?.nonce && other?.number === open?.number
-        // An id without the nonce of a create is that of an object that was only observed.
+        // An id without the nonce of a create belongs to an object that was only observed.
         const held = stored === undefined ? undefined : id
         if (open === undefined) expect(step).toEqual(held === undefined ? { type: 'begin' } : { type: 'settled', id })
         else if (isSame(answer)) expect(step).toMatchObject({ type: 'store', answer: { object: { id: 'bkdtg_2' } } })
@@ -113,7 +113,7 @@ describe('the next step', () => {
   })
 })
 
-/** Objects marked by anybody: here and elsewhere, under equal and other uids, names and nonces. */
+/** Objects with anybody's marker: here and elsewhere, with equal and other uids, names and nonces. */
 const objects: fc.Arbitrary<readonly RemoteObject[]> = fc.uniqueArray(
   fc
     .record({

@@ -39,7 +39,7 @@ function world() {
     nextFault: () => undefined,
     onWrite: (label) => writes.push(label),
   })
-  /** Runs the clock until `call` has its answer. */
+  /** Advances the clock until `call` is answered. */
   const answered = async <T>(call: Promise<T>): Promise<T> => {
     await clock.advance(1000)
     return await call

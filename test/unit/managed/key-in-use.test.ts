@@ -18,7 +18,7 @@ function isReady(world: ModelWorld, kind: string, name: string): boolean {
   )
 }
 
-/** An Account that works with the key of APIKey/ci, and nothing but: two backends live in it. */
+/** An Account whose only key is that of APIKey/ci, with two backends. */
 async function withOwnKey(owner?: string): Promise<ModelWorld> {
   const world = ModelWorld.start()
   if (owner !== undefined) world.apply('BotUser', owner, { displayName: 'Deploy' })

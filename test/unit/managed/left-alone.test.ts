@@ -72,7 +72,7 @@ describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, d
           const equal = { ...adoption.body, id: 'x_1' }
           const left = updateOf(descriptor, after, adopted(set), equal)
           expect(set).toEqual(expect.arrayContaining(Object.keys(left.body).filter((field) => field !== 'metadata')))
-          // What the spec does not set any more goes back to what a created object would have.
+          // A field removed from the spec returns to the value of a newly created object.
           const still = fieldsSet(descriptor, after)
           const defaults: Fields = { ...descriptor.desire(left.desired, equal), description: '' }
           for (const [field, value] of Object.entries(left.body)) {
@@ -83,7 +83,7 @@ describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, d
       )
     })
 
-    /** Whether references and inputs of the spec are all there: a subset may break rules of the CRD. */
+    /** Whether all references and inputs of the spec are present: a subset may break rules of the CRD. */
     function isWhole(spec: CommonSpec): boolean {
       try {
         descriptor.desire(desiredOf({ spec, objects }), undefined)
@@ -118,7 +118,10 @@ test('what is noted before a write holds what was set and what is set now, and a
   expect(appliedAfter(backend, cr, cr.status ?? {})).toEqual({ applied: ['description'] })
 })
 
-/** Defaults of the CRDs that are not sent: the operator's own settings, acknowledgements, and where its outputs go. */
+/**
+ * Defaults of the CRDs that are not sent: the operator's own settings, acknowledgements, and the destinations of
+ * outputs.
+ */
 const OWN_DEFAULTS = /(\.accountRef\.kind|\.allowEmpty|\.acknowledgeAPIRestriction|\.anyPrincipal|\.secretKey|\.key)$/
 
 test('no field that is sent to the API has a default in its CRD', () => {

@@ -4,14 +4,14 @@ import { nextList } from '../../../src/managed/identity/lists-needed.ts'
 
 const PAUSE_MS = 2_000
 
-/** Makes the lists that are asked for until the object counts as gone. Their times, in milliseconds. */
+/** Makes the required lists until the object counts as gone. Returns their times in milliseconds. */
 function listsUntilGone(notBefore: number, others: readonly number[] = []): readonly number[] {
   const misses: number[] = []
   let now = 0
   for (let rounds = 0; rounds < 1000; rounds++) {
     const needed = nextList({ misses, notBefore, pauseMs: PAUSE_MS, now })
     if (needed.type === 'none') return misses
-    // Lists that others ask for count as well.
+    // Lists requested by others count as well.
     const other = others.find((at) => at > (misses.at(-1) ?? -1) && at < needed.at)
     now = other ?? Math.max(now, needed.at)
     misses.push(now)

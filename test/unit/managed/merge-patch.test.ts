@@ -4,7 +4,10 @@ import { mergePatch } from '../../../src/managed/status/merge-patch.ts'
 import { equalJSON } from '../../../src/util/equal-json.ts'
 import { applyMergePatch } from '../../builders/merge-patch.ts'
 
-/** JSON objects without null, which a merge patch cannot set; names collide often, so that fields change, come and go. */
+/**
+ * JSON objects without null, which a merge patch cannot set; names often collide, so that fields change, appear and
+ * disappear.
+ */
 const { object } = fc.letrec<{ object: Record<string, unknown>; value: unknown }>((tie) => ({
   object: fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor', ''), tie('value'), { maxKeys: 4 }),
   value: fc.oneof(

@@ -7,7 +7,7 @@ import { createLogger } from '../../../src/util/logger.ts'
 const FINALIZER = 'culvert.dev/remote'
 const name = holdName('culvert-system', 'culvert')
 
-/** One namespace with a RoleBinding, and what is asked of Kubernetes about it. */
+/** One namespace with a RoleBinding, and the requests to Kubernetes about it. */
 class Cluster {
   readonly calls: string[] = []
   needed = false

@@ -9,7 +9,7 @@ import type { Rule } from '../../../src/managed/permissions.ts'
 
 const registry = new KindsRegistry(kinds)
 
-/** Roles that are not the operator's. */
+/** Roles for others than the operator. */
 const OTHERS = /^(user|leftovers)-/
 
 const OPERATIONS: Readonly<Record<string, string>> = {

@@ -145,7 +145,8 @@ test('tokens are issued anew at once, then ever more slowly while something goes
         at.push(now)
       }
       expect(at[0]).toBe(gaps[0])
-      // In no six hours more than what doubling pauses from one minute to an hour allow, twice over for a calm between.
+      // In any six hours no more than pauses doubling from one minute to an hour allow, twice because of a quiet period
+      // between.
       for (const [index, time] of at.entries()) {
         const soon = at.slice(index).filter((other) => other - time <= 21_600_000)
         expect(soon.length).toBeLessThanOrEqual(16)

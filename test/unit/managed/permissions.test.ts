@@ -7,7 +7,7 @@ import { type Permission, rulesOf } from '../../../src/managed/permissions.ts'
 
 const registry = new KindsRegistry(kinds)
 
-/** `group/resource verb`, one for each. */
+/** `group/resource verb`, one each. */
 function texts(permissions: readonly Permission[]): readonly string[] {
   return rulesOf(permissions).flatMap(({ apiGroups, resources, verbs }) =>
     resources.flatMap((resource) => verbs.map((verb) => `${apiGroups.join()}/${resource} ${verb}`)),

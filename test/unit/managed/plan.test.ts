@@ -14,7 +14,10 @@ interface Spec extends CommonSpec {
   readonly fields: Fields
 }
 
-/** A kind whose API fields are those of its spec: one each that only a create, only an update, and only a Secret knows. */
+/**
+ * A kind whose API fields are those of its spec: one each that occurs only in a create, only in an update, and only in
+ * a Secret.
+ */
 const kind: ManagedDescriptor<Spec> = {
   ...plain,
   role: 'managed',

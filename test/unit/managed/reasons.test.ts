@@ -9,7 +9,7 @@ const explained: Readonly<Record<string, Explanation>> = { ...conditionReasons, 
 
 /** Reasons as code writes them: `reason: 'Created'`, `event: 'Rotating'`. */
 const LITERAL = /\b(?:reason|event): '(?<reason>[A-Z]\w*)'/g
-/** Rules of admission have reasons of the API server's. */
+/** Admission rules use the API server's reasons. */
 const ELSEWHERE = /\/permissions\//
 
 const written = globSync(['src/managed/**/*.ts', 'src/kinds/**/*.ts'], { cwd: ROOT })

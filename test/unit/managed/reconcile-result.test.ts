@@ -7,7 +7,7 @@ import { resultOf } from '../../../src/managed/status/result.ts'
 
 type Expected = readonly [state: string | undefined, outcome: string, reason?: string]
 
-/** Every code, so that a new one does not compile without a line here. */
+/** Every code, so that a new one without a line here does not compile. */
 const apiCodes: Readonly<Record<ApiErrorCode, Expected>> = {
   Invalid: ['stalled', 'terminal', 'Rejected'],
   Forbidden: ['stalled', 'terminal', 'Rejected'],

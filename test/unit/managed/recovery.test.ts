@@ -9,7 +9,10 @@ import { cr, marked } from '../../builders/custom-resource.ts'
 /** Another resource of the same cluster. */
 const NEIGHBOUR = { name: 'neighbour', uid: 'neighbours' }
 
-/** A run of the Backend `shop/web` with uid `mine`, whose object was last seen with the mark of `uid`, and which another may hold. */
+/**
+ * A reconcile of the Backend `shop/web` with uid `mine`, whose object was last seen with the marker of `uid`, and may
+ * belong to another resource.
+ */
 function runWith(uid: string | undefined, holder?: CustomResource): Reconciliation & { readonly noted: unknown[] } {
   const noted: unknown[] = []
   const status = { id: 'bkdtg_1', internal: { create: { nonce: 'a', attempt: 1, ...(uid !== undefined && { uid }) } } }

@@ -44,7 +44,7 @@ describe('a certificate with a length', () => {
     expect(ids(world)).toEqual([world.get(KIND, 'alice')?.status?.id])
     expect(world.violations).toEqual([])
     expect(world.events.filter((event) => event.endsWith('Renewing'))).toHaveLength(100)
-    // Attempt, create, status; then the former one goes and the status says so.
+    // Attempt, create, status; then the former one is deleted and the status says so.
     expect(world.writes.slice(before)).toHaveLength(100 * 5)
     world.kill()
   })

@@ -8,7 +8,9 @@ import { liveThrough, suffer } from '../../builders/model-trouble.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
 import { RotationWatch } from '../../builders/rotation-watch.ts'
 
-/** Something on the way that sends a create twice makes a third object for a moment: nobody can help that. */
+/**
+ * Without `doubled`: an intermediary that sends a create twice makes a third object for a moment, which is unavoidable.
+ */
 const apiFaults: readonly ApiFault[] = ['lost', 'late', 'unsent', 'broken', 'limited', 'refused']
 const kubeFaults: readonly KubeFault[] = ['lost', 'unsent']
 const SECRET = { namespace: 'shop', name: 'ci' }
@@ -58,11 +60,11 @@ async function act(world: ModelWorld, what: Step): Promise<void> {
   }
 }
 
-/** Lives through a story, then stops rotating and lets everything come to rest. */
+/** Plays a story, then stops rotating and waits until everything is at rest. */
 async function live(world: ModelWorld, story: readonly Step[]): Promise<void> {
   await liveThrough(world, story, act)
   world.apply('APIKey', 'ci', { rotation: { interval: '1h', overlap: '1s' } })
-  // As long as the longest pause, so that what was asked for is answered, and the default overlap of that.
+  // The longest pause, so that requested rotations are done, plus the default overlap.
   await world.clock.advance(720_000)
 }
 
@@ -99,7 +101,7 @@ test('whatever gets lost or dies during rotations, the token in the Secret works
   )
 }, 120_000)
 
-/** The Account works with the key that it rotates itself; the one that it began with is gone. */
+/** The Account uses the key that it rotates itself; its first key is gone. */
 async function selfRotating(): Promise<{ readonly world: ModelWorld; readonly watch: RotationWatch }> {
   const world = ModelWorld.start()
   const watch = new RotationWatch(world, { path: 'api_keys', secretName: 'ci', secretKey: 'token' })
@@ -129,7 +131,7 @@ test('an Account that rotates its own key is never locked out, whatever gets los
 test('the key that an Account works with is deleted only when the API has taken the next one, also by another process', async () => {
   const { world, watch } = await selfRotating()
   const first = watch.opened
-  // From now on the API takes no new key.
+  // From now on the API creates no new key.
   const create = world.account.create
   world.account.create = (path, body) => {
     const object = create(path, body)
@@ -161,7 +163,7 @@ test('the key of an Account that is paused stays, since it goes on working with 
   await world.clock.advance(1000)
   world.patch('APIKey', 'ci', { metadata: { annotations: { [REQUEST]: 'now' } } })
   await world.clock.advance(120_000)
-  // The Account goes on with the former key, which therefore stays.
+  // The Account continues with the former key, which therefore stays.
   expect(watch.ids).toEqual([watch.opened, first])
   expect(world.events.filter((event) => event === 'APIKey/ci FormerKept')).toHaveLength(1)
   world.patchAccount({ metadata: { annotations: { 'culvert.dev/paused': null } } })
@@ -173,7 +175,7 @@ test('the key of an Account that is paused stays, since it goes on working with 
 test('an adopted key that may be an Account’s own is not deleted before the Account works with one that is known', async () => {
   const world = ModelWorld.start()
   const watch = new RotationWatch(world, { path: 'api_keys', secretName: 'ci', secretKey: 'token' })
-  // The Account works with a key that somebody made by hand, and that is adopted now.
+  // The Account uses a key made by hand, which is now adopted.
   const { id, token } = world.account.create('api_keys', { metadata: 'by hand' })
   world.changeKey(String(token))
   await world.clock.advance(2000)
@@ -204,7 +206,7 @@ test.each([
   async (_how, meddle) => {
     const { world, watch } = await selfRotating()
     const first = watch.opened
-    // Nobody works, so that no session with the last key is left.
+    // Without an operator, no session with the last key is left.
     world.kill()
     meddle(world)
     world.startOperator()
@@ -220,7 +222,7 @@ test.each([
 test('a key that somebody puts into a Secret of their own counts, whatever an APIKey would like to issue there', async () => {
   const world = ModelWorld.start()
   await world.clock.advance(2000)
-  // Named by an APIKey that is refused it.
+  // Named by an APIKey that may not have it.
   world.apply('APIKey', 'ci', { output: { secret: { name: 'key', key: 'apiKey' } } })
   await world.clock.advance(2000)
   world.keys.set('key-2', world.account)

@@ -39,7 +39,7 @@ describe('a rotated token', () => {
       expect(watch.ids).toEqual([watch.opened])
       expect(world.get(kind, 'ci')?.status).toMatchObject({ id: watch.opened })
       expect(world.get(kind, 'ci')?.status?.internal?.superseded).toBeUndefined()
-      // Reserve, attempt, create, token, status; a minute later the former one goes and the status says so.
+      // Reserve, attempt, create, token, status; a minute later the former one is deleted and the status says so.
       expect(world.writes.slice(before)).toHaveLength(100 * 7)
       world.kill()
     },
@@ -69,7 +69,7 @@ describe('a rotated token', () => {
   test('is issued on request, once for each value; one that comes within the overlap waits until it is over', async () => {
     const world = ModelWorld.start()
     const watch = watched(world)
-    // What is asked of a resource that is not there yet is answered by its first token.
+    // The first token of a new resource also answers an earlier rotation request.
     world.apply('APIKey', 'ci', { rotation }, { annotations: { [REQUEST]: 'first' } })
     await world.clock.advance(SECOND)
     expect(watch.tokens).toHaveLength(1)
@@ -104,14 +104,14 @@ describe('a rotated token', () => {
     expect(condition(world, 'APIKey', 'Ready')?.status).toBe('True')
     expect(condition(world, 'APIKey', 'Synced')?.status).toBe('True')
     expect(watch.token).toBe(first)
-    // An edit is carried out all the same; another spec is tried at once.
+    // An edit is still carried out; another spec is tried at once.
     world.apply('APIKey', 'ci', { rotation, description: 'for CI' })
     await world.clock.advance(40 * SECOND)
     expect(world.account.list('api_keys')[0]?.description).toBe('for CI')
     expect(watch.tokens).toHaveLength(2)
     expect(condition(world, 'APIKey', 'Rotated')).toMatchObject({ status: 'True' })
     expect(world.events.filter((event) => event === 'APIKey/ci RotationFailing')).toHaveLength(1)
-    // The tries are as rare as the pauses between them ask for.
+    // Attempts are as rare as their pauses require.
     expect(world.writes.slice(before).filter((write) => write === 'POST api_keys')).toHaveLength(4)
     expect(watch.violations).toEqual([])
     world.kill()
@@ -143,7 +143,7 @@ describe('a rotated token', () => {
     expect(watch.ids).toEqual([id])
     request(world, 'APIKey', 'now')
     await world.clock.advance(3 * MINUTE)
-    // Adopted: what it gave way to is retained.
+    // Adopted: the object that it replaced is retained.
     expect(watch.ids).toEqual([watch.opened, id])
     expect(world.get('APIKey', 'ci')?.status).toMatchObject({ id: watch.opened, lastHandledRotateAt: 'now' })
     await world.clock.advance(10 * MINUTE)

@@ -17,7 +17,7 @@ test('rules come, go and change behind a policy in use, which is never empty, an
       for (const cr of world.all()) {
         expect(cr.metadata.deletionTimestamp).toBeUndefined()
         const conditions = cr.status?.conditions?.map(({ type, status }) => `${type}=${status}`)
-        // An edge that was made anew waits for the first rule.
+        // A recreated edge waits for the first rule.
         if (cr.kind !== 'Edge' || heldRules(world).length > 0) expect(conditions).toEqual(['Ready=True', 'Synced=True'])
       }
       const { length } = world.writes

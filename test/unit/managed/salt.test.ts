@@ -35,7 +35,7 @@ function world() {
   return { kube, writes, client, read }
 }
 
-/** The client, of which one method answers otherwise. */
+/** The client, with another implementation of one method. */
 function answering<Method extends keyof KubeClient>(kube: KubeClient, method: Method, answer: KubeClient[Method]) {
   return new Proxy(kube, {
     get: (target, name) => {

@@ -30,7 +30,7 @@ function rowsOf(heading: string): readonly Row[] {
   })
 }
 
-/** The least role for people that may write a kind. */
+/** The lowest user role that may write a kind. */
 function roleOf({ definition: { plural, scope } }: Descriptor): string {
   const role = (['edit', 'admin'] as const).find((each) => roles[each].some(({ type }) => type.plural === plural))
   return role !== undefined && scope === 'Cluster' ? `${role} in the whole cluster` : (role ?? 'none')

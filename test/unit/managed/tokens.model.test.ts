@@ -4,23 +4,23 @@ import { reportedOrphans } from '../../builders/model-story.ts'
 import { ModelWorld } from '../../builders/model-world.ts'
 import { liveWithTokens, type Step, tokenReports, tokenStories } from '../../builders/token-story.ts'
 
-/** Stories that once ended badly. */
+/** Stories that once failed. */
 const regressions: readonly (readonly Step[])[] = [
-  // A Secret that was reserved under the name that the spec had before stayed behind.
+  // A Secret reserved under the spec's former name was left behind.
   [
     { type: 'apply', subject: 1, spec: 0, thenMs: 0 },
     { type: 'api fault', fault: 'lost', thenMs: 1 },
     { type: 'apply', subject: 1, spec: 1, thenMs: 0 },
     { type: 'api fault', fault: 'lost', thenMs: 0 },
   ],
-  // An object that was found again, but not yet stored, was forgotten when the process died while it was being replaced.
+  // A recovered object that was not stored yet was forgotten when the process died while replacing it.
   [
     { type: 'apply', subject: 0, spec: 0, thenMs: 0 },
     { type: 'delete', subject: 1, thenMs: 4000 },
     { type: 'restore', subject: 0, collect: true, thenMs: 25 },
     { type: 'restore', subject: 1, collect: false, thenMs: 0 },
   ],
-  // A token that had moved to another key, by a write without an answer, stayed under the former one too.
+  // A token moved to another key by a write without an answer also stayed under the former one.
   [
     { type: 'apply', subject: 0, spec: 2, thenMs: 0 },
     { type: 'crash', downMs: 0, thenMs: 1500 },
@@ -28,7 +28,7 @@ const regressions: readonly (readonly Step[])[] = [
     { type: 'meddle', subject: 0, how: 'forget', thenMs: 0 },
     { type: 'kube fault', fault: 'lost', thenMs: 0 },
   ],
-  // A spec that came back to a Secret with a key of somebody else was refused it.
+  // A spec that returned to a Secret with a foreign key was refused it.
   [
     { type: 'apply', subject: 0, spec: 0, thenMs: 25 },
     { type: 'apply', subject: 0, spec: 1, thenMs: 0 },
@@ -37,7 +37,7 @@ const regressions: readonly (readonly Step[])[] = [
     { type: 'apply', subject: 0, spec: 0, thenMs: 0 },
     { type: 'kube fault', fault: 'lost', thenMs: 0 },
   ],
-  // A token that was altered while the status was lost was believed.
+  // A token altered while the status was lost was trusted.
   [
     { type: 'apply', subject: 0, spec: 0, thenMs: 0 },
     { type: 'kube fault', fault: 'lost', thenMs: 600 },
@@ -52,7 +52,7 @@ test('whatever gets lost, dies or interferes, at rest there is one object for ea
   await fc.assert(
     fc.asyncProperty(tokenStories, async (story) => {
       const world = await liveWithTokens(story)
-      // Who takes a reserved Secret away may do so just before the POST.
+      // A reserved Secret may be removed by hand just before the POST.
       const meddled = story.some(({ type }) => ['meddle', 'restore', 'collect garbage'].includes(type))
       expect(world.violations.filter((what) => !meddled || !what.startsWith('POST without a Secret'))).toEqual([])
       expect(world.bugs).toEqual([])
@@ -91,7 +91,7 @@ test('a create that is refused is not sent again and again for the Secret that w
   world.apiFaults.push(...Array.from({ length: 100 }, () => 'refused' as const))
   world.apply('APIKey', 'ci', {})
   await world.clock.advance(60_000)
-  // Once more for the Secret that was made, then slowly.
+  // Once more for the new Secret, then slowly.
   expect(world.writes.filter((write) => write === 'POST api_keys').length).toBeLessThanOrEqual(2)
   world.kill()
 })

@@ -85,7 +85,7 @@ class Watching {
     this.kube.delete(typeOf(kind), { namespace: 'shop', name })
   }
 
-  /** Who was woken by what `act` does, each once, in alphabetical order. */
+  /** The resources woken by `act`, each once, in alphabetical order. */
   async by(act: () => void): Promise<readonly string[]> {
     this.#woken.length = 0
     act()
@@ -131,7 +131,7 @@ describe('a resource', () => {
       const woken = await watching.by(() => {
         const known = watching.kube.get<CustomResource>(typeOf('Backend'), { namespace: 'shop', name: 'web' })
         if (known === undefined) throw new Error('there is no Backend')
-        // etcd was put back, and counts as before.
+        // etcd was put back, and continues from its former revision.
         const metadata = { ...known.metadata, generation, resourceVersion: String(Number(watching.kube.revision) + 1) }
         watching.store?.record({ ...known, metadata, spec: { ...tunnels, description: 'another' } })
       })
@@ -182,7 +182,7 @@ describe('a resource', () => {
     expect(await watching.by(() => watching.delete('Backend', 'web'))).toEqual(referrers)
     expect(await watching.by(() => watching.delete('Backend', 'spare'))).toEqual(['Backend/web edit'])
     const far = { namespace: 'blog', name: 'far' }
-    // Who has never come to use the object holds up nothing.
+    // A resource that never got to use the object blocks nothing.
     const used = { internal: { references: [{ kind: 'Backend', id: 'b_1' }] } }
     watching.kube.mergePatch(typeOf('Backend'), far, { status: used }, { subresource: 'status' })
     await watching.by(() => undefined)
@@ -412,7 +412,7 @@ test('resources are known by what they hold, read and refer to', async () => {
   expect(store?.holderOf(shopAccount('former'), 'b_1')?.metadata.name).toBe('web')
   expect(store?.holderOf(shopAccount('default'), 'b_1')).toBeUndefined()
   expect(store?.holderOf(shopAccount('former'), 'b_2')).toBeUndefined()
-  // The one in use counts, whatever the default would be.
+  // The account in use counts, whatever the default would be.
   expect(names(store?.membersOf(shopAccount('former')))).toEqual(['Backend/web'])
   expect(names(store?.membersOf(shopAccount('default')))).toEqual(['Backend/spare'])
 })
@@ -450,7 +450,7 @@ test('an object is claimed by one resource at a time, and not while another hold
 })
 
 describe('an id is that of one account', () => {
-  /** Two accounts of a namespace, proven or not, each with a resource whose status names b_1. */
+  /** Two accounts of a namespace, verified or not, each with a resource whose status names b_1. */
   const withTwo = (fingerprints: readonly (string | undefined)[]) =>
     Watching.start((start) => {
       for (const [index, name] of ['default', 'other'].entries()) {

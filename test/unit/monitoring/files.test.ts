@@ -12,7 +12,7 @@ import {
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
-/** Labels that a scrape adds, and that of the bounds of a histogram. */
+/** Labels that a scrape adds, and that of histogram buckets. */
 const SCRAPED = ['instance', 'job', 'pod']
 const BOUND = 'le'
 
@@ -20,7 +20,7 @@ const known = documentedMetrics()
 const rules = alertRules()
 const expressions = [...rules, ...panelQueries(), ...annotationQueries()].map(({ expr }) => expr)
 
-/** The expression without what is not a name of a metric: texts, braces, durations, lists of labels. */
+/** The expression without everything that is not a metric name: texts, matchers, durations, lists of labels. */
 function bare(expr: string): string {
   return expr
     .replaceAll(/\{[^}]*\}/g, '{}')
@@ -39,7 +39,8 @@ test('alerts and dashboard use metrics of docs/metrics.md only, each with braces
     }
     const all = [...SCRAPED, BOUND, ...used.flatMap(({ name }) => known.get(name)?.labels ?? [])]
     for (const label of groupingLabels(expr)) expect(all, expr).toContain(label)
-    // What has an underscore and no braces is a function, or a metric that `prometheusRule.selector` and `$job` would miss.
+    // A name with an underscore and no matchers is a function, or a metric that `prometheusRule.selector` and `$job`
+    // would miss.
     expect(bare(expr).match(/\b\w+_\w+\b(?![{(]| \()/g) ?? [], expr).toEqual([])
   }
 })
@@ -65,7 +66,7 @@ test('what alerts say names only labels that are left in their expression', () =
     const texts = Object.values(annotations).join('\n')
     const named = [...texts.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label)
     const own = metricsIn(expr).flatMap(({ name }) => known.get(name)?.labels ?? [])
-    // The namespace of the operator is a label of its target.
+    // The operator's namespace is a label of its target.
     for (const label of named) {
       expect([...own, 'namespace'], `${alert}: ${label}`).toContain(label)
       expect(dropped, `${alert}: ${label}`).not.toContain(label)

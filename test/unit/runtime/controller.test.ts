@@ -31,7 +31,7 @@ function start(reconcile: ControllerOptions['reconcile'], options: Partial<Contr
   return { controller, results, stop, ended: controller.run(stop.signal) }
 }
 
-/** Reconciles by the outcomes given, one each time, and done afterwards. Notes the times. */
+/** Returns the given outcomes in sequence, then done. Records the times. */
 function scripted(...outcomes: (Outcome | Error)[]) {
   const times: number[] = []
   const reconcile = (): Promise<Outcome> => {

@@ -18,7 +18,7 @@ const ready: ObjectEventNote = { type: 'Normal', reason: 'Ready', note: 'the edg
 let clock: FakeClock
 let logger: SilentLogger
 let written: Written[]
-/** What the server does with the next events. */
+/** The server's reaction to the next events. */
 let serve: () => Promise<void>
 let recorder: EventRecorder
 

@@ -26,7 +26,7 @@ class LeaseServer {
   readonly #watchers = new Set<(frame: WatchFrame<KubeObject>) => void>()
   #version = 0
 
-  /** Tells of every change, and of what is there to begin with. */
+  /** Reports the current object and every change. */
   async *watch(signal: AbortSignal): AsyncGenerator<WatchFrame<KubeObject>> {
     const frames: WatchFrame<KubeObject>[] = this.lease === undefined ? [] : [{ type: 'added', object: this.lease }]
     let wake = Promise.withResolvers<void>()
@@ -86,12 +86,17 @@ class LeaseServer {
   }
 }
 
-/** How one process reaches the server: `fail` rejects before, `loseAnswers` after the write, `hang` never answers. */
+/**
+ * A process's connection to the server: `fail` rejects before the write, `loseAnswers` after it, `hang` never answers.
+ */
 class Link implements LeaseClient {
   mode: 'ok' | 'fail' | 'loseAnswers' | 'hang' = 'ok'
   /** Requests wait for it. */
   gate: Promise<void> = Promise.resolve()
-  /** Whether changes of the lease are told: an operator may lack the permission, or the connection may be dead. */
+  /**
+   * Whether the watch reports changes of the Lease: the operator may lack the permission, or the connection may be
+   * dead.
+   */
   watched: 'told' | 'refused' | 'silent' = 'refused'
   watches = 0
   readonly #server: LeaseServer
@@ -383,7 +388,7 @@ describe('stopping', () => {
     link.watched = 'told'
     const { election, stop, ended } = start('b', clock, { link })
     await clock.advance(2300)
-    // A renewal of another's is told as well, and no reason to ask.
+    // A renewal by another replica is reported as well, and is no reason to ask.
     server.put({ renewTime: microTime(clock.now()) })
     await clock.advance(0)
     expect(election.isLeader()).toBe(false)
@@ -490,7 +495,7 @@ test('two processes never lead at once, whatever happens to their links and to t
       }
       for (const { link } of processes) link.mode = 'ok'
       await watch(30)
-      // With no fault at all somebody must have led, or the property above says nothing.
+      // Without faults there must have been a leader, or the property above proves nothing.
       if (faults.length === 0) expect(led.size).toBe(1)
       for (const { stop } of processes) stop.abort()
     }),

@@ -8,7 +8,7 @@ import { FakeClock } from '../../builders/fake-clock.ts'
 import { documentedMetrics } from '../../builders/metrics-page.ts'
 import { createSilentLogger } from '../../builders/silent-logger.ts'
 
-/** Every metric of an operator that leads, with its type and the names of its labels. */
+/** Every metric of a leading operator, with its type and label names. */
 function definitions(): ReadonlyMap<string, { readonly type: string; readonly labels: readonly string[] }> {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

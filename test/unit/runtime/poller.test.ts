@@ -7,7 +7,7 @@ import { createSilentLogger } from '../../builders/silent-logger.ts'
 
 const type: ResourceType = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true }
 
-/** A poller of a few objects, with all that it asked for and told. */
+/** A poller of a few objects, with all its requests and notifications. */
 class Polling {
   readonly clock = new FakeClock()
   readonly objects = new Map<string, KubeObject>()
@@ -44,7 +44,7 @@ class Polling {
     this.objects.set(name, { apiVersion: 'v1', kind: 'Secret', metadata })
   }
 
-  /** What was told until so many seconds have passed. */
+  /** Notifications until that many seconds have passed. */
   async after(seconds: number): Promise<readonly string[]> {
     this.told.length = 0
     this.asked.length = 0

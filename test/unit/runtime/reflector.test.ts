@@ -44,7 +44,7 @@ beforeEach(async () => {
     openWatch(response)
     watches.push({ request, response })
   })
-  // Without retries of its own, so that every failure is the reflector's.
+  // Without its own retries, so that the reflector sees every failure.
   client = createKubeClient({ connection: server.connection, clock, random: systemRandom, maxRetries: 0 })
 })
 
@@ -82,10 +82,10 @@ async function watchOpened(count: number) {
   return last
 }
 
-/** Lets the reflector's pause after its failure number `failures` pass. */
+/** Advances by the reflector's pause after its `failures`-th failure. */
 async function retryAfter(codes: string[], failures: number) {
   await vi.waitFor(() => expect(codes).toHaveLength(failures))
-  // The only timer left: time-outs and watchdogs of what failed are gone.
+  // The only timer left: timeouts and watchdogs of failed requests are gone.
   await vi.waitFor(() => expect(clock.pendingTimers).toBe(1))
   await clock.advance(clock.nextTimerIn ?? 0)
 }

@@ -210,7 +210,7 @@ describe('shutting down', () => {
   })
 })
 
-/** Notes which keys are told of; each telling takes as long as the test wants. */
+/** Records the keys reported; each report takes as long as the test wants. */
 function tellings() {
   const told: string[] = []
   const open = new Map<string, () => void>()
@@ -366,7 +366,7 @@ test('whatever happens, no key is in flight twice or while it is told of, no gro
     fc.asyncProperty(steps, async (program) => {
       clock = new FakeClock()
       const telling = new Set<string>()
-      /** Keys that were told of since they were last taken. */
+      /** Keys reported since they were last taken. */
       const told = new Set<string>()
       const tell = (key: string): Promise<void> | undefined => {
         if (inFlight.has(key)) violations.push(`${key} is told of while in flight`)
@@ -380,7 +380,7 @@ test('whatever happens, no key is in flight twice or while it is told of, no gro
       const longWaits = { afterMs: 20, tell }
       const queue = createQueue({ maxPerGroup: 2, backoffBaseMs: 10, backoffMaxMs: 40, longWaits })
       const inFlight = new Map<string, Work>()
-      /** Keys whose last addition no work has begun after, with the time from which it is due. */
+      /** Keys not processed since they were last added, with the time from which they are due. */
       const owed = new Map<string, number>()
       const violations: string[] = []
       let takers = 0
@@ -410,7 +410,7 @@ test('whatever happens, no key is in flight twice or while it is told of, no gro
             queue.add(step.key, step.options)
             break
           case 'addAfter':
-            // Only the earliest of several delays counts, so a later one is not owed a run of its own.
+            // Only the earliest of several delays counts, so a later one does not require a run of its own.
             if (!owed.has(step.key)) owe(step.key, clock.monotonic())
             queue.addAfter(step.key, step.ms, step.options)
             break

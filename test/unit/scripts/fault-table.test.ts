@@ -12,7 +12,7 @@ const list = (suite: string, where: string, { passed = 3, failed = 0, seeds }: P
   return { suite, where, cases: passed + failed, passed, failed, ...(seeds === undefined ? {} : { seeds }) }
 }
 
-/** Every suite of the matrix, as an empty folder names them. */
+/** Every suite of the matrix, as listed for an empty folder. */
 const complete = rowsOf([], []).map(({ suite, where }) => list(suite, where))
 
 type Assertion = VitestReport['testResults'][number]['assertionResults'][number]

@@ -20,7 +20,7 @@ interface Locked {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
-/** Everything reached from the project's `dependencies` by the rules of Node's module resolution. */
+/** Everything reachable from the project's `dependencies` by Node's module resolution. */
 async function reachable(): Promise<ReadonlySet<string>> {
   const lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, Locked>>
@@ -40,7 +40,7 @@ async function reachable(): Promise<ReadonlySet<string>> {
   return new Set(found.values())
 }
 
-/** The folder nearest to `from` that has the package. */
+/** The nearest folder to `from` that has the package. */
 function resolve(packages: Readonly<Record<string, Locked>>, from: string, name: string): string | undefined {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const path = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`

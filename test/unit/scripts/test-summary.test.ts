@@ -9,7 +9,7 @@ import {
 
 interface Sample {
   readonly states?: readonly string[]
-  /** Those of `states` that came at the second try. */
+  /** Those of `states` that passed on the second attempt. */
   readonly flaky?: readonly string[]
   readonly errors?: readonly unknown[]
   readonly groupErrors?: readonly (readonly unknown[])[]

@@ -35,7 +35,7 @@ function ask(method: string, path: string, body?: unknown, headers: Readonly<Rec
   return { code, body: JSON.parse(text) as Answered['body'] }
 }
 
-/** Opens a watch. Lines arrive as they are told. */
+/** Opens a watch. Lines are added as they arrive. */
 function watch(query: string, headers: Readonly<Record<string, string>> = {}) {
   const stream = server.answer({ method: 'GET', path: `${ALL}?watch=1&${query}`, headers, body: '' }) as WireStream
   const lines: Record<string, unknown>[] = []

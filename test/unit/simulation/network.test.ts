@@ -4,7 +4,7 @@ import { type Caller, Network } from '../../faults/simulation/network.ts'
 import { SimulatedProcess } from '../../faults/simulation/process.ts'
 import { VirtualTime } from '../../faults/simulation/virtual-time.ts'
 
-/** What a caller hears, with the moment. */
+/** Records what a caller receives, with the time. */
 class Listener implements Caller {
   readonly heard: string[] = []
   readonly #time: VirtualTime
@@ -43,7 +43,7 @@ class Listener implements Caller {
   }
 }
 
-/** Sends one request, which the fault befalls; then another that nothing befalls, when the process can. */
+/** Sends one request, which meets the fault; then another without a fault, if the process can. */
 async function sendInto(fault: Fault | undefined, during = 100) {
   const time = new VirtualTime()
   const process = new SimulatedProcess('operator', time, 0)
@@ -104,7 +104,7 @@ function unexpected(): never {
 
 type Frames = Parameters<NonNullable<Network['trouble']['frame']>>[1]
 
-/** Watches a stream that tells `one` and `two`, of which the first meets the fault. */
+/** Watches a stream of `one` and `two`, of which the first meets the fault. */
 async function watchInto(fault: ReturnType<NonNullable<Network['trouble']['frame']>>) {
   const time = new VirtualTime()
   let stopped = 0

@@ -12,7 +12,7 @@ test('no noted time is later than now, but for what two clocks may differ by, an
       expect(read).toBeLessThanOrEqual(now + CLOCK_SKEW_MS)
       expect(isNotedAhead(noted, now)).toBe(read !== noted)
       if (noted <= now) expect(read).toBe(noted)
-      // Noted anew it stands, however often it is read.
+      // A newly recorded time stays, however often it is read.
       expect(notedTime(read, now)).toBe(read)
     }),
   )

@@ -3,7 +3,7 @@ import { serverOnly } from './operator-side.ts'
 
 const source = 'api-decisions.md § Admin surface of the emulator'
 
-/** What the emulator's own surface must keep to, whatever its addresses look like. */
+/** Rules for the emulator's own surface, whatever its addresses look like. */
 export const adminRules: readonly RuleFact[] = [
   {
     id: 'admin.own-token',

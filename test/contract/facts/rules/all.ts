@@ -12,7 +12,7 @@ import { requestRules } from './requests.ts'
 import { sshCertificateRules } from './ssh-certificates.ts'
 import { tunnelSessionRules } from './tunnel-sessions.ts'
 
-/** Every rule that no single field carries. */
+/** Every rule that does not belong to a single field. */
 export const allRules: readonly RuleFact[] = [
   ...requestRules,
   ...credentialRules,
@@ -28,14 +28,14 @@ export const allRules: readonly RuleFact[] = [
   ...adminRules,
 ]
 
-/** The row of a rule. Throws when there is none, so that a test cannot claim a rule the contract does not have. */
+/** The row of a rule. Throws if there is none, so that a test cannot claim a rule that the contract does not have. */
 function ruleNamed(id: string): RuleFact {
   const rule = allRules.find((candidate) => candidate.id === id)
   if (rule === undefined) throw new Error(`no rule ${id}`)
   return rule
 }
 
-/** The sentence of a rule: the title of the test that holds the emulator to it. */
+/** The sentence of a rule: the title of the test that checks it on the emulator. */
 export function stated(id: string): string {
   return ruleNamed(id).statement
 }

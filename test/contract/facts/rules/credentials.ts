@@ -6,7 +6,7 @@ const auth = 'management-api.md § Authentication'
 const behaviour = 'api-decisions.md § Behaviour'
 const values = 'api-decisions.md § Values'
 
-/** Credentials, what they permit, and the bots that own them. */
+/** Credentials, their permissions, and the bots that own them. */
 export const credentialRules: readonly RuleFact[] = [
   {
     id: 'credentials.token-shown-once',

@@ -6,7 +6,7 @@ const values = 'api-decisions.md § Values'
 const behaviour = 'api-decisions.md § Behaviour'
 const provisioning = 'api-decisions.md § Certificate provisioning in the emulator'
 
-/** Reserved domains and addresses, and the certificates that the service keeps for them. */
+/** Reserved domains and addresses, and the certificates that the service manages for them. */
 export const domainRules: readonly RuleFact[] = [
   {
     id: 'domains.certificate-xor-policy',

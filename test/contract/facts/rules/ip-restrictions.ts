@@ -4,7 +4,7 @@ import { heldBy, serverOnly } from './operator-side.ts'
 const behaviour = 'api-decisions.md § Behaviour'
 const settled = 'api-decisions.md § Further points that building the emulator settled'
 
-/** What IP restrictions do to requests. */
+/** Effects of IP restrictions on requests. */
 export const ipRestrictionRules: readonly RuleFact[] = [
   {
     id: 'restrictions.api',

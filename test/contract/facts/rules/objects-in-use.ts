@@ -4,7 +4,7 @@ import { heldBy, serverOnly } from './operator-side.ts'
 const behaviour = 'api-decisions.md § Behaviour'
 const values = 'api-decisions.md § Values'
 
-/** What objects refer to, what that keeps from being deleted, and values that are put in order. */
+/** References between objects, how they prevent deletion, and normalized values. */
 export const objectRules: readonly RuleFact[] = [
   {
     id: 'unique.conflict',

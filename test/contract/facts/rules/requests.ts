@@ -7,7 +7,7 @@ const errors = 'api-decisions.md § Errors'
 const lists = 'api-decisions.md § Lists'
 const pagination = 'management-api.md § Pagination'
 
-/** How any request is judged, how errors look, and how lists are paged. */
+/** How requests are validated, the form of errors, and the paging of lists. */
 export const requestRules: readonly RuleFact[] = [
   {
     id: 'auth.one-refusal',

@@ -19,7 +19,7 @@ const CLUSTER = {
   updated: cluster('an agent that is updated and restarted runs the new version: the restart comes ten seconds later'),
 } as const
 
-/** Tunnel sessions, the commands to their agents, and the agents that the emulator plays. */
+/** Tunnel sessions, the commands to their agents, and the agents that the emulator simulates. */
 export const tunnelSessionRules: readonly RuleFact[] = [
   {
     id: 'sessions.online-only',

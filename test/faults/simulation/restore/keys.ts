@@ -31,7 +31,7 @@ const swaps = ['the other account’s key', 'the keys of two accounts swapped'] 
 /** An Account with a key that opens another account, and then its own again. */
 export const keys: readonly Trial[] = subjects.flatMap((subject, index) => {
   return moments.flatMap(([point, act], at) =>
-    // Each kind has both, and each moment.
+    // Each kind gets both swaps, at each moment.
     swaps
       .filter((_, turn) => turn === (Math.floor(index / 2) + index + at) % 2)
       .map((fault): Trial => {

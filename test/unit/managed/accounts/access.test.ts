@@ -11,7 +11,10 @@ const registry = new KindsRegistry(kinds)
 const shop = { matchLabels: { team: 'shop' } }
 const account = { kind: 'ClusterAccount', name: 'shared' } as const
 
-/** What `entries` say of a resource in a namespace with the label team=shop: a reason, or how it may use objects that no resource holds. */
+/**
+ * The result of `entries` for a resource in a namespace with the label team=shop: a reason, or how it may use unmanaged
+ * objects.
+ */
 function said(entries: readonly AccessEntry[], kind = 'Backend', spec: object = {}): string {
   const found = accessOf(entries, requestOf(kind, spec))
   return 'reason' in found ? found.reason : found.unmanagedObjects

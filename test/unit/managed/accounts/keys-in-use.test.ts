@@ -12,7 +12,7 @@ const fingerprints = new Fingerprints(Buffer.alloc(32, 1))
 const issuer: CustomResource = { ...cr({ name: 'ci', uid: 'issuer' }), kind: 'APIKey' }
 const member = cr({ name: 'web' })
 
-/** Accounts by name, each with the key that it works with, and whether it is at the API of the issuer. */
+/** Accounts by name, each with its current key, and whether it is at the API of the issuer. */
 function keysOf(accounts: Readonly<Record<string, { readonly key: string; readonly beside: boolean }>>): KeysInUse {
   const kept = { read: async (uid: string) => accounts[uid.replace('uid-', '')]?.key } as KeptKeys
   const resources = {

@@ -23,7 +23,7 @@ function livesIn(resource: CustomResource, { name }: AccountKey): boolean {
   return (statusOf(resource).accountRef?.name ?? key.name) === name
 }
 
-/** What a pass reads: resources and listed objects. Everything else is absent. */
+/** The inputs of a resync: resources and listed objects. Everything else is absent. */
 function scene(
   resources: readonly CustomResource[],
   listed: Readonly<Record<string, readonly RemoteObject[]>> = {},

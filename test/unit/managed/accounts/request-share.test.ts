@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RequestShare } from '../../../../src/managed/accounts/request-share.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 
-/** How many turns of `cost` requests each `waiting` members get in `minutes`, each coming back when it was told to. */
+/** Number of turns of `cost` requests for each `waiting` member in `minutes`, if each returns when it was told to. */
 async function turnsIn(
   minutes: number,
   { perMinute, cost, waiting }: { perMinute: number; cost: number; waiting: number },
@@ -59,7 +59,7 @@ describe('a share of the requests of an account', () => {
     const turns = members.map((member) => member.turns)
     expect(Math.min(...turns)).toBeGreaterThan((0.5 * total(members)) / 40)
     const asked = members.reduce((sum, member) => sum + member.asked, 0)
-    // One comes back in each pause between two requests, and asks for the next turn right after one.
+    // One returns in each pause between two requests, and asks for the next turn right after one.
     expect(asked).toBeLessThanOrEqual(60 * 60 + total(members) + 40)
   })
 

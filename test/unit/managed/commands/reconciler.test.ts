@@ -218,7 +218,7 @@ test('a restart comes at least ten seconds after the end of the update, also aft
   expect(restart - update).toBeLessThan(12_000)
 })
 
-/** Every request of this command, and every write of Kubernetes around them. */
+/** The most effects of this command: every request, and every Kubernetes write around them. */
 const LONGEST = 16
 
 describe.each(['before', 'after'] as const)('a process that dies %s an effect', (when) => {
@@ -489,7 +489,8 @@ describe('a restart after an update of the same session', () => {
   test('waits where the update comes between the decision and the request, and is sent once', async () => {
     world.command(on('Update'), 'first')
     world.command(on('Restart'), 'then')
-    // The targets are stored first, then that the restart is about to be sent: right before that the other command has run.
+    // The targets are stored first, then that the restart is about to be sent: the other command has run right before
+    // that.
     let writes = 0
     const between = (): void => {
       writes += 1

@@ -14,7 +14,7 @@ function view(listed: readonly RemoteObject[], mirrored: readonly MirroredObject
   return { descriptor: tunnelSession, account, namespace: 'shop', listed, mirrored, isTaken: () => false }
 }
 
-/** The objects after the writes of a plan, as the apiserver would have them. */
+/** The objects after the writes of a plan, as the apiserver would store them. */
 function carriedOut(before: readonly MirroredObject[], plan: MirrorPlan): readonly MirroredObject[] {
   const removed = new Set(plan.remove.map(({ metadata }) => metadata.uid))
   const patches = new Map(
@@ -47,7 +47,7 @@ const sessions = fc.uniqueArray(
   { selector: ({ id }) => id, maxLength: 12 },
 )
 
-/** What somebody does to an object by hand. */
+/** Changes of an object by hand. */
 const edits = fc.record({
   label: fc.option(fc.constantFrom('culvert.dev/os', 'culvert.dev/region', 'mine')),
   disown: fc.boolean(),

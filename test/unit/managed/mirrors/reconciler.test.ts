@@ -69,7 +69,7 @@ function newReconciler(): MirrorReconciler {
   const calls = {
     list: async (_: unknown, { priority, keep }: ListCallOptions) => {
       lists++
-      // Whatever people change comes before it, at the API too.
+      // People's changes take precedence, at the API too.
       expect(priority).toBe('drift')
       if (refuse instanceof ApiError) throw refuse
       const kept = new GatheredMost(keep ?? { limit: 0, prefers: () => false })
@@ -227,7 +227,7 @@ test('a stop leaves the rest to whoever comes next', async () => {
   expect(writes).toEqual([])
 })
 
-/** Ids of the sessions that are shown. */
+/** Ids of the mirrored sessions. */
 function shown(): readonly string[] {
   return mirrored()
     .map(({ status }) => String(status?.id))

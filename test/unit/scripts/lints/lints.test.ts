@@ -17,7 +17,7 @@ import { sampleKind } from '../../../builders/sample-kind.ts'
 const d = { description: 'A field.' }
 const word = text({ ...d, maxLength: 9 })
 
-/** A kind with these fields in its spec, all of which may be left out. */
+/** A kind with these fields in its spec, all optional. */
 function kindWith(fields: Readonly<Record<string, TSchema>>, rules: readonly Rule[] = []): KindDefinition {
   const optional = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]))
   return { ...sampleKind, spec: object(optional, { ...d, rules }) }

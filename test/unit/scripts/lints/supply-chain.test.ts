@@ -10,7 +10,7 @@ const build = `docker/build-push-action@${COMMIT}`
 const found = { steps: [{ run: '[[ "$digest" =~ ^sha256:[0-9a-f]{64}$ ]]' }] }
 
 function problems(jobs: object, from = dockerfile): readonly string[] {
-  // The version in a comment, as every line with a commit has to have it.
+  // The version in a comment, as required of every line with a commit.
   const text = stringify({ jobs }, { lineWidth: 0 }).replaceAll(new RegExp(`(@${COMMIT})$`, 'gm'), '$1 # v1.2.3')
   const workflow = { path: '.github/workflows/release.yml', text }
   return findingsIn([workflow], { path: 'Dockerfile', text: from }).map(({ problem }) => problem)
