@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ChartValue, chartValues } from './chart-values.ts'
-import { code, table } from './schema/markdown.ts'
+import { code, table } from './crds/markdown.ts'
 
 const CHART = join('charts', 'culvert')
 

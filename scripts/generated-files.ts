@@ -4,10 +4,10 @@ import type { Reach } from '../src/managed/descriptor/access.ts'
 import type { KindDefinition } from '../src/schema/definition.ts'
 import { ADMISSION_FOLDER } from './admission-files.ts'
 import { RBAC_FOLDER } from './rbac-files.ts'
-import { toCRD } from './schema/crd.ts'
-import { kindIndex, kindPage } from './schema/docs.ts'
-import { generatedMarkdownHeader } from './schema/markdown.ts'
-import { crdFile, generatedYamlHeader, toYaml } from './schema/yaml.ts'
+import { toCRD } from './crds/crd.ts'
+import { kindIndex, kindPage } from './crds/docs.ts'
+import { generatedMarkdownHeader } from './crds/markdown.ts'
+import { crdFile, generatedYamlHeader, toYaml } from './crds/yaml.ts'
 
 /** The part of a descriptor that the generator needs. */
 export interface Described {

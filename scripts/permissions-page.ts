@@ -10,7 +10,7 @@ import {
   watchedPermissions,
 } from './permissions/operator.ts'
 import { operatorPolicy } from './permissions/operator-policy.ts'
-import { code, generatedMarkdownHeader, section, table } from './schema/markdown.ts'
+import { code, generatedMarkdownHeader, section, table } from './crds/markdown.ts'
 
 export const PERMISSIONS_PAGE = join('docs', 'permissions.md')
 

@@ -10,7 +10,7 @@ import {
   watchedPermissions,
 } from './permissions/operator.ts'
 import { userRoles } from './permissions/users.ts'
-import { toYaml } from './schema/yaml.ts'
+import { toYaml } from './crds/yaml.ts'
 
 /** Folder of the chart's rules. */
 export const RBAC_FOLDER = join('charts', 'culvert', 'files', 'rbac')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { conditionReasons, type Explanation, eventReasons } from '../src/managed/status/reasons.ts'
-import { code, section, table } from './schema/markdown.ts'
+import { code, section, table } from './crds/markdown.ts'
 
 export const REASONS_PAGE = join('docs', 'reasons.md')
 

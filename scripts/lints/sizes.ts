@@ -1,4 +1,4 @@
-import { MAX_SPEC_BYTES, sizeProblem } from '../schema/worst-size.ts'
+import { MAX_SPEC_BYTES, sizeProblem } from '../crds/worst-size.ts'
 import type { Lint } from './lint.ts'
 
 /**

@@ -7,7 +7,7 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
-import { refusesRules, releaseRule } from './ip-policy/parts.ts'
+import { refusesRules, mayDeleteRule } from './ip-policy/parts.ts'
 import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
@@ -95,7 +95,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   comparable: (fields) => ({ ...fields, cidr: normaliseCIDR(textOf(fields.cidr) ?? '') }),
   status: () => ({}),
   readiness: () => available('the rule is in place'),
-  releasePart: releaseRule,
+  mayDeletePart: mayDeleteRule,
   access: {
     kind: 'IPPolicy',
     field: ACKNOWLEDGED,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { parse } from 'yaml'
 import { createKubectl, type Kubectl } from '../../controlplane/kubectl.ts'
-import type { CustomResourceDefinition } from '../../scripts/schema/crd.ts'
+import type { CustomResourceDefinition } from '../../scripts/crds/crd.ts'
 
 /** kubectl for tests of CRDs, with its own discovery cache. */
 export class CrdCluster implements AsyncDisposable {

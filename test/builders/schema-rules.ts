@@ -1,6 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js'
-import { readsOf } from '../../scripts/schema/cel.ts'
-import type { SchemaNode } from '../../scripts/schema/schema-node.ts'
+import { readsOf } from '../../scripts/crds/cel.ts'
+import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
 import { celName, type Rule } from '../../src/schema/rules.ts'
 
 type Value = Readonly<Record<string, unknown>>

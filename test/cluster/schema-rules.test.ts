@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { toCRD } from '../../scripts/schema/crd.ts'
-import { toYaml } from '../../scripts/schema/yaml.ts'
+import { toCRD } from '../../scripts/crds/crd.ts'
+import { toYaml } from '../../scripts/crds/yaml.ts'
 import { CrdCluster } from '../builders/crd-cluster.ts'
 import { sampleKind } from '../builders/sample-kind.ts'
 import './provided.ts'

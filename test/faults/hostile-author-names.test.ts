@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SchemaNode } from '../../scripts/schema/schema-node.ts'
-import { toStructural } from '../../scripts/schema/structural.ts'
+import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
+import { toStructural } from '../../scripts/crds/structural.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { openAccess } from '../builders/access.ts'
 import { AuditLog } from '../cluster/support/audit-log.ts'

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import type { CustomResourceDefinition } from '../../scripts/schema/crd.ts'
+import type { CustomResourceDefinition } from '../../scripts/crds/crd.ts'
 import type { Incompatibility } from './compatibility/incompatibility.ts'
 
 const CHANGELOG = fileURLToPath(new URL('../../CHANGELOG.md', import.meta.url))

@@ -71,7 +71,7 @@ export function unusablePolicyObject(rules: readonly RemoteObject[]): string | u
  * be empty. A rule in a policy that now has rules of its own is left to that policy. A rule that no resource manages
  * also keeps the policy from being empty.
  */
-export function releaseRule([policy]: readonly TargetView[], { siblings, dependents }: AccountView): Release {
+export function mayDeleteRule([policy]: readonly TargetView[], { siblings, dependents }: AccountView): Release {
   if (policy !== undefined && refusesRules(policy) !== undefined) return { type: 'leave' }
   if (policy?.spec.allowEmpty === true) return { type: 'delete' }
   if (siblings === undefined) return { type: 'look', at: 'siblings' }

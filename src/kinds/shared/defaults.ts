@@ -24,7 +24,7 @@ export const plain = {
   internal: (): InternalStatus => ({}),
   intent: (): InternalStatus => ({}),
   parts: [],
-  releasePart: (): Release => ({ type: 'delete' }),
+  mayDeletePart: (): Release => ({ type: 'delete' }),
   unusable: (): string | undefined => undefined,
 } as const
 

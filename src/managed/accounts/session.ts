@@ -9,7 +9,7 @@ import type { AccountSession, SessionCalls } from '../reconcile/context.ts'
 import { reasons } from '../status/reasons.ts'
 import type { Blocked } from './access.ts'
 import { type AccountKey, accountText } from './account-resource.ts'
-import { tolerated } from './identity.ts'
+import { tolerated } from './identity-doubt.ts'
 
 /** The inputs of a session; a change to any of these makes a new session. */
 export interface SessionConfig {

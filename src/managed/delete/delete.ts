@@ -38,7 +38,7 @@ import { reasons } from '../status/reasons.ts'
 import { type ReconcileResult, silent } from '../status/result.ts'
 import { noteHeldUp } from './held-up.ts'
 import { deletionOrder } from './key-in-use.ts'
-import { awaitRelease, isLeft } from './release-part.ts'
+import { awaitPart, isLeft } from './part.ts'
 
 /**
  * Deletes a CR: waits for dependents, settles open creates, deletes its objects and copies, then removes the finalizer.
@@ -118,11 +118,11 @@ async function removeObject(run: Reconciliation): Promise<void> {
   await removeOne(run, last)
 }
 
-/** Like `awaitRelease`, but not once the objects are gone: then there is nothing left to decide. */
+/** Like `awaitPart`, but not once the objects are gone: then there is nothing left to decide. */
 async function awaitReleaseOf(run: Reconciliation, ids: readonly string[]): Promise<void> {
   const { cache } = run.session
   const areGone = ids.length > 0 && ids.every((id) => cache.isDeleted(run.collection, id)) && !hasCopies(run)
-  if (!areGone) await awaitRelease(run)
+  if (!areGone) await awaitPart(run)
 }
 
 /** Whether objects with our marker are left, such as the placeholder of a replacement. */

@@ -335,7 +335,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
    * For a part: what happens to its object when it is deleted. `wholes` are the CRs that it is part of, if any;
    * `account` is what was read so far. Called again after each read that it asks for.
    */
-  releasePart(wholes: readonly TargetView[], account: AccountView): Release
+  mayDeletePart(wholes: readonly TargetView[], account: AccountView): Release
   readonly children?: Children<Spec>
   /** The kind's output into a Secret or ConfigMap; its status then has `outputStatus`. */
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>

@@ -4,6 +4,7 @@ import type { CommonStatus } from '../descriptor/common.ts'
 import { REMOTE_ID } from '../names.ts'
 import type { ProtocolTimes } from '../reconcile/context.ts'
 import type { Answer, Memory } from '../reconcile/memory.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Attempt } from './attempt.ts'
 import { isNamesake, type Marker, markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { isSealed, parseOwnership, type Seal } from './ownership.ts'
@@ -51,12 +52,17 @@ export function createStep(cr: CustomResource, memory: Memory, moment: Moment): 
     // An object that was only observed is not the CR's own.
     return id === undefined || create === undefined ? { type: 'begin' } : { type: 'settled', id }
   }
-  const { answer, refused } = memory
+  const { answer, voidAttempt } = memory
   if (answer !== undefined && isFor(answer, attempt)) return { type: 'store', attempt, answer }
-  if (refused !== undefined && isFor(refused, attempt)) {
+  if (voidAttempt !== undefined && isFor(voidAttempt, attempt)) {
     return { type: 'attempt', nonce: attempt.nonce, number: attempt.number + 1 }
   }
   return { type: 'resolve', attempt, scan: nextScan(memory, moment) }
+}
+
+/** The step of the run, at this moment. */
+export function stepOf({ context: { clock, leadership, times }, cr, memory }: Reconciliation): CreateStep {
+  return createStep(cr, memory, { now: clock.monotonic(), leadingSince: leadership.leadingSince(), times })
 }
 
 function nextScan({ firstScanAt, unknownUntil = 0 }: Memory, { now, leadingSince, times }: Moment): Scan {

@@ -2,25 +2,21 @@ import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { confirmDefaultAccount } from '../accounts/account-choice.ts'
-import { externalId, internalOf, isDeleting, ownAttempt, retains, statusOf, withFinalizer } from '../cr.ts'
+import { externalId, internalOf, isDeleting, ownAttempt, statusOf, withFinalizer } from '../cr.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
 import { refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issued.ts'
 import { reserveToken, storeToken } from '../outputs/token.ts'
-import { objectInSecret, withItsToken } from '../outputs/token-recovery.ts'
 import { markerText, type Wanted } from '../plan/desired.ts'
 import { planCreate } from '../plan/plan.ts'
-import { WaitError } from '../reconcile/errors.ts'
 import type { Answer } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { formerNotes, issueNotes } from '../rotation/rotation.ts'
-import { reasons } from '../status/reasons.ts'
-import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
-import { deleteCopies, recallPlaceholder } from './copies.ts'
-import { type CreateStep, createdBy, createStep, ownershipClaim, type Scan } from './create-step.ts'
+import { stepOf } from './create-step.ts'
 import { noteMade } from './gone.ts'
-import { notedObject, recoverObject } from './recovery.ts'
+import { recoverObject } from './recovery.ts'
+import { resolveUnknown } from './resolve-unknown.ts'
+import { scanFor, take } from './take-object.ts'
 
 /**
  * The create protocol (docs/decisions/0002-create-exactly-once.md): settles the outcome of every POST that was or may
@@ -53,10 +49,6 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
   }
 }
 
-function stepOf({ context: { clock, leadership, times }, cr, memory }: Reconciliation): CreateStep {
-  return createStep(cr, memory, { now: clock.monotonic(), leadingSince: leadership.leadingSince(), times })
-}
-
 /**
  * Creates the object, or the replacement of `former`: one durable attempt, then one POST. The id is noted and kept in
  * memory until it is stored.
@@ -84,7 +76,7 @@ export async function createObject(
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   // An etcd restore may bring back the previous attempt number. This one was sent since, so a scan must decide then.
-  memory.refused = undefined
+  memory.voidAttempt = undefined
   memory.firstScanAt = undefined
   await confirmTargets(run, wanted, attempt)
   let answer: Answer
@@ -117,7 +109,7 @@ async function confirmTargets(run: Reconciliation, { references }: Wanted, { non
   try {
     references.confirm()
   } catch (error) {
-    run.memory.refused = { nonce, number }
+    run.memory.voidAttempt = { nonce, number }
     await dropVoidAttempt(run)
     throw error
   }
@@ -145,7 +137,7 @@ export async function dropAttempt(run: Reconciliation): Promise<void> {
   const attempt = ownAttempt(run.cr)
   if (run.unstored || attempt === undefined || attempt.nonce === internalOf(run.cr).create?.nonce) return
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
-  run.memory.refused = undefined
+  run.memory.voidAttempt = undefined
 }
 
 /**
@@ -176,7 +168,7 @@ async function afterFailedCreate(
   }
   if (!REFUSED.has(error.code) || attempt.number > 1) {
     // An earlier POST may still be in flight, or none was sent at all: the attempt stays, the next one needs no scan.
-    run.memory.refused = { nonce: attempt.nonce, number: attempt.number }
+    run.memory.voidAttempt = { nonce: attempt.nonce, number: attempt.number }
     return undefined
   }
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
@@ -185,95 +177,3 @@ async function afterFailedCreate(
 
 /** The API refused the request itself: it would refuse it again. */
 const REFUSED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Forbidden', 'NotFound', 'Unauthorized'])
-
-/**
- * A POST was, or may have been, sent and its answer is unknown. Once the last request must have ended, the whole
- * collection is listed, twice with a pause. If the object is found, it is ours; if it is absent twice, the next attempt
- * may be made.
- */
-async function resolveUnknown(run: Reconciliation, attempt: Attempt, scan: Scan): Promise<string | undefined> {
-  recallPlaceholder(run)
-  const stored = await objectInSecret(run, attempt.nonce)
-  if (stored !== undefined) return take(run, stored, attempt)
-  if (scan.waitMs > 0) throw unresolved(scan.waitMs)
-  const found = await scanFor(run, attempt.nonce, scan.notBefore)
-  if (found.length > 0) return takeFound(run, found, attempt)
-  if (!scan.isLast) {
-    run.memory.firstScanAt = run.context.clock.monotonic()
-    const next = stepOf(run)
-    throw unresolved(next.type === 'resolve' ? next.scan.waitMs : 0)
-  }
-  // An object with `rawMetadata` has no marker to be found by; the CR's own annotation names it.
-  const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
-  const former = statusOf(run.cr).id
-  const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
-  if (noted !== undefined) return take(run, noted, attempt)
-  // If the cluster was restored to an older state, the attempt may have ended long ago, with an object that no longer
-  // carries a marker.
-  if (!isDeleting(run.cr)) tellAlike(run)
-  return nextAttempt(run, attempt)
-}
-
-/**
- * Takes the object that the attempt made. Copies are deleted, and so is an object whose token is lost: it is of no use.
- */
-async function takeFound(
-  run: Reconciliation,
-  found: readonly RemoteObject[],
-  attempt: Attempt,
-): Promise<string | undefined> {
-  const { collection, session } = run
-  const own = await withItsToken(run, found)
-  const others = found.filter((object) => object !== own)
-  await deleteCopies(run, others, own === undefined ? 'the token of which got lost' : undefined)
-  if (own !== undefined) {
-    if (!isDeleting(run.cr)) await refuseUnfitFound(run, { ...attempt, object: own })
-    return take(run, own, attempt)
-  }
-  const isLeft = others.some(({ id }) => session.cache.get(collection, id)?.object !== undefined)
-  if (isLeft) throw unresolved(run.context.times.scanPauseMs)
-  return nextAttempt(run, attempt)
-}
-
-/** The attempt left nothing behind: another may be made. @returns the id of the object to replace, if any. */
-function nextAttempt(run: Reconciliation, { nonce, number }: Attempt): string | undefined {
-  run.memory.refused = { nonce, number }
-  run.memory.unknownUntil = undefined
-  return statusOf(run.cr).id
-}
-
-function unresolved(ms: number): WaitError {
-  return new WaitError(
-    reasons.CreateUnresolved,
-    'a create was sent and its answer got lost: finding out whether the object exists',
-    Math.ceil(ms),
-  )
-}
-
-async function scanFor(run: Reconciliation, nonce: string, since: number): Promise<readonly RemoteObject[]> {
-  const { collection, context, cr, session } = run
-  await session.cache.ensureListed(collection, { since })
-  const own = { installation: context.installation, uid: cr.metadata.uid, nonce }
-  return createdBy(session.cache.all(collection), own)
-}
-
-/**
- * Notes the new object. An object that the CR held until now is superseded, and is deleted once it has no dependents.
- */
-function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
-  const { adopted, id } = run.status
-  const { create, superseded = [] } = run.internal
-  // An object that was only observed, or was adopted and is retained, must not be deleted.
-  const ours = create !== undefined && !(adopted && retains(run.cr))
-  if (id !== undefined && id !== object.id && ours) {
-    const former = { id, nonce: create.nonce, ...formerNotes(run) }
-    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
-  }
-  run.note({ adopted: undefined, ...issueNotes(run) })
-  // Earlier failures no longer count, even if another run has found the object.
-  run.memory.rotation = undefined
-  run.memory.refusals = undefined
-  run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
-  run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))
-  return object.id
-}

@@ -59,7 +59,7 @@ async function refuseObject(run: Reconciliation, answer: Answer, problem: string
   if (!isHeld) await deleteForSure(run, collection, object.id, writeReasons.copy)
   memory.answer = undefined
   memory.refusing = undefined
-  memory.refused = { nonce, number }
+  memory.voidAttempt = { nonce, number }
   // Counts consecutive refusals; time without one does not reset the count, since nothing was created.
   memory.refusals = { count: (memory.refusals?.count ?? 0) + 1, at: context.clock.monotonic(), problem }
   throw refusedLately(run)

@@ -41,7 +41,7 @@ export interface Memory {
   /** The answer of a POST, kept until it is stored. */
   answer?: Answer | undefined
   /** An attempt that certainly did nothing, while the next one is not recorded yet: it needs no scan. */
-  refused?: { readonly nonce: string; readonly number: number } | undefined
+  voidAttempt?: { readonly nonce: string; readonly number: number } | undefined
   /** Monotonic time by which a POST of this process that got no answer must have ended at the server. */
   unknownUntil?: number | undefined
   /** Monotonic time of the first of the two scans for a lost answer. */

@@ -1,6 +1,8 @@
 import { type Aim, type Mutant, mutant } from './mutant.ts'
 
 const CREATE = 'src/managed/identity/create.ts'
+const RESOLVE = 'src/managed/identity/resolve-unknown.ts'
+const TAKE = 'src/managed/identity/take-object.ts'
 const CR = 'src/managed/cr.ts'
 const TOKEN = 'src/managed/outputs/token.ts'
 const PROTOCOL = 'src/managed/identity/create-step.ts'
@@ -66,7 +68,7 @@ export const creating: readonly Mutant[] = [
     ],
     anObject,
   ),
-  mutant('trust the first scan', CREATE, ['  if (!scan.isLast) {\n', '  if (scan.waitMs < 0) {\n'], lateCreate),
+  mutant('trust the first scan', RESOLVE, ['  if (!scan.isLast) {\n', '  if (scan.waitMs < 0) {\n'], lateCreate),
   mutant(
     'drop the pause before the second scan',
     PROTOCOL,
@@ -96,7 +98,7 @@ export const creating: readonly Mutant[] = [
   ),
   mutant(
     'scan the list that is known already',
-    CREATE,
+    TAKE,
     [
       '  await session.cache.ensureListed(collection, { since })\n  const own',
       '  await session.cache.ensureListed(collection)\n  const own',
@@ -139,7 +141,7 @@ export const creating: readonly Mutant[] = [
     CREATE,
     [
       '  await storeToken(run, answer, reserved)\n  return take(run, answer.object, attempt)',
-      "  const taken = take(run, answer.object, attempt)\n  await run.write({ type: 'progressing', reason: reasons.Progressing, message: '', existing: true })\n" +
+      "  const taken = take(run, answer.object, attempt)\n  await run.store('')\n" +
         '  await storeToken(run, answer, reserved)\n  return taken',
     ],
     aToken,
@@ -152,7 +154,7 @@ export const creating: readonly Mutant[] = [
   ),
   mutant(
     'take an object whose token is lost',
-    CREATE,
+    RESOLVE,
     ['const own = await withItsToken(run, found)', 'const own = found[0]'],
     aToken,
   ),
@@ -173,7 +175,7 @@ export const creating: readonly Mutant[] = [
   ),
   mutant(
     'take what an edge was made with for somebody else’s once its spec names it no more',
-    'src/managed/identity/create.ts',
+    TAKE,
     ['run.descriptor.intent(run.cr.spec, {}, attempt.modules)', 'run.descriptor.intent(run.cr.spec, {})'],
     { suite: 'edited-meanwhile', cases: '^Edge ', isWhole: true },
   ),

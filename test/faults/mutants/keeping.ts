@@ -27,19 +27,19 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'delete the former object before the new id is stored',
-    REPLACE,
+    'src/managed/plan/retire-former.ts',
     ['  if (run.unstored || unresolvedAttempt(run.cr) !== undefined) return 0\n', ''],
     replacement,
   ),
   mutant(
     'forget the former object',
-    'src/managed/identity/create.ts',
+    'src/managed/identity/take-object.ts',
     ['    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })\n', ''],
     replacement,
   ),
   mutant(
     'do not wait for the overlap of two tokens',
-    REPLACE,
+    'src/managed/plan/retire-former.ts',
     ['const early = overlapLeft(run, former)', 'const early = 0'],
     rotation,
   ),
@@ -186,7 +186,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'delete the last rule of a policy in use',
     DELETE,
-    ['await awaitRelease(run)', 'await Promise.resolve()'],
+    ['await awaitPart(run)', 'await Promise.resolve()'],
     references('IPPolicyRule, the last'),
   ),
   mutant(
@@ -203,7 +203,7 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'take the rule of an open create for that of somebody else',
-    'src/managed/delete/release-part.ts',
+    'src/managed/delete/part.ts',
     [' ?? bearerOf(context, object, cr.kind)', ''],
     references('create.* unanswered'),
   ),
@@ -281,7 +281,7 @@ export const keeping: readonly Mutant[] = [
   ),
   mutant(
     'believe a swapped key',
-    'src/managed/accounts/identity.ts',
+    'src/managed/accounts/identity-doubt.ts',
     ['  if (confirmed) return undefined\n', '  if (confirmed || changed || noneFound) return undefined\n'],
     restored,
   ),

@@ -1,4 +1,4 @@
-import type { SchemaNode } from '../../../scripts/schema/schema-node.ts'
+import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
 
 type Fields = Record<string, unknown>
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { SchemaNode } from '../../../scripts/schema/schema-node.ts'
-import { toStructural } from '../../../scripts/schema/structural.ts'
+import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
+import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { FoundReference } from '../../../src/managed/descriptor/descriptor.ts'

@@ -1,4 +1,4 @@
-import { rootSchema } from '../../../scripts/schema/crd.ts'
+import { rootSchema } from '../../../scripts/crds/crd.ts'
 import { type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'

@@ -1,6 +1,6 @@
 import { type TProperties, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { type CustomResourceDefinition, toCRD } from '../../../scripts/schema/crd.ts'
+import { type CustomResourceDefinition, toCRD } from '../../../scripts/crds/crd.ts'
 import { object, text } from '../../../src/schema/define.ts'
 import type { KindDefinition } from '../../../src/schema/definition.ts'
 import { experimental } from '../../../src/schema/experimental.ts'

@@ -94,7 +94,7 @@ test('a policy with its own rules takes no other, and the refusal says what help
 describe('a rule that is deleted', () => {
   const sibling = (holder?: PartView): SiblingView => ({ object: held({ id: 'ipr_2' }), holder })
   const release = (wholes: readonly TargetView[], account: AccountView = {}) =>
-    ipPolicyRule.releasePart(wholes, account)
+    ipPolicyRule.mayDeletePart(wholes, account)
 
   test.each([
     ['nobody uses the policy', release([policy({ dependents: [] })], { siblings: [], dependents: [] })],

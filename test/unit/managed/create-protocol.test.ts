@@ -59,7 +59,7 @@ function resourceIn({ attempt, id, stored, replaced }: State): CustomResource {
 
 function memoryIn({ answer, refused }: State): Memory {
   const object = { id: 'bkdtg_2' }
-  return { ...emptyMemory(), refused, answer: answer === undefined ? undefined : { ...answer, object } }
+  return { ...emptyMemory(), voidAttempt: refused, answer: answer === undefined ? undefined : { ...answer, object } }
 }
 
 describe('the next step', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rootSchema } from '../../../scripts/schema/crd.ts'
+import { rootSchema } from '../../../scripts/crds/crd.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { ReferenceGrant } from '../../../src/managed/descriptor/grant.ts'
 import { type GrantedNamespace, permits } from '../../../src/managed/references/grants.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { kindIndex, kindPage } from '../../../scripts/schema/docs.ts'
+import { kindIndex, kindPage } from '../../../scripts/crds/docs.ts'
 import { list, object, text } from '../../../src/schema/define.ts'
 import { immutable } from '../../../src/schema/rules.ts'
 import { sampleKind } from '../../builders/sample-kind.ts'

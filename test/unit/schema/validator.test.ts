@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { checkRules } from '../../../scripts/schema/rule-checks.ts'
-import { toStructural } from '../../../scripts/schema/structural.ts'
-import { compile, compileNode } from '../../../scripts/schema/validator.ts'
+import { checkRules } from '../../../scripts/crds/rule-checks.ts'
+import { toStructural } from '../../../scripts/crds/structural.ts'
+import { compile, compileNode } from '../../../scripts/crds/validator.ts'
 import {
   anyObject,
   bool,

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { toStructural } from '../../../scripts/schema/structural.ts'
-import { sizeProblem, worstSize } from '../../../scripts/schema/worst-size.ts'
+import { toStructural } from '../../../scripts/crds/structural.ts'
+import { sizeProblem, worstSize } from '../../../scripts/crds/worst-size.ts'
 import {
   anyObject,
   bytesText,

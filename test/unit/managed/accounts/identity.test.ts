@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { identityDoubt, tolerated } from '../../../../src/managed/accounts/identity.ts'
+import { identityDoubt, tolerated } from '../../../../src/managed/accounts/identity-doubt.ts'
 
 const evidence = fc
   .record({

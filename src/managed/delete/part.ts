@@ -14,7 +14,7 @@ import { reasons } from '../status/reasons.ts'
 
 /** Whether the object of a deleted part belongs to another owner by now and must not be touched. */
 export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
-  return descriptor.releasePart(wholesOf(context, descriptor, cr), {}).type === 'leave'
+  return descriptor.mayDeletePart(wholesOf(context, descriptor, cr), {}).type === 'leave'
 }
 
 /**
@@ -22,11 +22,11 @@ export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
  * lists that began after the deletion was seen; resources are evaluated last, when nothing else is waited for.
  * @throws WaitError while the object has to stay
  */
-export async function awaitRelease(run: Reconciliation): Promise<void> {
+export async function awaitPart(run: Reconciliation): Promise<void> {
   const { context, cr, descriptor, memory } = run
   let account: AccountView = {}
   for (;;) {
-    const choice = descriptor.releasePart(wholesOf(context, descriptor, cr), account)
+    const choice = descriptor.mayDeletePart(wholesOf(context, descriptor, cr), account)
     switch (choice.type) {
       case 'look':
         account = { ...account, [choice.at]: await LOOKS[choice.at](run) }

@@ -4,7 +4,7 @@ import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountResource } from './account-resource.ts'
-import { identityDoubt, identityFingerprint } from './identity.ts'
+import { identityDoubt, identityFingerprint } from './identity-doubt.ts'
 import { countMissing } from './resync.ts'
 import type { LiveSession } from './session.ts'
 

@@ -1,0 +1,35 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { retains } from '../cr.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { formerNotes, issueNotes } from '../rotation/rotation.ts'
+import type { Attempt } from './attempt.ts'
+import { createdBy } from './create-step.ts'
+
+/** Objects that the attempt made, by a list that began at `since` or later. */
+export async function scanFor(run: Reconciliation, nonce: string, since: number): Promise<readonly RemoteObject[]> {
+  const { collection, context, cr, session } = run
+  await session.cache.ensureListed(collection, { since })
+  const own = { installation: context.installation, uid: cr.metadata.uid, nonce }
+  return createdBy(session.cache.all(collection), own)
+}
+
+/**
+ * Notes the new object. An object that the CR held until now is superseded, and is deleted once it has no dependents.
+ */
+export function take(run: Reconciliation, object: RemoteObject, attempt: Attempt): string {
+  const { adopted, id } = run.status
+  const { create, superseded = [] } = run.internal
+  // An object that was only observed, or was adopted and is retained, must not be deleted.
+  const ours = create !== undefined && !(adopted && retains(run.cr))
+  if (id !== undefined && id !== object.id && ours) {
+    const former = { id, nonce: create.nonce, ...formerNotes(run) }
+    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
+  }
+  run.note({ adopted: undefined, ...issueNotes(run) })
+  // Earlier failures no longer count, even if another run has found the object.
+  run.memory.rotation = undefined
+  run.memory.refusals = undefined
+  run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
+  run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))
+  return object.id
+}
