@@ -1,5 +1,4 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { internalOf, nameOf } from '../cr.ts'
 import { refuseSilencing } from '../delete/key-in-use.ts'
@@ -16,7 +15,7 @@ import { noteKindStatus } from '../status/conclude.ts'
 import { reasons } from '../status/reasons.ts'
 import { announce, describe, describeAll } from './announce.ts'
 import { refuseShutOut, refuseUnsaidRestriction } from './api-access.ts'
-import { executeChild, observeChildren, quarantineChildren, settleChildren } from './children.ts'
+import { executeChild, observeChildren, quarantineChildren, settleChildren, type WriteCause } from './children.ts'
 import { noteSent, type Wanted } from './desired.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
 import { createNotApplied, writeNotApplied } from './not-applied.ts'
@@ -33,8 +32,9 @@ export async function apply(
   run: Reconciliation,
   wanted: Wanted,
   remote: RemoteObject,
-  { reason, isNew }: { readonly reason: WriteReason; readonly isNew: boolean },
+  cause: WriteCause,
 ): Promise<Observed> {
+  const { isNew } = cause
   let observed = await observeChildren(run, remote)
   if (isNew) noteChosen(run, wanted, observed)
   const operations = planFor(run, wanted, observed)
@@ -51,7 +51,7 @@ export async function apply(
     await refuseTakenChildren(run, observed)
     announce(run, operations)
     await prepare(run, operations, observed)
-    await execute(run, wanted, observed.remote.id, operations, reason)
+    await execute(run, wanted, observed.remote.id, operations, cause)
     observed = await observeChildren(
       run,
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
@@ -121,7 +121,7 @@ async function execute(
   { references }: Wanted,
   parentId: string,
   operations: readonly Operation[],
-  reason: WriteReason,
+  cause: WriteCause,
 ): Promise<void> {
   const placeholders: string[] = []
   for (const operation of operations) {
@@ -129,14 +129,14 @@ async function execute(
     if (!('target' in operation)) {
       references.confirm()
       await run.context.inFlight.during(run.session, references.ids, () => {
-        return noteUnanswered(run, () => sendUpdate(run, parentId, operation, reason))
+        return noteUnanswered(run, () => sendUpdate(run, parentId, operation, cause.reason))
       })
       continue
     }
-    const made = await executeChild(run, operation, reason)
+    const made = await executeChild(run, operation, cause)
     if (made !== undefined && operation.type === 'create' && operation.placeholder) placeholders.push(made)
   }
-  for (const id of placeholders) await executeChild(run, { type: 'delete', id, about: 'placeholder' }, reason)
+  for (const id of placeholders) await executeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
 }
 
 /**

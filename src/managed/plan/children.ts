@@ -69,17 +69,27 @@ async function listAfter(run: Reconciliation, remote: RemoteObject, about: strin
   if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) throw new WaitError(reasons.Progressing, about, 0)
 }
 
+/** Why a plan is executed. */
+export interface WriteCause {
+  readonly reason: WriteReason
+  /** This run created the object: its children, like itself, wait behind edits of others. */
+  readonly isNew: boolean
+}
+
 /** Executes one write to a child. @returns the id of a child that was created. */
 export async function executeChild(
   run: Reconciliation,
   operation: ChildOperation,
-  reason: WriteReason,
+  { reason, isNew }: WriteCause,
 ): Promise<string | undefined> {
   const collection = run.descriptor.children?.collection
   if (collection === undefined) throw new Error('a kind without children planned a write to one')
   switch (operation.type) {
     case 'create':
-      return createChild(run, collection, operation.body, run.because(reason))
+      return createChild(run, collection, operation.body, {
+        ...run.because(reason),
+        priority: isNew ? 'create' : 'edit',
+      })
     case 'update':
       await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
       return undefined

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { placesOf } from '../../../scripts/lints/lint.ts'
 import { rootSchema } from '../../../scripts/crds/crd.ts'
+import { placesOf } from '../../../scripts/lints/lint.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { isExperimental } from '../../../src/schema/experimental.ts'
 
