@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
+import { toYaml } from './crds/yaml.ts'
 import { accessPolicy } from './permissions/access-policy.ts'
 import { authorPolicy } from './permissions/author-policy.ts'
 import { operatorPolicy } from './permissions/operator-policy.ts'
-import { toYaml } from './crds/yaml.ts'
 
 /** Folder of the chart's admission policies. */
 export const ADMISSION_FOLDER = join('charts', 'culvert', 'files', 'admission')

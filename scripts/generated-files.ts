@@ -3,11 +3,11 @@ import { basename, dirname, join } from 'node:path'
 import type { Reach } from '../src/managed/descriptor/access.ts'
 import type { KindDefinition } from '../src/schema/definition.ts'
 import { ADMISSION_FOLDER } from './admission-files.ts'
-import { RBAC_FOLDER } from './rbac-files.ts'
 import { toCRD } from './crds/crd.ts'
 import { kindIndex, kindPage } from './crds/docs.ts'
 import { generatedMarkdownHeader } from './crds/markdown.ts'
 import { crdFile, generatedYamlHeader, toYaml } from './crds/yaml.ts'
+import { RBAC_FOLDER } from './rbac-files.ts'
 
 /** The part of a descriptor that the generator needs. */
 export interface Described {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import { type Permission, resourceOf } from '../src/managed/permissions.ts'
+import { code, generatedMarkdownHeader, section, table } from './crds/markdown.ts'
 import {
   companionPermissions,
   holdPermission,
@@ -10,7 +11,6 @@ import {
   watchedPermissions,
 } from './permissions/operator.ts'
 import { operatorPolicy } from './permissions/operator-policy.ts'
-import { code, generatedMarkdownHeader, section, table } from './crds/markdown.ts'
 
 export const PERMISSIONS_PAGE = join('docs', 'permissions.md')
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { leftoverPermissions } from '../src/managed/delete/leftovers.ts'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import { type Permission, rulesOf } from '../src/managed/permissions.ts'
+import { toYaml } from './crds/yaml.ts'
 import {
   companionPermissions,
   installationPermission,
@@ -10,7 +11,6 @@ import {
   watchedPermissions,
 } from './permissions/operator.ts'
 import { userRoles } from './permissions/users.ts'
-import { toYaml } from './crds/yaml.ts'
 
 /** Folder of the chart's rules. */
 export const RBAC_FOLDER = join('charts', 'culvert', 'files', 'rbac')
