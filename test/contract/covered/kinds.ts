@@ -25,7 +25,7 @@ const kind = (name: string, article = 'a'): ManagingKind => ({ kind: name, settl
 export const managingKinds: Readonly<Record<string, ManagingKind>> = {
   ip_policies: {
     kind: 'IPPolicy',
-    settles: 'unit/managed/plan.test.ts > an update > applied as it is leaves nothing to do',
+    settles: 'unit/managed/plan/plan.test.ts > an update > applied as it is leaves nothing to do',
   },
   ip_policy_rules: kind('IPPolicyRule', 'an'),
   ip_restrictions: kind('IPRestriction', 'an'),

@@ -14,7 +14,7 @@ export const credentialRules: readonly RuleFact[] = [
     source: 'management-api.md § Endpoints, special rule 5',
     due: 'now',
     operator: heldBy(
-      'unit/managed/tokens.model.test.ts > whatever gets lost, dies or interferes, at rest there is one object for each token, the Secret holds it, and then silence',
+      'unit/managed/outputs/tokens.model.test.ts > whatever gets lost, dies or interferes, at rest there is one object for each token, the Secret holds it, and then silence',
       'unit/api/account-cache.test.ts > our own writes > are returned with the token, which is not kept',
     ),
   },

@@ -39,7 +39,7 @@ export const requestRules: readonly RuleFact[] = [
     source: 'management-api.md § Endpoints, special rule 5',
     due: 'now',
     operator: heldBy(
-      'unit/managed/tokens.model.test.ts > whatever gets lost, dies or interferes, at rest there is one object for each token, the Secret holds it, and then silence',
+      'unit/managed/outputs/tokens.model.test.ts > whatever gets lost, dies or interferes, at rest there is one object for each token, the Secret holds it, and then silence',
       'unit/api/account-cache.test.ts > our own writes > are returned with the token, which is not kept',
     ),
   },
@@ -56,7 +56,7 @@ export const requestRules: readonly RuleFact[] = [
     source: requests,
     due: 'now',
     operator: heldBy(
-      'unit/managed/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
+      'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
     ),
     refusal: { status: 403 },
   },
@@ -66,7 +66,7 @@ export const requestRules: readonly RuleFact[] = [
     source: requests,
     due: 'now',
     operator: heldBy(
-      'unit/managed/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
+      'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
     ),
     refusal: { status: 403 },
   },

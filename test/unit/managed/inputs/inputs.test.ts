@@ -1,0 +1,156 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { eventDestination } from '../../../../src/kinds/event-destination.ts'
+import type { KubeClient } from '../../../../src/kube/types.ts'
+import { KeptKeys } from '../../../../src/managed/accounts/kept-key.ts'
+import type { ManagedDescriptor } from '../../../../src/managed/descriptor/descriptor.ts'
+import { compareFingerprints, Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
+import { readInputs, secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { cr } from '../../../builders/custom-resource.ts'
+import { FakeClock } from '../../../builders/fake-clock.ts'
+import { ModelKube } from '../../../builders/model-kube.ts'
+import { ModelKubeClient } from '../../../builders/model-kube-client.ts'
+import { ModelProcess } from '../../../builders/model-process.ts'
+
+const SECRET = { namespace: 'shop', name: 'aws' }
+const descriptor = eventDestination as unknown as ManagedDescriptor
+const ref = (key: string) => ({ name: 'aws', key })
+const spec = {
+  type: 'Kinesis',
+  kinesis: {
+    streamARN: 'arn:aws:kinesis:eu-central-1:123456789012:stream/a',
+    auth: {
+      type: 'AccessKey',
+      accessKey: { accessKeyIDSecretRef: ref('id'), secretAccessKeySecretRef: ref('secret') },
+    },
+  },
+}
+
+function world() {
+  const clock = new FakeClock()
+  const kube = new ModelKube()
+  const writes: string[] = []
+  const client = new ModelKubeClient({
+    kube,
+    process: new ModelProcess(clock),
+    clock,
+    lagMs: 1,
+    nextFault: () => undefined,
+    onWrite: (label) => writes.push(label),
+  })
+  /** Advances the clock until `call` is answered. */
+  const answered = async <T>(call: Promise<T>): Promise<T> => {
+    await clock.advance(1000)
+    return await call
+  }
+  return { kube, writes, client: client as KubeClient, answered }
+}
+
+const FINGERPRINTS = new Fingerprints(Buffer.alloc(32, 1))
+
+async function inputs(data: Readonly<Record<string, string>>, uid = 'mine', fingerprints = FINGERPRINTS) {
+  const { kube, client, answered } = world()
+  const encoded = Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),
+  )
+  kube.create(secretType, SECRET, { data: encoded })
+  return await answered(
+    readInputs({ kube: client, fingerprints }, descriptor, cr({ uid }, {}, spec)).catch(
+      (error: unknown) => error as Error,
+    ),
+  )
+}
+
+describe('inputs', () => {
+  test('are read to the letter', async () => {
+    const read = await inputs({ id: 'AKIA', secret: ' pä55\n' })
+    if (read instanceof Error) throw read
+    expect(read.get('Secret', ref('id'))).toBe('AKIA')
+    expect(read.get('Secret', ref('secret'))).toBe(' pä55\n')
+    expect(read.fingerprint).not.toContain('AKIA')
+  })
+
+  test('their fingerprint changes if and only if a value does', async () => {
+    const data = fc.record({ id: fc.string({ maxLength: 3 }), secret: fc.string({ maxLength: 3 }) })
+    await fc.assert(
+      fc.asyncProperty(data, data, async (one, other) => {
+        const [first, second] = [await inputs(one), await inputs({ ...other, unused: 'x' })]
+        if (first instanceof Error || second instanceof Error) throw new Error('both are there')
+        const equal = one.id === other.id && one.secret === other.secret
+        expect(first.fingerprint === second.fingerprint).toBe(equal)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('two resources with the same secret cannot be told to have it', async () => {
+    const [one, other] = [
+      await inputs({ id: 'a', secret: 'b' }, 'one'),
+      await inputs({ id: 'a', secret: 'b' }, 'other'),
+    ]
+    if (one instanceof Error || other instanceof Error) throw new Error('both are there')
+    expect(one.fingerprint).not.toBe(other.fingerprint)
+  })
+
+  test('nobody without the salt can tell which of all PINs it is', async () => {
+    const pin = '4711'
+    const read = await inputs({ id: 'AKIA', secret: pin })
+    if (read instanceof Error) throw read
+    const values = (secret: string) => [
+      ['Secret/aws/id', 'AKIA'],
+      ['Secret/aws/secret', secret],
+    ]
+    const told = Array.from({ length: 10_000 }, (_, guess) => String(guess).padStart(4, '0')).filter((guess) => {
+      const text = JSON.stringify(values(guess))
+      return ['mine', '', read.fingerprint?.slice(0, 8) ?? ''].some((salt) => {
+        return [text, JSON.stringify(['inputs', 'mine', text])].some((said) => {
+          const digest = createHmac('sha256', salt).update(said).digest('hex')
+          return read.fingerprint?.includes(digest.slice(0, 12))
+        })
+      })
+    })
+    expect(told).toEqual([])
+    const other = await inputs({ id: 'AKIA', secret: pin }, 'mine', new Fingerprints(Buffer.alloc(32, 2)))
+    if (other instanceof Error) throw other
+    expect(compareFingerprints(read.fingerprint, other.fingerprint)).toBe('unknown')
+  })
+
+  test('a key that is missing is waited for by field, Secret and key, without any value', async () => {
+    const error = await inputs({ id: 'AKIA' })
+    expect(error).toMatchObject({ code: 'SecretMissing' })
+    expect(String(error)).toMatch(/secretAccessKeySecretRef: Secret aws with key secret/)
+    expect(String(error)).not.toContain('AKIA')
+  })
+
+  test('a resource without any has no fingerprint', async () => {
+    const { client } = world()
+    const without = cr(
+      {},
+      {},
+      { type: 'Kinesis', kinesis: { streamARN: 'a', auth: { type: 'Role', role: { roleARN: 'b' } } } },
+    )
+    expect(
+      (await readInputs({ kube: client, fingerprints: FINGERPRINTS }, descriptor, without)).fingerprint,
+    ).toBeUndefined()
+  })
+})
+
+describe('kept keys', () => {
+  test('are written when they are new or changed, read by a later process, and forgotten', async () => {
+    const { kube, client, writes, answered } = world()
+    const keys = new KeptKeys(client, 'culvert-system')
+    await answered(keys.keep('uid-1', 'key-1'))
+    await answered(keys.keep('uid-1', 'key-1'))
+    expect(writes).toEqual(['APPLY secrets/culvert-key-uid-1'])
+    await answered(keys.keep('uid-1', 'key-2'))
+    const later = new KeptKeys(client, 'culvert-system')
+    await answered(later.keep('uid-1', 'key-2'))
+    expect(await answered(later.read('uid-1'))).toBe('key-2')
+    expect(writes).toHaveLength(2)
+    await answered(later.forget('uid-1'))
+    expect(kube.list(secretType).items).toEqual([])
+    expect(await answered(later.read('uid-1'))).toBeUndefined()
+    await answered(later.forget('uid-1'))
+  })
+})
