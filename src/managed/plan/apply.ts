@@ -1,22 +1,20 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { internalOf, nameOf } from '../cr.ts'
-import { refuseSilencing } from '../delete/key-in-use.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { contestAbout, noteTurn, refuseContest } from '../identity/contest.ts'
+import { contestAbout, noteTurn } from '../identity/contest.ts'
 import { markerOf, parseMarker } from '../identity/marker.ts'
 import { formatOwnership } from '../identity/ownership.ts'
-import { confirm } from '../identity/read-object.ts'
-import { isTakenChild, refuseTaken } from '../identity/taken-over.ts'
+import { refuseTaken } from '../identity/taken-over.ts'
 import { REMOTE_ID } from '../names.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { noteKindStatus } from '../status/conclude.ts'
 import { reasons } from '../status/reasons.ts'
 import { announce, describe, describeAll } from './announce.ts'
-import { refuseShutOut, refuseUnsaidRestriction } from './api-access.ts'
 import { executeChild, observeChildren, quarantineChildren, settleChildren, type WriteCause } from './children.ts'
 import { noteSent, type Wanted } from './desired.ts'
+import { passGates } from './gates.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
 import { createNotApplied, writeNotApplied } from './not-applied.ts'
 import { chosenByServer, type Observed, type Operation } from './plan.ts'
@@ -42,13 +40,7 @@ export async function apply(
   if (again !== undefined) throw createNotApplied(again)
   const contested = operations.length === 0 ? undefined : contestAbout(run, wanted, operations, observed)
   if (contested !== undefined) {
-    if (run.memory.ignored === contested) throw writeNotApplied(operations)
-    refuseContest(run, contested, operations)
-    await refuseSilencing(run, operations)
-    // Nothing refers yet to an object that this run created.
-    if (!isNew && run.descriptor.children !== undefined) await refuseShutOut(run, wanted, observed)
-    refuseUnsaidRestriction(run, operations, observed.remote)
-    await refuseTakenChildren(run, observed)
+    await passGates(run, { wanted, operations, observed, contested, isNew })
     announce(run, operations)
     await prepare(run, operations, observed)
     await execute(run, wanted, observed.remote.id, operations, cause)
@@ -137,16 +129,6 @@ async function execute(
     if (made !== undefined && operation.type === 'create' && operation.placeholder) placeholders.push(made)
   }
   for (const id of placeholders) await executeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
-}
-
-/**
- * Children are listed separately from their object: one that carries another resource's marker may be the first sign
- * that both were taken over.
- */
-async function refuseTakenChildren(run: Reconciliation, { remote, children }: Observed): Promise<void> {
-  if (!children.some((child) => isTakenChild(run, child))) return
-  const now = await confirm(run, run.collection, remote.id)
-  if (now !== undefined) refuseTaken(run, now)
 }
 
 /** Right after a write, a difference in a field that the write left open is the service's choice. */
