@@ -30,6 +30,8 @@ export class Hurt implements Trouble {
   readonly #options: HurtOptions
   readonly #counts = new Map<string, number>()
   readonly #problems: string[] = []
+  /** Messages of refusals that the resource's conditions should report. */
+  readonly #refusals = new Set<string>()
   #first: { readonly sighting: Sighting; readonly until: number } | undefined
 
   constructor(world: SimulatedWorld, episode: Episode, options: HurtOptions) {
@@ -56,7 +58,8 @@ export class Hurt implements Trouble {
     this.#first = { sighting, until: time.now + LASTING_MS }
     const fault = this.#options.fault.hit(sighting, this.#world)
     if (fault?.type === 'answer' && this.#isTold(sighting)) {
-      time.setTimer(TOLD_MS, () => this.#expectTold(fault.answer.body))
+      this.#refusals.add(messageIn(fault.answer.body))
+      time.setTimer(TOLD_MS, () => this.#expectTold())
     }
     return fault
   }
@@ -64,7 +67,10 @@ export class Hurt implements Trouble {
   #later(sighting: Sighting): Fault | undefined {
     const { lasts, hit } = this.#options.fault
     if (this.#first === undefined || lasts === undefined || this.#world.time.now > this.#first.until) return undefined
-    return lasts(sighting, this.#first.sighting) ? hit(sighting, this.#world) : undefined
+    const fault = lasts(sighting, this.#first.sighting) ? hit(sighting, this.#world) : undefined
+    // A retry may be refused at an earlier request of the reconcile, and reports that one.
+    if (fault?.type === 'answer' && this.#isTold(sighting)) this.#refusals.add(messageIn(fault.answer.body))
+    return fault
   }
 
   /** Whether the refusal lasts, and leaves the resource's status writable to report it. */
@@ -79,11 +85,16 @@ export class Hurt implements Trouble {
     return (isOwn || isNamed(target)) && !lasts({ ...first, method: 'PATCH', path: status }, first)
   }
 
-  #expectTold(body: string): void {
+  #expectTold(): void {
     const { kind, name } = this.#episode
     const cr = this.#world.get(kind, name)
     const said = JSON.stringify(cr === undefined ? [] : statusOf(cr).conditions)
-    const { message } = JSON.parse(body) as { readonly message: string }
-    if (!said.includes(JSON.stringify(message).slice(1, -1))) this.#problems.push(`does not say "${message}": ${said}`)
+    const refusals = [...this.#refusals]
+    if (refusals.some((message) => said.includes(JSON.stringify(message).slice(1, -1)))) return
+    this.#problems.push(`does not say "${refusals.join('" or "')}": ${said}`)
   }
+}
+
+function messageIn(body: string): string {
+  return (JSON.parse(body) as { readonly message: string }).message
 }
