@@ -41,19 +41,18 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   // The token of an adopted object is known only to its creator.
   if (status.adopted && status.output === undefined) return { type: 'none' }
   const { target, key } = place
-  const placed: Placed = { place }
   const secret = await read(run, target.name)
   const ownership = ownershipOf(secret, cr)
-  if (ownership.type === 'foreign') return { ...placed, type: 'foreign', owner: ownership.owner }
+  if (ownership.type === 'foreign') return { place, type: 'foreign', owner: ownership.owner }
   const held = heldToken(secret, key)
   if (secret !== undefined && held.token !== undefined && isLive(held, status, run.context.fingerprints)) {
     const changes = templateChanges(secret, templateOfOutput(descriptor, cr))
     const tidy = changes === undefined && isClaimed(secret, cr) && isDescribed(secret, status, key)
-    return { ...placed, type: 'kept', token: held.token, tidy }
+    return { place, type: 'kept', token: held.token, tidy }
   }
-  const token = await formerToken(run, place)
-  if (token !== undefined) return { ...placed, type: 'moved', token }
-  return { ...placed, type: 'lost', why: lossOf(place, secret, held.token) }
+  const token = await formerToken(run, place, secret)
+  if (token !== undefined) return { place, type: 'moved', token }
+  return { place, type: 'lost', why: lossOf(place, secret, held.token) }
 }
 
 /** Whether the object must be replaced now because its token is lost. */
@@ -111,14 +110,18 @@ function tooEarly(run: Reconciliation, why: string): WaitError {
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
 }
 
-/** The token in another place of the CR's, read live. */
-async function formerToken(run: Reconciliation, place: TokenPlace): Promise<string | undefined> {
+/** The token in another place of the CR's, read live; `secret` is what the place that the spec names holds. */
+async function formerToken(
+  run: Reconciliation,
+  { target, key: wanted }: TokenPlace,
+  secret: DataObject | undefined,
+): Promise<string | undefined> {
   const { context, cr, status } = run
   for (const name of ownSecrets(run)) {
-    const object = await read(run, name)
+    const object = name === target.name ? secret : await read(run, name)
     if (ownershipOf(object, cr).type !== 'own') continue
     const noted = status.output?.name === name ? status.output.keys : []
-    const tokens = [place.key, ...noted, ...keysWritten(object)].map((key) => heldToken(object, key))
+    const tokens = [wanted, ...noted, ...keysWritten(object)].map((key) => heldToken(object, key))
     const live = tokens.find((held) => isLive(held, status, context.fingerprints))
     if (live !== undefined) return live.token
   }
