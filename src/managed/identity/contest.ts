@@ -59,8 +59,12 @@ export function refuseContest(
   )
 }
 
-/** The object is in the desired state, by writes of this run. */
-export function noteTurn({ context, memory }: Reconciliation, about: string): void {
+/**
+ * Counts the writes of a run whose result is stored in the status. While it cannot be stored, the next run sends fields
+ * that the API never shows once more, and nobody contests them.
+ */
+export function noteTurn({ context, memory, restored: about }: Reconciliation): void {
+  if (about === undefined) return
   const { contest } = memory
   const at = context.clock.monotonic()
   if (contest === undefined || contest.about !== about) memory.contest = { about, turns: 0, at }

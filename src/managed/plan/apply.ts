@@ -2,7 +2,7 @@ import type { RemoteObject } from '../../api/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { internalOf, nameOf } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { contestAbout, noteTurn } from '../identity/contest.ts'
+import { contestAbout } from '../identity/contest.ts'
 import { markerOf, parseMarker } from '../identity/marker.ts'
 import { formatOwnership } from '../identity/ownership.ts'
 import { refuseTaken } from '../identity/taken-over.ts'
@@ -63,7 +63,7 @@ export async function apply(
   run.memory.ignored = undefined
   await settleChildren(run, observed.remote)
   run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
-  if (contested !== undefined) noteTurn(run, contested)
+  run.restored = contested
   return observed
 }
 

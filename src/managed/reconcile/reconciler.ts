@@ -15,6 +15,7 @@ import {
 import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from '../delete/delete.ts'
 import { isGoneWithItsCalls } from '../delete/key-in-use.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { noteTurn } from '../identity/contest.ts'
 import { IdsInFlight } from '../identity/ids-in-flight.ts'
 import { type ConditionState, isCommon } from '../status/conditions.ts'
 import { type ReconcileResult, resultOf } from '../status/result.ts'
@@ -113,6 +114,7 @@ export class ManagedReconciler {
       // The answer to a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }
+    noteTurn(run)
     this.#announce(before, run.cr, { state, descriptor: run.descriptor })
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome
   }

@@ -41,6 +41,8 @@ export class Reconciliation {
   readonly begun: number
   /** Wall time minus monotonic time when the run began, in milliseconds. Delays computed from wall time refer to it. */
   readonly clockOffset: number
+  /** What the writes of this run have undone, as `contestAbout` describes it; undefined if there were none. */
+  restored: string | undefined
   readonly #type: ResourceType
   /** Generation of the spec this run acts on. A newer one is left to the next run. */
   readonly #generation: number

@@ -9,6 +9,8 @@ import * as refusals from './kubernetes/refusals.ts'
 
 /** Longer than a leader continues without its Lease, and than most pauses. Virtual milliseconds. */
 const REFUSED_MS = 60_000
+/** So long that the writes to the account that precede a refused write are repeated many times. Virtual milliseconds. */
+const STATUS_REFUSED_MS = 300_000
 
 interface Way {
   readonly name: string
@@ -16,6 +18,7 @@ interface Way {
   /** Whether open watches break off as well, as behind a proxy that restarts. */
   readonly breaks: boolean
   readonly replicas: number
+  readonly statusAlone?: true
 }
 
 const ways: readonly Way[] = [
@@ -27,10 +30,19 @@ const ways: readonly Way[] = [
   { name: '503, watches broken, two replicas', refusal: refusals.unavailable, breaks: true, replicas: 2 },
 ]
 
+/** A policy that is wrong about the status subresource. */
+const refusesStatus: Way = {
+  name: '422',
+  refusal: refusals.policyInvalid,
+  breaks: false,
+  replicas: 0,
+  statusAlone: true,
+}
+
 /** The episodes of life cycles, without those that create every possible spec. */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
 
-test('an API server that refuses everything for a minute, at any write, delays what there is to do and changes nothing else', async () => {
+test('an API server that refuses everything for a minute, or each status for longer, delays what there is to do and changes nothing else', async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []
@@ -40,6 +52,7 @@ test('an API server that refuses everything for a minute, at any write, delays w
       for (const [at, write] of numbered(reference.writes).entries()) {
         // Each write meets two of them, a different choice for each: the writes of a kind cover all of them.
         const met = [0, 3].map((step) => ways[(place + at + step) % ways.length] as Way)
+        if (/^kubernetes .*\/status #\d+$/.test(write)) met.push(refusesStatus)
         for (const way of met.filter((each) => each.replicas === replicas))
           cases.push(plannedOf(episode, { at, write, way }, reference))
       }
@@ -59,9 +72,17 @@ function plannedOf(episode: Episode, { at, write, way }: Moment, reference: Plan
     episode,
     ...(reference === undefined ? {} : { reference }),
     replicas: way.replicas,
-    what: { write: `${episode.title}: ${write}`, point: 'from then on for 60 s', fault: `${way.name} to everything` },
+    what: {
+      write: `${episode.title}: ${write}`,
+      point: `from then on for ${msOf(way) / 1000} s`,
+      fault: `${way.name} to ${way.statusAlone ? 'each write of a status' : 'everything'}`,
+    },
     trouble: (world) => new Refusing(world, at, way),
   }
+}
+
+function msOf(way: Way): number {
+  return way.statusAlone ? STATUS_REFUSED_MS : REFUSED_MS
 }
 
 /** From the write at that index, the API server refuses everything, including watches and Leases. */
@@ -79,8 +100,9 @@ class Refusing implements Trouble {
   }
 
   request(sighting: Sighting): Fault | undefined {
-    if (isWrite(sighting) && this.#passed++ === this.#at) this.#until = this.#world.time.now + REFUSED_MS
+    if (isWrite(sighting) && this.#passed++ === this.#at) this.#until = this.#world.time.now + msOf(this.#way)
     if (sighting.server !== 'kubernetes' || !this.#isRefusing) return undefined
+    if (this.#way.statusAlone && !(isWrite(sighting) && sighting.path.endsWith('/status'))) return undefined
     return { type: 'answer', when: 'before', answer: this.#way.refusal(sighting) }
   }
 

@@ -89,6 +89,10 @@ function episodesOf(story: EditStory): readonly Episode[] {
   const first = edits.find(({ sends, rules }) => sends.length > 0 && rules === undefined && sends !== 'another object')
   const ruled = edits.findIndex(({ rules }) => rules !== undefined)
   const replaced = edits.findIndex(({ sends }) => sends === 'another object')
+  const unshown = edits.findIndex(({ sends, object }) => {
+    const isPatch = sends !== 'another object' && sends.length > 0
+    return isPatch && object !== undefined && Object.keys(object(() => '')).length === 0
+  })
   const told = kinds.some(
     (each) => each.definition.kind === kind && each.role === 'managed' && each.output?.type === 'one-time',
   )
@@ -102,6 +106,7 @@ function episodesOf(story: EditStory): readonly Episode[] {
     ...(first === undefined ? [] : [episode('update', base, apply(edited(base, [first])), [first])]),
     ...further('change of rules', ruled, 5),
     ...further('replace', replaced, 1),
+    ...further('change of a value that is never shown', unshown, 1),
     episode(DRIFT, base, drift(kind, name)),
     episode(DELETED, base, deleteByHand(kind, name)),
     ...(told

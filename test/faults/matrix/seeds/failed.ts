@@ -838,4 +838,33 @@ export const failedStories: readonly KeptStory[] = [
     ],
     cast: ['TunnelCredential/tunnelcredential'],
   },
+  {
+    seed: 742402415,
+    found: 'writes of our own, which a stalled watch kept from being noted, were taken for those of another client',
+    replicas: 0,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      {
+        after: 435,
+        does: 'plague',
+        plague: 'watches',
+        servers: 'both',
+        ms: 15866,
+        chance: 0.07107107737101614,
+        seed: 2093830684,
+      },
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'cut off',
+        servers: 'kubernetes',
+        ms: 2131,
+        chance: 0.41981402615783736,
+        seed: 1474854773,
+      },
+      { after: 0, does: 'old manifest', who: 0, back: 0.1532006657216698 },
+    ],
+    cast: ['EventDestination/sink'],
+  },
 ]
