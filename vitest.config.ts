@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config'
 /** Whole clusters run on machines that are busy with other things. `npm test` names each test that needed it, so that it is mended. */
 const SECOND_TRY = 1
 
+/** Takes a minute for one assertion, or shows on real servers what the simulation shows in more cases. */
+const NIGHTLY = 'run by `npm run test:nightly`, and not by `npm test`'
+
 /** Files of whole clusters at a time: they wait for processes half of their time. Suites that run together have to agree on it. */
 const WORKERS = 3
 
@@ -17,6 +20,7 @@ const WORKERS = 3
  */
 export default defineConfig({
   test: {
+    tags: [{ name: 'nightly', description: NIGHTLY }],
     projects: [
       // Property tests compute for seconds; what times out on a busy machine says nothing.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 30_000 } },

@@ -10,6 +10,8 @@ export async function collectedTests(files: readonly string[], root: string): Pr
     root,
     config: false,
     watch: false,
+    // The tags are those of the configuration, which is not read.
+    strictTags: false,
     include: files.map((file) => join('test', file)),
     // The files are only loaded, so they may share modules.
     isolate: false,

@@ -10,6 +10,7 @@ export interface TestCounts {
 /** The counted fields of a test. */
 interface CountedTest {
   readonly fullName: string
+  readonly tags: readonly string[]
   result(): { readonly state: string }
   diagnostic(): { readonly flaky: boolean } | undefined
 }
@@ -26,11 +27,16 @@ interface Tasks {
 /**
  * Counts the results of a run's files. A file that could not be loaded, a group whose hooks failed, and an uncaught
  * error each count as one failure: they do not appear in any test's result, and a run with one is not a success.
+ * @param isChosen whether the run was to include a test with these tags; vitest reports the others as skipped
  */
-export function countTests(files: Iterable<Tasks>, unhandledErrors: readonly unknown[]): TestCounts {
+export function countTests(
+  files: Iterable<Tasks>,
+  unhandledErrors: readonly unknown[],
+  isChosen: (tags: readonly string[]) => boolean = () => true,
+): TestCounts {
   const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
   for (const file of files) {
-    for (const test of file.children.allTests()) counts[countedAs(test.result().state)] += 1
+    for (const test of file.children.allTests()) if (isChosen(test.tags)) counts[countedAs(test.result().state)] += 1
     const groups = [file, ...file.children.allSuites()]
     counts.failed += groups.filter((group) => group.errors().length > 0).length
   }

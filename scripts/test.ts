@@ -12,17 +12,21 @@ import {
 /** Two need root on Debian, and one takes long: `npm test -- --project image` runs one of them. */
 const ON_REQUEST = ['!image', '!node', '!faults']
 
+const NIGHTLY = 'nightly'
+
 /**
- * `npm test`: runs all suites except `image`, `node` and `faults`, and ends with the line `N passed, N failed`. Accepts
- * vitest's own arguments: `npm test -- --project unit test/unit/api`. The exit code is 1 if anything failed or nothing
- * ran.
+ * `npm test`: runs all suites except `image`, `node` and `faults`, without the tests tagged `nightly`, and ends with the
+ * line `N passed, N failed`. Accepts vitest's own arguments, as in `npm test -- --project unit test/unit/api`, and
+ * `--nightly`, which runs those tests instead. The exit code is 1 if anything failed or nothing ran.
  */
 async function main(args: readonly string[]): Promise<TestCounts> {
-  const { filter, options } = parseCLI(['vitest', 'run', ...args])
+  const isNightly = args.includes('--nightly')
+  const { filter, options } = parseCLI(['vitest', 'run', ...args.filter((arg) => arg !== '--nightly')])
+  const isChosen = (tags: readonly string[]): boolean => tags.includes(NIGHTLY) === isNightly
   let counts: TestCounts = { passed: 0, failed: 0, skipped: 0 }
   const counting: Reporter = {
     onTestRunEnd: (files, unhandledErrors) => {
-      counts = countTests(files, unhandledErrors)
+      counts = countTests(files, unhandledErrors, isChosen)
       for (const name of needingSecondTry(files)) console.log(`passed at the second try only: ${name}`)
     },
   }
@@ -31,6 +35,7 @@ async function main(args: readonly string[]): Promise<TestCounts> {
     allowOnly: false,
     ...options,
     project: options.project ?? ON_REQUEST,
+    tagsFilter: [isNightly ? NIGHTLY : `!${NIGHTLY}`],
     watch: false,
     reporters: ['default', counting],
   })

@@ -21,6 +21,7 @@ test.each(groupsOf(cases))(
   'an operator killed before and after each of its API writes makes one object: $kinds',
   {
     timeout,
+    tags: 'nightly',
   },
   async ({ group }) => {
     // The object and a policy's rule, each twice.
@@ -32,6 +33,7 @@ test.each(groupsOf(otherCases()))(
   'an operator killed before and after each of its API writes makes one object of other forms: $kinds',
   {
     timeout,
+    tags: 'nightly',
   },
   async ({ group }) => {
     expect(await killsAtApi(group)).toBeGreaterThanOrEqual(2)

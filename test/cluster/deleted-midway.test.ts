@@ -93,6 +93,7 @@ beforeAll(async () => {
 
 test('a resource that is deleted while the operator is down, killed at any step, leaves nothing behind', {
   timeout: 600_000,
+  tags: 'nightly',
 }, async () => {
   await using stage = await open('4s')
   const { world, stops } = stage
@@ -124,6 +125,7 @@ test('a resource that is deleted while the operator is at any step leaves nothin
 
 test('a resource that is deleted while the operator cannot know what came of a request leaves nothing behind', {
   timeout: 600_000,
+  tags: 'nightly',
 }, async () => {
   await using stage = await open('3s')
   const lost = aims.filter(({ stop }) => stop.when === 'after' && isAtApi(stop))

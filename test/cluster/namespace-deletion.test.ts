@@ -34,6 +34,7 @@ async function objects(world: World): Promise<readonly string[]> {
 
 test('a namespace with 200 resources of all kinds ends empty on both sides, in the time that the budget implies', {
   timeout: 900_000,
+  tags: 'nightly',
 }, async () => {
   await using world = await World.open({ rights: 'cluster' })
   const cases = casesTitled('minimal')

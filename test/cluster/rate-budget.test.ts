@@ -40,6 +40,7 @@ function elapsedMs(requests: readonly JournalEntry[]): number {
 
 test('50 policies with three rules each are made as fast as 120 requests a minute allow, and none is refused', {
   timeout: 240_000,
+  tags: 'nightly',
 }, async () => {
   await using world = await openWaiting()
   const requests = world.journal()

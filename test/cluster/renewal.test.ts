@@ -19,7 +19,10 @@ const host = { validFor: `${90 * 24}h`, renewBefore: `${29 * 24}h` }
 const paths = { [USER]: 'ssh_user_certificates', [HOST]: 'ssh_host_certificates' } as const
 type Kind = keyof typeof paths
 
-test('over two years the certificates held are valid at every moment, and a server and a client of that day take them', async () => {
+test('over two years the certificates held are valid at every moment, and a server and a client of that day take them', {
+  timeout: 300_000,
+  tags: 'nightly',
+}, async () => {
   await using life = await CertificateLife.begin({ [USER]: user, [HOST]: host })
   const { clock, world } = life
   const began = await Promise.all([life.get(USER), life.get(HOST)])
@@ -58,7 +61,7 @@ test('over two years the certificates held are valid at every moment, and a serv
     expect((await world.events(cr.kind ?? '', NAME)).filter(({ type }) => type === 'Warning')).toEqual([])
   }
   expect(life.operator.bugs).toEqual([])
-}, 300_000)
+})
 
 test('the server and the client judge by the time they are shown, to the second', async () => {
   await using life = await CertificateLife.begin({ [USER]: user, [HOST]: host })

@@ -293,6 +293,7 @@ function expectOverlaps(world: World): void {
 
 test('whoever works with a token is never refused while the operator is killed at every step of its rotation', {
   timeout: 900_000,
+  tags: 'nightly',
 }, async () => {
   const accounts = subjects.filter(({ sort }) => sort.opensAccount).map(({ name }) => name)
   await using stage = await Stage.open({ resources: subjects.length, accounts, flags: ['--request-timeout', '3s'] })

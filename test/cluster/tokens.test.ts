@@ -40,6 +40,7 @@ async function reissued(world: World, kind: string, path: string, former: unknow
 
 test('an operator killed before and after each write to Kubernetes leaves one object of each, and its live token in the Secret', {
   timeout: 900_000,
+  tags: 'nightly',
 }, async () => {
   let gate: SecretGate | undefined
   await killsAt(cases, (world, subjects, proxy) => {

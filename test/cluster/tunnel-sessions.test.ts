@@ -296,6 +296,7 @@ const STOPS: readonly Stop[] = [
 
 test('killed at each write and each request of a command, the operator sends none of them twice', {
   timeout: 300_000,
+  tags: 'nightly',
 }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   const { world, token } = await openWorld({ flags: ['--kubeconfig', proxy.kubeconfigPath] })

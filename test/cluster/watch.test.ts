@@ -11,7 +11,10 @@ import { typeOf, World } from './support/world.ts'
 /** The operator must not be helped by giving up a watch for its silence. */
 const PATIENT = ['--watch-silence', '1h']
 
-test('what changed while the apiserver was gone for 20 s is acted on', { timeout: 600_000 }, async () => {
+test('what changed while the apiserver was gone for 20 s is acted on', {
+  timeout: 600_000,
+  tags: 'nightly',
+}, async () => {
   await using cluster = await startOwnCluster()
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
   await using world = await World.open({

@@ -115,30 +115,36 @@ it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they a
   )
 })
 
-it.each(HELMS)('takes over CRDs that were applied by hand, as install.md says, with Helm %i', LONG, async (major) => {
-  const folder = await mkdtemp(join(cluster.folder, 'crds-'))
-  await cp(OLDER.crds, folder, { recursive: true })
-  await olderCRDs(folder, OLDER.without)
-  await cluster.kubectl(['apply', '--server-side', '-f', folder])
-  await cluster.helmed(major, [
-    'install',
-    'culvert',
-    CHART,
-    ...IN_HOME,
-    '--create-namespace',
-    '--set',
-    'crds.install=false',
-  ])
-  expect(await knows()).toEqual(NEITHER)
-  const upgrade = ['upgrade', 'culvert', CHART, ...KEEP_VALUES, '--set', 'crds.install=true']
-  const refused = await cluster.helm(major, upgrade)
-  expect(refused.code).not.toBe(0)
-  expect(refused.stderr).toMatch(/invalid ownership metadata|exists and cannot be imported/)
-  const handOver = (await documented('docs/install.md', 'Upgrading')).find((block) => block.includes('managed-by=Helm'))
-  await cluster.shell(handOver ?? '', major)
-  // kubectl is the field manager of what it applied: only Helm 4 checks field ownership.
-  await cluster.helmed(major, major === 4 ? [...upgrade, '--force-conflicts'] : upgrade)
-  expect(await knows()).toEqual(BOTH)
-  await cluster.helmed(major, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])
-  expect(await knows()).toEqual(BOTH)
-})
+it.each(HELMS)(
+  'takes over CRDs that were applied by hand, as install.md says, with Helm %i',
+  { ...LONG, tags: 'nightly' },
+  async (major) => {
+    const folder = await mkdtemp(join(cluster.folder, 'crds-'))
+    await cp(OLDER.crds, folder, { recursive: true })
+    await olderCRDs(folder, OLDER.without)
+    await cluster.kubectl(['apply', '--server-side', '-f', folder])
+    await cluster.helmed(major, [
+      'install',
+      'culvert',
+      CHART,
+      ...IN_HOME,
+      '--create-namespace',
+      '--set',
+      'crds.install=false',
+    ])
+    expect(await knows()).toEqual(NEITHER)
+    const upgrade = ['upgrade', 'culvert', CHART, ...KEEP_VALUES, '--set', 'crds.install=true']
+    const refused = await cluster.helm(major, upgrade)
+    expect(refused.code).not.toBe(0)
+    expect(refused.stderr).toMatch(/invalid ownership metadata|exists and cannot be imported/)
+    const handOver = (await documented('docs/install.md', 'Upgrading')).find((block) =>
+      block.includes('managed-by=Helm'),
+    )
+    await cluster.shell(handOver ?? '', major)
+    // kubectl is the field manager of what it applied: only Helm 4 checks field ownership.
+    await cluster.helmed(major, major === 4 ? [...upgrade, '--force-conflicts'] : upgrade)
+    expect(await knows()).toEqual(BOTH)
+    await cluster.helmed(major, ['uninstall', 'culvert', '--no-hooks', ...IN_HOME])
+    expect(await knows()).toEqual(BOTH)
+  },
+)

@@ -26,6 +26,7 @@ async function replicaOf(world: World, resources: AsyncDisposableStack): Promise
 
 test('a leader frozen in the middle of a create or a deletion, of any kind, leaves at most a copy that the next pass removes', {
   timeout: 900_000,
+  tags: 'nightly',
 }, async () => {
   await using resources = new AsyncDisposableStack()
   const world = resources.use(await World.open({ leaderElect: true, flags: SHORT_LEASE, operator: false }))

@@ -34,6 +34,7 @@ test('promtool takes the rules', async () => {
 // were stretched would no longer be what it shows.
 test('no alert fires while the quickstart is well; each fires in its situation, and every query of the dashboard finds something', {
   timeout: 300_000,
+  tags: 'nightly',
 }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true, flags: LEASE, operator: false })

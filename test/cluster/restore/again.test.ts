@@ -47,6 +47,7 @@ test.each([
   '%s, every kind has its object again, by itself or by the advice it gives, and a token that works',
   {
     timeout: 300_000,
+    tags: 'nightly',
   },
   async (title, start) => {
     await using world = await World.open({ flags: INSTALLATION })

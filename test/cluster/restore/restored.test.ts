@@ -85,6 +85,7 @@ function rotationOf(title: string): Record<string, unknown> {
 
 test('restored without status and under other UIDs, every kind has its object again, by itself or by the advice it gives, and its token works', {
   timeout: 120_000,
+  tags: 'nightly',
 }, async () => {
   await using world = await World.open()
   await tokensFor(world, titles, rotationOf)

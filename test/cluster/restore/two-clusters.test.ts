@@ -41,6 +41,7 @@ async function expectPeace(...worlds: readonly World[]): Promise<void> {
 
 test('two clusters with ids of their own and the same manifests leave each other’s objects alone, whatever becomes of one', {
   timeout: 300_000,
+  tags: 'nightly',
 }, async () => {
   await using one = await World.open({ flags: ['--installation', 'one'] })
   const first = await oneOfEach(one)

@@ -22,6 +22,7 @@ function file({ states = [], flaky = [], errors = [], groupErrors = [] }: Sample
       allTests: () => {
         return states.map((state) => ({
           fullName: `a test that ${state}`,
+          tags: state === 'skipped' ? ['slow'] : [],
           result: () => ({ state }),
           diagnostic: () => ({ flaky: flaky.includes(state) }),
         }))
@@ -35,6 +36,11 @@ describe('counting a run', () => {
   test('counts passed, failed and skipped tests of all files', () => {
     const files = [file({ states: ['passed', 'failed'] }), file({ states: ['passed', 'skipped'] })]
     expect(countTests(files, [])).toEqual({ passed: 2, failed: 1, skipped: 1 })
+  })
+
+  test('leaves out the tests that the run was not to include', () => {
+    const files = [file({ states: ['passed', 'skipped'] })]
+    expect(countTests(files, [], (tags) => !tags.includes('slow'))).toEqual({ passed: 1, failed: 0, skipped: 0 })
   })
 
   test('names the tests that needed a second try', () => {
