@@ -10,7 +10,7 @@ const crds = await Promise.all(
   files.map(async (file) => parse(await readFile(join(ROOT, 'crds', file), 'utf8')) as Rendered),
 )
 
-it('brings every CRD as it is, kept when the chart goes', async () => {
+it('installs every CRD unchanged, kept on uninstall', async () => {
   for (const major of HELMS) {
     const rendered = crdsIn(await render(major, {}))
     expect(rendered.map(({ spec }) => spec)).toEqual(crds.map(({ spec }) => spec))
@@ -22,7 +22,7 @@ it('brings every CRD as it is, kept when the chart goes', async () => {
   }
 })
 
-it('lets the CRDs go with the chart when told to, and bear its labels and annotations', async () => {
+it('deletes the CRDs on uninstall if asked, and gives them its labels and annotations', async () => {
   for (const major of HELMS) {
     const plain = crdsIn(await render(major, { crds: { keep: false } }))
     expect(plain).toHaveLength(crds.length)
@@ -35,15 +35,15 @@ it('lets the CRDs go with the chart when told to, and bear its labels and annota
   }
 })
 
-it('leaves the CRDs to others when told to', async () => {
+it('leaves the CRDs to others if asked', async () => {
   for (const major of HELMS) expect(crdsIn(await render(major, { crds: { install: false } }))).toEqual([])
 })
 
-it('makes the CRDs in watched namespaces as well', async () => {
+it('installs the CRDs for watched namespaces as well', async () => {
   expect(crdsIn(await render(4, { watchNamespaces: ['shop'] }))).toHaveLength(crds.length)
 })
 
-it('makes a ClusterAccount only where the cluster knows the kind: a release cannot bring both at once', async () => {
+it('creates a ClusterAccount only if the cluster knows the kind: a release cannot install both at once', async () => {
   const values = { emulator: { enabled: true }, clusterAccount: { enabled: true } }
   const accounts = (objects: readonly Rendered[]) => objects.filter(({ kind }) => kind === 'ClusterAccount')
   for (const major of HELMS) {
@@ -56,7 +56,7 @@ it('makes a ClusterAccount only where the cluster knows the kind: a release cann
 
 // A Secret's limit is a megabyte; Helm stores chart and objects in one, compressed to about a seventh and then in
 // base64.
-it('fits with its CRDs into the Secret that Helm keeps a release in', async () => {
+it('fits with its CRDs into Helm’s release Secret', async () => {
   const text = await renderText(4, {})
   expect(text.length).toBeLessThan(2_000_000)
 })
@@ -80,7 +80,7 @@ const SINCE: Readonly<Record<string, number>> = {
   prefixLength: 30,
 }
 
-it('asks for the first Kubernetes whose API server takes the rules, and no later one', async () => {
+it('requires the first Kubernetes version whose API server accepts the rules, and no later one', async () => {
   const used = new Set(crds.flatMap((crd) => rulesIn(crd).flatMap(functionsIn)))
   expect([...used].filter((name) => SINCE[name] === undefined)).toEqual([])
   // An API server accepts in a CRD only what its predecessor understands too, so that it can be rolled back.

@@ -16,7 +16,7 @@ const WITHOUT_VALUE: Readonly<Record<string, string>> = {
   '--release-timeout': 'goes with --release',
 }
 
-it('sets every flag of the operator by a value', async () => {
+it('sets every flag of the operator from a value', async () => {
   const set = new Set<string>()
   for (const { path, to, beside } of [...operatorCases, ...aroundCases]) {
     const values = merged(merged(MODES.cluster, beside ?? {}), valuesAt(path, to))
@@ -27,7 +27,7 @@ it('sets every flag of the operator by a value', async () => {
   expect(Object.keys(WITHOUT_VALUE).filter((flag) => set.has(flag) && flag !== '--context')).toEqual([])
 })
 
-it('starts every program with arguments that it takes', async () => {
+it('starts every program with arguments that it accepts', async () => {
   const values: Values = {
     emulator: { enabled: true },
     operator: { allowApiHosts: ['api.example.com'], installation: 'a b' },
@@ -61,7 +61,7 @@ it('starts every program with arguments that it takes', async () => {
   expect(started).toEqual(new Set(Object.keys(commands)))
 })
 
-it('defaults to what the operator defaults to', async () => {
+it('has the operator’s own defaults', async () => {
   const command = operatorCommand().exitOverride()
   const own = { ...command.opts() }
   const [, ...args] = argumentsOf(await render(4, MODES.cluster), 'Deployment', 'culvert')

@@ -122,17 +122,17 @@ function isMeant({ check, objects, message = /./ }: Exception, objection: Object
   return check === objection.check && objects.test(objection.object) && message.test(objection.message)
 }
 
-it.each(Object.keys(sets))('has no objection of kube-score or Trivy raised, %s, but those that stand', async (set) => {
+it.each(Object.keys(sets))('raises no objection of kube-score or Trivy, %s, except the listed ones', async (set) => {
   const found = await objectionsTo(set)
   expect(found.filter((objection) => !exceptions.some((exception) => isMeant(exception, objection)))).toEqual([])
 })
 
-it('keeps no exception that nobody needs', async () => {
+it('lists no exception that is not needed', async () => {
   const all = (await Promise.all(Object.keys(sets).map(objectionsTo))).flat()
   expect(exceptions.filter((exception) => !all.some((objection) => isMeant(exception, objection)))).toEqual([])
 })
 
-it('is judged at all: a container that runs as root is objected to by both', async () => {
+it('the tools judge: both object to a container that runs as root', async () => {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bad', namespace: 'shop' } }
   const bad = { ...pod, spec: { containers: [{ name: 'a', image: 'x:1', securityContext: { privileged: true } }] } }
   expect((await byKubeScore([bad])).map(({ check }) => check)).toContain('container-security-context-privileged')

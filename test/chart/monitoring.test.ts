@@ -8,7 +8,7 @@ import { CHART } from './support/paths.ts'
 const enabled = { prometheusRule: { enabled: true }, dashboard: { enabled: true } }
 const values = merged(MODES.cluster, enabled)
 
-it('brings the rules and the dashboard as their files have them, which other tests judge', async () => {
+it('installs the rules and the dashboard unchanged from their files', async () => {
   const board = await readFile(join(CHART, 'dashboards', 'culvert.json'), 'utf8')
   for (const major of HELMS) {
     const objects = await render(major, values)
@@ -18,7 +18,7 @@ it('brings the rules and the dashboard as their files have them, which other tes
   }
 })
 
-it('puts the selector to every metric, and a threshold to every alert that compares', async () => {
+it('adds the selector to every metric and a threshold to every comparing alert', async () => {
   const compares = alertRules().filter(({ expr }) => /[<>] [\d.]+$/.test(expr))
   expect(compares.length).toBeGreaterThan(10)
   const alerts = Object.fromEntries(compares.map(({ alert }) => [alert, { threshold: 7 }]))
@@ -33,7 +33,7 @@ it('puts the selector to every metric, and a threshold to every alert that compa
   }
 })
 
-it('lets go of a group that has no alert any more', async () => {
+it('drops a group without alerts', async () => {
   const resources = ruleFile().groups.find(({ name }) => name === 'culvert.resources')?.rules ?? []
   const alerts = Object.fromEntries(resources.map(({ alert }) => [alert, { enabled: false }]))
   for (const major of HELMS) {

@@ -59,7 +59,7 @@ it.each(installations)('has the policy that the tests of operators run under, %s
   }
 })
 
-it('names it after the release, as it does the Lease and the binding that it knows', async () => {
+it('names it after the release, like the Lease and the binding', async () => {
   const objects = await render(4, merged(MODES.namespaces, { fullnameOverride: 'edge' }))
   const policy = find(objects, 'ValidatingAdmissionPolicy', 'culvert-system-edge-operator')
   const expected = policySpec(operatorPolicy(new KindsRegistry(kinds)), {
@@ -72,7 +72,7 @@ it('names it after the release, as it does the Lease and the binding that it kno
   expect(policy?.spec).toEqual(expected)
 })
 
-it('asks for no Kubernetes that lacks the API', async () => {
+it('requires a Kubernetes version that has the API', async () => {
   const { kubeVersion } = parse(await readFile(join(CHART, 'Chart.yaml'), 'utf8')) as { readonly kubeVersion: string }
   const [, minor] = /^>=1\.(\d+)\.0-0$/.exec(kubeVersion) ?? []
   // ValidatingAdmissionPolicy is v1 from 1.30 on.

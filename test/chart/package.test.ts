@@ -8,7 +8,7 @@ import { runProgram } from '../../controlplane/run-program.ts'
 import { HELMS, helm, MODES, merged, NAMESPACE, RELEASE, type Values } from './support/helm.ts'
 import { CHART, ROOT } from './support/paths.ts'
 
-it('passes the strict lint of Helm, as it comes and in watched namespaces', async () => {
+it('passes Helm’s strict lint with its defaults and for watched namespaces', async () => {
   for (const major of HELMS) {
     for (const values of [
       {},
@@ -25,7 +25,7 @@ it('passes the strict lint of Helm, as it comes and in watched namespaces', asyn
   }
 })
 
-it('packs what it needs, and nothing else', async () => {
+it('contains what it needs and nothing else', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'culvert-chart-'))
   try {
     for (const major of HELMS) {
@@ -60,7 +60,7 @@ it('packs what it needs, and nothing else', async () => {
 const KNOWN =
   /^(Chart\.yaml|README\.md|\.helmignore|values\.yaml|values\.schema\.json|files\/((admission|crds|rbac)\/[\w.-]+|alerts)\.yaml|templates\/([\w-]+\/)?[\w-]+\.(yaml|tpl|txt)|dashboards\/[\w-]+\.json)$/
 
-it('has the version of the program', async () => {
+it('has the program’s version', async () => {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string }
   expect(await chart()).toMatchObject({ version, appVersion: version })
 })

@@ -104,7 +104,7 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
   ],
 ]
 
-it.each(refusals)('refuses %s, and says where', async (_what, values, says) => {
+it.each(refusals)('refuses %s and names the field', async (_what, values, says) => {
   for (const major of HELMS) {
     const { code, stderr } = await template(major, values)
     expect(code).not.toBe(0)
@@ -112,7 +112,7 @@ it.each(refusals)('refuses %s, and says where', async (_what, values, says) => {
   }
 })
 
-it('refuses a value that it does not know, at every level', async () => {
+it('refuses an unknown value at every level', async () => {
   const levels = objectsOf(schema, '')
   expect(levels.length).toBeGreaterThan(20)
   for (const level of levels) {
@@ -132,12 +132,12 @@ function said(stderr: string, place: string): boolean {
   return stderr.includes(unknown) || stderr.includes(`- at '${place}/unheardOf': got object, want string`)
 }
 
-it('refuses every unknown field of what it takes over from Kubernetes', () => {
+it('refuses every unknown field of types taken from Kubernetes', () => {
   const open = openObjects(schema.definitions, [])
   expect(open).toEqual([])
 })
 
-it('leaves to Helm what Helm hands to subcharts', async () => {
+it('accepts the values that Helm passes to subcharts', async () => {
   for (const major of HELMS) expect((await template(major, { global: { team: 'edge' } })).code).toBe(0)
 })
 

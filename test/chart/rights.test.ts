@@ -14,7 +14,7 @@ import { at, find, HELMS, MODES, merged, type Rendered, render, type Values } fr
 
 const registry = new KindsRegistry(kinds)
 
-it('gives the operator what it needs in the whole cluster, and nothing else', async () => {
+it('grants the operator what it needs in the whole cluster and nothing else', async () => {
   for (const major of HELMS) {
     const objects = await render(major, MODES.cluster)
     expect(bound(objects, 'culvert')).toEqual([
@@ -34,7 +34,7 @@ it('gives the operator what it needs in the whole cluster, and nothing else', as
   }
 })
 
-it('gives the operator rights in its namespaces alone, and to see what names the cluster', async () => {
+it('grants the operator rights in its namespaces only, and to read the cluster’s identity', async () => {
   const inNamespace = rules(
     watchedPermissions(registry, { scope: 'namespace', watchSecrets: true, dnsEndpoints: false }),
   )
@@ -70,7 +70,7 @@ it('gives the operator rights in its namespaces alone, and to see what names the
   }
 })
 
-it('gives the operator rights to DNSEndpoints where it makes them, and nowhere else', async () => {
+it('grants the operator rights to DNSEndpoints only where it creates them', async () => {
   const reach = { watchSecrets: true, dnsEndpoints: true } as const
   const own = rules(companionPermissions(registry))
   for (const major of HELMS) {
@@ -88,7 +88,7 @@ it('gives the operator rights to DNSEndpoints where it makes them, and nowhere e
   }
 })
 
-it('has the policy for authors in the whole cluster, or in the watched namespaces alone, and not unless it is asked for', async () => {
+it('has the policy for authors only if asked, in the whole cluster or in the watched namespaces', async () => {
   const asked = { admissionPolicy: { authors: { enabled: true } } }
   const name = 'culvert-system-culvert-authors'
   for (const major of HELMS) {
@@ -103,7 +103,7 @@ it('has the policy for authors in the whole cluster, or in the watched namespace
   }
 })
 
-it('lets the check before uninstalling list what it looks for, and do nothing else', async () => {
+it('grants the uninstall check the lists that it needs and nothing else', async () => {
   for (const major of HELMS) {
     expect(bound(await render(major, MODES.cluster), 'culvert-leftovers')).toEqual([
       ['ClusterRole', undefined, rules(leftoverPermissions(registry, 'cluster'))],
@@ -116,7 +116,7 @@ it('lets the check before uninstalling list what it looks for, and do nothing el
   }
 })
 
-it('gives the service account of the operator to nobody else', async () => {
+it('binds the operator’s ServiceAccount to nothing else', async () => {
   const objects = await render(4, merged(MODES.cluster, { emulator: { enabled: true } }))
   const pods = [
     at(find(objects, 'Deployment', 'culvert-emulator'), 'spec.template.spec'),

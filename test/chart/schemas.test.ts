@@ -31,7 +31,7 @@ const shapes: readonly (readonly [name: string, values: Values])[] = [
   ['with as little as can be', little()],
 ]
 
-it.each(shapes)('makes objects that the API takes, %s', async (_name, values) => {
+it.each(shapes)('renders objects that the API accepts, %s', async (_name, values) => {
   for (const major of HELMS) {
     const { code, stdout, stderr } = await judge(
       await renderText(major, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount']),
@@ -41,7 +41,7 @@ it.each(shapes)('makes objects that the API takes, %s', async (_name, values) =>
   }
 })
 
-it('leaves out nothing of what there is to judge', async () => {
+it('judges every rendered object', async () => {
   const [, [, values] = ['', {}]] = shapes
   const objects = await render(4, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount'])
   const found = new Set(objects.map(({ kind }) => kind))
@@ -60,7 +60,7 @@ it('leaves out nothing of what there is to judge', async () => {
   }
 })
 
-it('is judged by schemas that refuse what they do not know', async () => {
+it('the schemas refuse unknown fields', async () => {
   const meta = { metadata: { name: 'x' } }
   const wrong = [
     { apiVersion: 'v1', kind: 'Service', ...meta, spec: { port: 80 } },

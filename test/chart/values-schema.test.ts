@@ -7,7 +7,7 @@ import { borrowedDefinitions } from './support/values-schema.ts'
 const FILE = join(CHART, 'values.schema.json')
 
 /** `npx vitest run --project chart -u` regenerates them. */
-it('takes the types of Kubernetes, of Prometheus and of the ClusterAccount as they are', async () => {
+it('uses the types of Kubernetes, Prometheus and the ClusterAccount unchanged', async () => {
   const schema = JSON.parse(await readFile(FILE, 'utf8')) as object
   const text = `${JSON.stringify({ ...schema, definitions: await borrowedDefinitions() }, null, 2)}\n`
   await expect(text).toMatchFileSnapshot(FILE)

@@ -21,7 +21,7 @@ describe.each(modes)('with one operator for the %s mode', (mode) => {
   })
 })
 
-it('says of every value what it does', async () => {
+it('describes every value', async () => {
   const values = settable(chartValues(await readFile(join(CHART, 'values.yaml'), 'utf8')))
   const paths = values.map(({ path }) => path).filter((path) => !ELSEWHERE.includes(path))
   expect(new Set(cases.map(({ path }) => path))).toEqual(new Set(paths))

@@ -71,7 +71,7 @@ function essence({ certificate_management_status: _, ...body }: Body): Body {
   return body
 }
 
-test('adopting never widens: what the spec leaves out stays as somebody made it, with drift in it too', {
+test('adopting never widens: fields that the spec leaves out stay unchanged, drift included', {
   timeout: 120_000,
 }, async () => {
   await using world = await World.open()
@@ -113,7 +113,7 @@ test('adopting never widens: what the spec leaves out stays as somebody made it,
   expect(sent).toEqual([['bind:b.example.com'], ['bind:c.example.com'], ['*']])
 })
 
-test('before it is adopted, each field tells the value there and the value wanted, and a secret neither', async () => {
+test('before adoption, each field shows its current and its wanted value, and a secret neither', async () => {
   await using world = await World.open()
   const credential = await world.api.create('/credentials', { acl: ['bind:a.example.com'], description: 'by hand' })
   const arn = 'arn:aws:firehose:eu-central-1:123456789012:deliverystream/a'
@@ -151,7 +151,7 @@ test('before it is adopted, each field tells the value there and the value wante
   expect(world.writes(mark)).toEqual([])
 })
 
-test('an adopted credential says that its token is not known here, until it is rotated', async () => {
+test('an adopted credential reports that its token is unknown until it is rotated', async () => {
   await using world = await World.open()
   const readyAs = async (kind: string, name: string, words: string): Promise<Resource> =>
     await world.until(kind, name, `says ${words}`, (cr) => conditionOf(cr, 'Ready')?.message.includes(words) === true)
@@ -172,7 +172,7 @@ test('an adopted credential says that its token is not known here, until it is r
   }
 })
 
-test('an SSH authority with another type of key than its spec has is not adopted, and the condition tells both', async () => {
+test('an SSH authority whose key type differs from the spec is not adopted, and the condition names both types', async () => {
   await using world = await World.open()
   const id = await world.api.create('/ssh_certificate_authorities', { private_key_type: 'rsa', key_size: 2048 })
   const naming = { externalID: id, managementPolicy: 'Observe' }

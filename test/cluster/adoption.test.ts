@@ -43,7 +43,7 @@ function told(message: string): readonly string[] {
   return /update ([a-z_, ]+?)(?:;|\. |, (?:create|update|delete) |$)/.exec(message)?.[1]?.split(', ') ?? []
 }
 
-test('an account made by hand: each kind is shown before anything is written, adopted as told, and left as it is', {
+test('in an account made by hand, each kind is shown before any write, adopted on request, and left unchanged', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()

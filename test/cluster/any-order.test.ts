@@ -114,51 +114,59 @@ async function namespaceGone(world: World): Promise<void> {
 /** For a test that deletes a namespace: its controller looks again ever less often. */
 const PATIENCE = { timeout: 240_000 }
 
-test('the quickstart applied backwards converges, and goes whole with its namespace', PATIENCE, async () => {
-  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
-  const manifests = await quickstart(world)
-  const before = await left(world)
-  for (const manifest of manifests.filter(({ kind }) => kind === 'Namespace')) await apply(world, manifest)
-  await world.delete('Account', 'default')
-  await world.gone('Account', 'default')
-  const backwards = manifests.filter(({ kind }) => kind !== 'Namespace').toReversed()
-  for (const manifest of backwards) await apply(world, manifest)
-  await allReady(world, manifests)
-  expect(await left(world)).toHaveLength(before.length + declared(manifests))
+test(
+  'the quickstart applied in reverse converges, and is deleted completely with its namespace',
+  PATIENCE,
+  async () => {
+    await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
+    const manifests = await quickstart(world)
+    const before = await left(world)
+    for (const manifest of manifests.filter(({ kind }) => kind === 'Namespace')) await apply(world, manifest)
+    await world.delete('Account', 'default')
+    await world.gone('Account', 'default')
+    const backwards = manifests.filter(({ kind }) => kind !== 'Namespace').toReversed()
+    for (const manifest of backwards) await apply(world, manifest)
+    await allReady(world, manifests)
+    expect(await left(world)).toHaveLength(before.length + declared(manifests))
 
-  await world.kube.delete(namespaceType, { name: world.namespace })
-  await namespaceGone(world)
-  expect(await left(world)).toEqual(before)
-  const [shared] = (await world.kube.list<Resource>(typeOf('ClusterAccount'))).items
-  expect(await secretNames(world, world.operatorNamespace)).toEqual([
-    `culvert-key-${shared?.metadata.uid}`,
-    'culvert-salt',
-    'shared-credentials',
-  ])
+    await world.kube.delete(namespaceType, { name: world.namespace })
+    await namespaceGone(world)
+    expect(await left(world)).toEqual(before)
+    const [shared] = (await world.kube.list<Resource>(typeOf('ClusterAccount'))).items
+    expect(await secretNames(world, world.operatorNamespace)).toEqual([
+      `culvert-key-${shared?.metadata.uid}`,
+      'culvert-salt',
+      'shared-credentials',
+    ])
 
-  await world.kube.delete(typeOf('ClusterAccount'), { name: 'shared' })
-  const keys = () => secretNames(world, world.operatorNamespace)
-  await until('its kept key is gone', async () => (await keys()).length === 2, { describe: keys })
-})
+    await world.kube.delete(typeOf('ClusterAccount'), { name: 'shared' })
+    const keys = () => secretNames(world, world.operatorNamespace)
+    await until('its kept key is gone', async () => (await keys()).length === 2, { describe: keys })
+  },
+)
 
-test('a namespace whose Secrets are gone before the operator runs again still goes whole', PATIENCE, async () => {
-  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
-  const manifests = await quickstart(world)
-  const first = await left(world)
-  for (const manifest of manifests) await apply(world, manifest)
-  await allReady(world, manifests)
-  await world.operator.kill()
+test(
+  'a namespace whose Secrets are gone before the operator runs again is still deleted completely',
+  PATIENCE,
+  async () => {
+    await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
+    const manifests = await quickstart(world)
+    const first = await left(world)
+    for (const manifest of manifests) await apply(world, manifest)
+    await allReady(world, manifests)
+    await world.operator.kill()
 
-  await world.kube.delete(namespaceType, { name: world.namespace })
-  await until('the Secrets are gone and the resources are to go', async () => {
-    const deleting = (await remaining(world)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-    return deleting.length === namespaced(manifests) && (await secretNames(world, world.namespace)).length === 0
-  })
-  const before = world.mark()
+    await world.kube.delete(namespaceType, { name: world.namespace })
+    await until('the Secrets are gone and the resources are to go', async () => {
+      const deleting = (await remaining(world)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+      return deleting.length === namespaced(manifests) && (await secretNames(world, world.namespace)).length === 0
+    })
+    const before = world.mark()
 
-  await world.startOperator()
-  await namespaceGone(world)
-  expect(await left(world)).toEqual(first)
-  const others = world.writes(before).filter(({ method, status }) => method !== 'DELETE' || status !== 204)
-  expect(others).toEqual([])
-})
+    await world.startOperator()
+    await namespaceGone(world)
+    expect(await left(world)).toEqual(first)
+    const others = world.writes(before).filter(({ method, status }) => method !== 'DELETE' || status !== 204)
+    expect(others).toEqual([])
+  },
+)

@@ -60,7 +60,7 @@ async function expectOneRecordEach(world: World, file: string, others: ReadonlyS
   }
 }
 
-test('each write to the account has one audit record, with its resource and why: lifecycle, drift, rotation, replacement, adoption, command, deletion', {
+test('each write to the account has one audit record with its resource and reason: lifecycle, drift, rotation, replacement, adoption, command, deletion', {
   timeout,
 }, async () => {
   const { world, file } = await openWorld()
@@ -172,7 +172,7 @@ test('each write to the account has one audit record, with its resource and why:
   for (const secret of [...tokens, world.emulator.apiKey]) expect(text).not.toContain(secret)
 })
 
-test('a refused write, one whose answer got lost and one that never arrived each have their own outcome', {
+test('a refused write, a lost answer and a write that never arrived have outcomes of their own', {
   timeout,
 }, async () => {
   const { world, file } = await openWorld()

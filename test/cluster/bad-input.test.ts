@@ -71,7 +71,7 @@ test('a domain that is taken', async () => {
   await world.ready('ReservedDomain', 'shop')
 })
 
-test('a reference to what does not exist, by name', async () => {
+test('a reference to a missing resource, by name', async () => {
   await using world = await World.open()
   await world.apply('Edge', 'front', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
   await tells(world, 'Edge', 'front', {
@@ -87,7 +87,7 @@ test('a reference to what does not exist, by name', async () => {
   await world.ready('Edge', 'front')
 })
 
-test('a reference to what does not exist, by id', async () => {
+test('a reference to a missing object, by id', async () => {
   await using world = await World.open()
   const edge = (id: string): Spec => ({ protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ id }] } })
   await world.apply('Edge', 'front', edge('ipp_unknown'))
@@ -106,7 +106,7 @@ test('a reference to what does not exist, by id', async () => {
   await world.ready('Edge', 'front')
 })
 
-test('a hostport of a domain that the account does not have', async () => {
+test('a hostport of an unknown domain', async () => {
   await using world = await World.open()
   await world.apply('Edge', 'front', {
     protocol: 'TLS',
@@ -126,7 +126,7 @@ test('a hostport of a domain that the account does not have', async () => {
   await world.ready('Edge', 'front')
 })
 
-test('a secret input that is missing, whole or in part', async () => {
+test('a missing Secret, and a missing key of one', async () => {
   await using world = await World.open()
   await world.apply('EventDestination', 'log', {
     type: 'Monitor',
@@ -149,7 +149,7 @@ test('a secret input that is missing, whole or in part', async () => {
   await world.ready('EventDestination', 'log')
 })
 
-test('metadata that would pass for a mark of Culvert', async () => {
+test('metadata that looks like Culvert’s marker', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'shop', { ...shop, rawMetadata: '{"culvert":{}}' })
   await tells(world, 'Backend', 'shop', {
@@ -167,7 +167,7 @@ test('metadata that would pass for a mark of Culvert', async () => {
   expect(held).toMatchObject({ metadata: '{"team":"culvert"}' })
 })
 
-test('Backends that refer to each other in a circle', async () => {
+test('Backends that refer to each other in a cycle', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'a', failover('b'))
   await world.apply('Backend', 'b', failover('c'))
@@ -229,7 +229,7 @@ test('a wrong API key', async () => {
   for (const name of ['shop', 'next', 'more-1', 'more-5']) await world.ready('Backend', name)
 })
 
-test('a Secret with the API key that is missing', async () => {
+test('a missing Secret with the API key', async () => {
   await using world = await World.open({ account: { apiKeySecretRef: { name: 'later' } } })
   await tells(world, 'Account', 'default', {
     reason: 'SecretMissing',
@@ -251,7 +251,7 @@ test('a Secret with the API key that is missing', async () => {
   await world.ready('Backend', 'shop')
 })
 
-test('an Account that does not exist', async () => {
+test('a missing Account', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'shop', { ...shop, accountRef: { name: 'other' } })
   await tells(world, 'Backend', 'shop', {
@@ -266,7 +266,7 @@ test('an Account that does not exist', async () => {
   await world.ready('Backend', 'shop')
 })
 
-test('an API that cannot be reached', async () => {
+test('an unreachable API', async () => {
   const listen = `127.0.0.1:${await freePort()}`
   await using world = await World.open({ flags: ['--allow-api-host', listen] })
   const unreachable = { baseURL: `http://${listen}`, apiKeySecretRef: { name: 'credentials' } }

@@ -52,7 +52,7 @@ function expectPolledAt(retriesAt: string | undefined, found: readonly JournalEn
   for (const { time } of found) expect(Date.parse(time)).toBeGreaterThanOrEqual(Date.parse(retriesAt ?? ''))
 }
 
-test('a custom domain shows the records to make, and is Ready once they are there, untouched', async () => {
+test('a custom domain shows the records to create, and is Ready once they exist, without another write', async () => {
   await using world = await openBehind()
   await world.apply('ReservedDomain', 'apps', { domain: '*.apps.example.com', ...managed })
   await world.reason('ReservedDomain', 'apps', 'Ready', 'DNSError')
@@ -111,7 +111,7 @@ test('a custom domain shows the records to make, and is Ready once they are ther
   expect(asked).toHaveLength(1)
 })
 
-test('an internal error of the service is waited out and recovers alone', async () => {
+test('an internal error of the service is waited out and recovers by itself', async () => {
   await using world = await openBehind()
   world.emulator.admin.addFault({ type: 'certificate', domain: 'shop.tunnel.example', errorCode: 'INTERNAL_ERROR' })
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.tunnel.example', ...managed })
@@ -134,7 +134,7 @@ test('an internal error of the service is waited out and recovers alone', async 
   expectPolledAt(provisioningJob?.retriesAt, polls(world, mark, statusOf(failing)))
 })
 
-test('an agent ingress shows the NS records that delegate its domain, and is Ready once they are there, untouched', async () => {
+test('an agent ingress shows the NS records to create, and is Ready once they exist, without another write', async () => {
   await using world = await openBehind()
   await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...managed })
   const failing = await world.until('AgentIngress', 'agents', 'is stalled', (cr) => {
@@ -165,7 +165,7 @@ test('an agent ingress shows the NS records that delegate its domain, and is Rea
   expect(world.writes(mark)).toEqual([])
 })
 
-test('a domain of the service is pending first, and Ready with its certificate', async () => {
+test('a domain of the service is pending at first, and Ready with its certificate', async () => {
   await using world = await World.open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.tunnel.example', ...managed })
   const { message } = await world.reason('ReservedDomain', 'shop', 'Ready', 'CertificatePending')
@@ -188,7 +188,7 @@ test('a domain of the service is pending first, and Ready with its certificate',
   expect(world.writes().map(({ method }) => method)).toEqual(['POST'])
 })
 
-test('a domain can be listened on while its certificate is still missing', async () => {
+test('an edge can listen on a domain while its certificate is still missing', async () => {
   await using world = await World.open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...managed })
   const hostports = [{ type: 'ReservedDomain', reservedDomainRef: { name: 'shop' }, port: 443 }]

@@ -125,7 +125,7 @@ function writes(world: World, since = 0) {
   return world.writes(since).filter(({ path }) => path.startsWith('/backends/'))
 }
 
-test('a ClusterAccount lets in the namespaces that it selects: none when it says nothing, all with {}', async () => {
+test('a ClusterAccount admits the namespaces that it selects: none by default, all with {}', async () => {
   await using world = await open()
   const [a, b] = [await Tenant.create(world, { team: 'a' }), await Tenant.create(world)]
   await applyClusterAccount(world, sharedName(world))
@@ -151,7 +151,7 @@ test('a ClusterAccount lets in the namespaces that it selects: none when it says
   expect(writes(world)).toHaveLength(2)
 })
 
-test('a namespace that loses its label keeps its objects as they are; with the label back, all is made up for', async () => {
+test('a namespace that loses its label keeps its objects unchanged; with the label back, it catches up', async () => {
   await using world = await open()
   const tenant = await Tenant.create(world, { team: 'a' })
   await applyClusterAccount(
@@ -189,7 +189,7 @@ test('a namespace that loses its label keeps its objects as they are; with the l
   ).toEqual(['DELETE', 'PATCH', 'POST'])
 })
 
-test('the key of a ClusterAccount is read in the operator’s namespace, and nothing in a namespace aims it elsewhere', async () => {
+test('the key of a ClusterAccount is read in the operator’s namespace, and no tenant can redirect it', async () => {
   await using world = await open()
   const tenant = await Tenant.create(world)
   const { body } = await world.api.post('/api_keys', { description: 'of the tenant' })
@@ -212,7 +212,7 @@ test('the key of a ClusterAccount is read in the operator’s namespace, and not
   expect(writes(world).length).toBeGreaterThan(0)
 })
 
-test('without accountRef a resource lives in the namespace’s own default account, else in the cluster’s, and stays there', async () => {
+test('without accountRef a resource uses the namespace’s default account, else the cluster’s, and stays there', async () => {
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
   await using world = await open(['--kubeconfig', proxy.kubeconfigPath])
   await applyClusterAccount(world, 'default', allowing({}))

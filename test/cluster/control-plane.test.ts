@@ -76,7 +76,7 @@ describe('a control plane', () => {
     expect(version.serverVersion).toMatchObject({ gitVersion: 'v1.36.3', major: '1', minor: '36' })
   })
 
-  it('takes manifests from standard input', async () => {
+  it('accepts manifests from standard input', async () => {
     const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'from-stdin' }, data: { key: 'value' } }
     const applied = await controlPlane.kubectl(['apply', '--server-side', '-f', '-'], {
       stdin: JSON.stringify(manifest),
@@ -85,7 +85,7 @@ describe('a control plane', () => {
     expect(await kubectl('get', 'configmap', 'from-stdin', '-o', 'jsonpath={.data.key}')).toBe('value')
   })
 
-  it('reports what kubectl refuses as a result', async () => {
+  it('returns what kubectl refuses as a result', async () => {
     const result = await controlPlane.kubectl(['get', 'configmap', 'absent'])
     expect(result.code).toBe(1)
     expect(result.stderr).toContain('NotFound')
@@ -123,7 +123,7 @@ describe('a control plane', () => {
     ])
   })
 
-  it('keeps its data, its address and its working controllers when the apiserver restarts or crashes', async () => {
+  it('keeps its data, address and controllers when the apiserver restarts or crashes', async () => {
     const { server } = controlPlane
     await kubectl('create', 'namespace', 'survivor')
     await controlPlane.restartApiserver()
@@ -138,7 +138,7 @@ describe('a control plane', () => {
     await kubectl('delete', 'namespace', 'survivor', '--timeout=60s')
   })
 
-  it('tells that its port was taken while the apiserver was down', async () => {
+  it('reports that its port was taken while the apiserver was down', async () => {
     await using other = await startControlPlane({ controllers: [] })
     await other.killApiserver()
     const intruder = createServer((socket) => socket.destroy()).listen(Number(new URL(other.server).port), '127.0.0.1')
@@ -152,7 +152,7 @@ describe('a control plane', () => {
 })
 
 describe('the owner of a control plane', () => {
-  it('takes it along when it is killed', async () => {
+  it('ends the control plane when it is killed', async () => {
     const { owner, owned, exit } = await startOwner('wait')
     expect(await runningOf(owned.pids)).toHaveLength(4)
     owner.kill('SIGKILL')
@@ -160,14 +160,14 @@ describe('the owner of a control plane', () => {
     await expectNothingLeft(owned.kubeconfigPath, owned.pids)
   })
 
-  it('takes it along on Ctrl-C', async () => {
+  it('ends the control plane on Ctrl-C', async () => {
     const { owner, owned, exit } = await startOwner('wait')
     owner.kill('SIGINT')
     await exit
     await expectNothingLeft(owned.kubeconfigPath, owned.pids)
   })
 
-  it('ends without stopping it when there is nothing more to do, and takes it along', async () => {
+  it('ends the control plane even if it never stopped it', async () => {
     const { owned, exit } = await startOwner('end')
     expect(await exit).toEqual([0, null])
     await expectNothingLeft(owned.kubeconfigPath, owned.pids)

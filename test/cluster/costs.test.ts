@@ -68,7 +68,7 @@ test.each([
   })
 })
 
-test('raw metadata costs one API call and two Kubernetes writes more', async () => {
+test('raw metadata costs one more API call and two more Kubernetes writes', async () => {
   await using world = await open()
   expect(await creation(world, 'Backend', 'shop', { ...tunnels, rawMetadata: '{"team":"shop"}' })).toEqual({
     calls: ['POST /backends/tunnel_group', 'PATCH /backends/tunnel_group/{id}'],
@@ -92,7 +92,7 @@ test('an Edge with four modules costs one API call and two Kubernetes writes', a
   })
 })
 
-test('deleting costs a look, one API call and one Kubernetes write, and a list of each collection that could use the object', async () => {
+test('deleting costs one read, one API call, one Kubernetes write, and a list of each collection of dependents', async () => {
   await using world = await open()
   expect(await deletion(world, 'Edge', 'first-edge')).toEqual({
     calls: ['GET /edges/tls/{id}', 'DELETE /edges/tls/{id}'],

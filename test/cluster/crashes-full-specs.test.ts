@@ -7,7 +7,7 @@ import { ApiGate, KubeGate } from './support/gates.ts'
  * With `rawMetadata`, which some of these have, the marker has to give way: after the id is stored, it is noted in an annotation, and then the metadata
  * is sent. A policy has three rules. Each test starts the operator up to a dozen times.
  */
-describe('of the full spec of every kind, one object is there after a crash', {
+describe('a crash leaves one object for the full spec of every kind', {
   timeout: 600_000,
   tags: 'nightly',
 }, () => {

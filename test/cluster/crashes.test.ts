@@ -9,7 +9,7 @@ const cases = casesTitled('minimal')
 /** Each test starts the operator up to ten times. */
 const timeout = 600_000
 
-test('an operator killed before and after each of its Kubernetes writes makes one object of every kind', {
+test('an operator killed before and after each Kubernetes write creates one object of every kind', {
   timeout,
 }, async () => {
   const kills = await killsAt(cases, (...way) => new KubeGate('write, then answer', ...way))
@@ -18,7 +18,7 @@ test('an operator killed before and after each of its Kubernetes writes makes on
 })
 
 test.each(groupsOf(cases))(
-  'an operator killed before and after each of its API writes makes one object: $kinds',
+  'an operator killed before and after each API write creates one object: $kinds',
   {
     timeout,
     tags: 'nightly',
@@ -30,7 +30,7 @@ test.each(groupsOf(cases))(
 )
 
 test.each(groupsOf(otherCases()))(
-  'an operator killed before and after each of its API writes makes one object of other forms: $kinds',
+  'an operator killed before and after each API write creates one object of other forms: $kinds',
   {
     timeout,
     tags: 'nightly',
@@ -40,7 +40,7 @@ test.each(groupsOf(otherCases()))(
   },
 )
 
-test('a create that takes effect after its process has died is waited for, not sent again', async () => {
+test('a create that takes effect after its process has died is awaited, not repeated', async () => {
   await using world = await World.open({ flags: ['--request-timeout', '10s'] })
   await applyNeeds(world, cases, ['a'])
   const subjects = subjectsOf(cases, 'a')

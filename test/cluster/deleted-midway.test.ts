@@ -91,7 +91,7 @@ beforeAll(async () => {
   }
 })
 
-test('a resource that is deleted while the operator is down, killed at any step, leaves nothing behind', {
+test('a resource deleted while the operator is down, killed at any step, leaves nothing behind', {
   timeout: 600_000,
   tags: 'nightly',
 }, async () => {
@@ -112,7 +112,7 @@ test('a resource that is deleted while the operator is down, killed at any step,
   await expectNothingLeft(world, { needs: NEEDS })
 })
 
-test('a resource that is deleted while the operator is at any step leaves nothing behind', {
+test('a resource deleted while the operator is at any step leaves nothing behind', {
   timeout: 600_000,
 }, async () => {
   // Requests are held, none is given up.
@@ -123,7 +123,7 @@ test('a resource that is deleted while the operator is at any step leaves nothin
   await expectNothingLeft(stage.world, { needs: NEEDS })
 })
 
-test('a resource that is deleted while the operator cannot know what came of a request leaves nothing behind', {
+test('a resource deleted while the outcome of a request is unknown leaves nothing behind', {
   timeout: 600_000,
   tags: 'nightly',
 }, async () => {

@@ -57,13 +57,13 @@ async function kubectl(...args: readonly string[]): Promise<string> {
   return result.stdout
 }
 
-test('the demo ends with every resource Ready and says how to look around', () => {
+test('the demo ends with every resource Ready and prints what to try', () => {
   expect(output).toContain(`All ${declared} resources are Ready after `)
   expect(output).toContain('CertificatePending')
   expect(output).toContain('kubectl get culvert -A')
 })
 
-test('every object of the account equals what its manifest says', async () => {
+test('every object of the account equals its manifest', async () => {
   const office = await only('ip_policies', 'The office, but for its guests, and a partner')
   const shared = await only('ip_policies', '')
   const rules = (await all('ip_policy_rules')).map(({ cidr, action, description, ip_policy }) => {
@@ -223,7 +223,7 @@ test('kubectl shows useful columns and explains the fields', async () => {
   expect(await kubectl('explain', 'edge.spec.hostports')).toMatch(/DESCRIPTION:\s+\S+/)
 })
 
-test('Ctrl-C ends all of it', async () => {
+test('Ctrl-C ends everything', async () => {
   const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? ''
   expect(existsSync(kubeconfig)).toBe(true)
   const exit = once(demo, 'exit')

@@ -76,7 +76,7 @@ test('every field that an update may carry has a change to try it with, and no o
   }
 })
 
-test('a change of any field is put back within one pass, told by an Event and counted by field', {
+test('a change of any field is reverted within one resync, reported by an Event and counted by field', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()
@@ -190,7 +190,7 @@ const ruleDrifts: readonly {
   },
 ]
 
-test('rules changed, removed or added behind a policy’s back are put right within one pass', async () => {
+test('rules changed, removed or added by hand are corrected within one resync', async () => {
   await using world = await World.open()
   const meaning = async (): Promise<readonly string[]> => {
     const found = await world.remote('ip_policy_rules')
@@ -221,7 +221,7 @@ test('rules changed, removed or added behind a policy’s back are put right wit
   }
 })
 
-test('what was deleted at the API is made again within one pass', async () => {
+test('an object deleted at the API is recreated within one resync', async () => {
   await using world = await World.open()
   const minimal = managed.flatMap(({ definition }) => specsOf(definition.kind).slice(0, 1))
   await applyNeeds(world, minimal, ['deleted'])

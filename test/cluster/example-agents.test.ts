@@ -40,7 +40,7 @@ function isNeeded({ apiVersion, kind }: Manifest): boolean {
 }
 
 describe.each(['quickstart', 'kinds'])('of the examples in %s', (folder) => {
-  test('each credential lets an agent in, and each TunnelGroup is served by one', async () => {
+  test('each credential admits an agent, and each TunnelGroup is served by one', async () => {
     await using world = await World.open()
     const { admin } = world.emulator
     const applied = await applyExample(world, folder)

@@ -44,7 +44,7 @@ describe('the examples of the kinds', () => {
     await cluster[Symbol.asyncDispose]()
   })
 
-  test.each(files)('%s is taken by the apiserver, with no unknown field and no warning', async (file) => {
+  test.each(files)('%s is accepted by the apiserver, without an unknown field or a warning', async (file) => {
     const manifests = await manifestsIn(file)
     const plural = basename(file, '.yaml')
     const kind = kinds.find(({ definition }) => definition.plural === plural)?.definition.kind
@@ -63,7 +63,7 @@ describe('the examples of the kinds', () => {
     expect(applied.trim().split('\n')).toHaveLength(manifests.length)
   })
 
-  test('are one file for each kind', () => {
+  test('are one file per kind', () => {
     expect(files).toEqual(kinds.map(({ definition }) => `kinds/${definition.plural}.yaml`).sort())
   })
 })

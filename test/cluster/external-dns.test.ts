@@ -80,7 +80,7 @@ function statusOf({ status }: Resource) {
 
 const asked = { dns: { endpoint: true } }
 
-test('without the CRD of ExternalDNS the domain works and says what is missing; once it is installed, the records follow', {
+test('without the CRD of ExternalDNS the domain works and reports it; once it is installed, the records follow', {
   timeout: 240_000,
 }, async () => {
   await using world = await open()
@@ -99,7 +99,7 @@ test('without the CRD of ExternalDNS the domain works and says what is missing; 
   expect(world.journal(mark)).toEqual([])
 })
 
-test('the records are those that domains, wildcards and ingresses need, owned by their resources, and written once', async () => {
+test('the records are those that domains, wildcards and ingresses need, owned by their resources and written once', async () => {
   await installCRD()
   await using world = await open()
   await world.apply('ReservedDomain', 'own', { domain: 'own.example.com', ...asked })
@@ -140,7 +140,7 @@ test('the records are those that domains, wildcards and ingresses need, owned by
   expect(await world.get('ReservedDomain', 'wild')).toEqual(wild)
 })
 
-test('what is altered is put back, what is deleted is made again, and what others add stays', async () => {
+test('changed records are reverted, deleted ones recreated, and records of others stay', async () => {
   await installCRD()
   await using world = await open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
@@ -164,7 +164,7 @@ test('what is altered is put back, what is deleted is made again, and what other
   expect(world.writes().filter(({ method }) => method !== 'POST')).toEqual([])
 })
 
-test('the DNSEndpoint of somebody else is refused and left alone, and once it is gone ours takes its place', async () => {
+test('a foreign DNSEndpoint is refused and left alone; once it is gone, ours takes its place', async () => {
   await installCRD()
   await using world = await open()
   const key = { namespace: world.namespace, name: 'shop' }
@@ -187,7 +187,7 @@ test('the DNSEndpoint of somebody else is refused and left alone, and once it is
   expect((await endpointNamed(world, 'shop'))?.metadata.uid).not.toBe(foreign.metadata.uid)
 })
 
-test('an operator that may not touch DNSEndpoints says so where one is asked for, and is none the worse where none is', async () => {
+test('an operator without rights to DNSEndpoints reports it where one is requested, and works elsewhere', async () => {
   await installCRD()
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
   const forbidden = proxy.intercept(({ path }) => {
@@ -207,7 +207,7 @@ test('an operator that may not touch DNSEndpoints says so where one is asked for
   await inPlace(world, 'ReservedDomain', 'shop')
 })
 
-test('the records go with the field that asks for them, also when that goes while nobody looks and the status with it', async () => {
+test('the records go with the field that requests them, even if it and the status go while no operator runs', async () => {
   await installCRD()
   await using world = await open()
   const domain = { domain: 'shop.example.com' }
@@ -231,7 +231,7 @@ test('the records go with the field that asks for them, also when that goes whil
   await gone(world, 'shop')
 })
 
-test('the records of a deleted resource go by the garbage collector, those of a retained one stay', async () => {
+test('the records of a deleted resource are garbage-collected; those of a retained one stay', async () => {
   await installCRD()
   await using world = await open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
@@ -256,7 +256,7 @@ test('the records of a deleted resource go by the garbage collector, those of a 
   ])
 })
 
-test('without --dns-endpoints nothing published is deleted, changed or kept up to date, and a retained resource waits with its own', async () => {
+test('without --dns-endpoints published records are left alone, and a retained resource waits with its own', async () => {
   await installCRD()
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, dnsRights: true, operator: false })
   await world.startOperator(FLAGS)
@@ -294,7 +294,7 @@ test('without --dns-endpoints nothing published is deleted, changed or kept up t
   expect((await endpointNamed(world, 'retained'))?.metadata.ownerReferences ?? []).toEqual([])
 })
 
-test('a domain taken off the list keeps what it has published, and gives it up with the field', async () => {
+test('a domain taken off the list keeps its published records until the field goes', async () => {
   await installCRD()
   await using world = await open()
   await world.operator.stop()

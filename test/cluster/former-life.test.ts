@@ -46,7 +46,7 @@ async function objectIds(world: World): Promise<readonly unknown[]> {
 }
 
 for (const title of ['minimal', 'full'] as const) {
-  test(`a resource that lost its status finds its object again, and takes it along when deleted: each kind, ${title}`, {
+  test(`a resource that lost its status finds its object again and deletes it in the end: each kind, ${title}`, {
     timeout: 240_000,
   }, async () => {
     await using world = await World.open()
@@ -82,7 +82,7 @@ test('a resource that was removed by hand and applied again takes its former obj
   expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 
-test('a resource with raw metadata, applied again with a namesake’s note, is told of the object and makes none', async () => {
+test('a resource with raw metadata, applied again with a namesake’s annotation, reports the object and creates none', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', { ...tunnels, rawMetadata: 'mine' })
   const { status, metadata } = await world.ready('Backend', 'web')
@@ -107,7 +107,7 @@ test('a resource with raw metadata, applied again with a namesake’s note, is t
   expect(await world.remote('backends/tunnel_group')).toHaveLength(3)
 })
 
-test('a note that somebody made up takes nothing and deletes nothing', async () => {
+test('a forged annotation takes nothing and deletes nothing', async () => {
   await using world = await World.open({ operator: false })
   const { body } = await world.api.post('/backends/http_response', { body: 'of somebody else' })
   const spec = { type: 'HTTPResponse', httpResponse: { body: 'mine' } }

@@ -3,7 +3,7 @@ import { KubeProxy } from '../builders/kube-proxy.ts'
 import { until } from './support/wait.ts'
 import { World } from './support/world.ts'
 
-test('an operator is alive at once, and ready when its watches have seen everything', async () => {
+test('an operator is alive immediately, and ready once its watches are synced', async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ operator: false })
   const held = proxy.intercept(({ method, path }) => {
@@ -49,7 +49,7 @@ const AT_REST = [
   ['leader_election_master_status', 'name="culvert"'],
 ] as const
 
-test('the metrics that dashboards know have values once work was done', async () => {
+test('the usual controller metrics have values once work was done', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
   const { status } = await world.ready('Backend', 'web')

@@ -48,7 +48,7 @@ test.each([
   { held: 8, few: 5 },
   { held: 70, few: 7 },
 ])(
-  'of $held objects $few may vanish in a pass and are made again; one more is a matter for the administrator',
+  'of $held objects $few may vanish in one resync and are recreated; one more needs the administrator',
   async ({ held, few }) => {
     await using world = await openWith(held)
     await vanish(world, few)
@@ -70,7 +70,7 @@ test.each([
   },
 )
 
-test('objects that come back prove the account', async () => {
+test('objects that reappear prove the account’s identity', async () => {
   await using world = await openWith(8)
   const snapshot = world.emulator.admin.snapshot()
   const before = await world.remote(path)

@@ -28,7 +28,7 @@ async function clone(world: World, { kind, metadata: found, spec }: Resource, na
 }
 
 test.each(cloned)(
-  'a clone of %s gets an object of its own and leaves the original’s alone',
+  'a clone of %s gets its own object and leaves the original’s alone',
   async (_title, kind, at, spec) => {
     await using world = await World.open()
     await world.apply(kind, 'original', spec)
@@ -89,7 +89,7 @@ async function swapKey(world: World, when: string): Promise<void> {
 const moments = ['running', 'down']
 
 test.each(moments)(
-  'a key of another account, put in while the operator is %s, stops everything until the right one is back',
+  'a key of another account, set while the operator is %s, stops everything until the right one is back',
   async (when) => {
     await using world = await openWithTwoAccounts()
     const before = await world.remote(path)
@@ -111,7 +111,7 @@ test.each(moments)(
 )
 
 test.each(moments)(
-  'a key of another account, put in while the operator is %s, is used once an administrator confirms it',
+  'a key of another account, set while the operator is %s, is used once an administrator confirms it',
   async (when) => {
     await using world = await openWithTwoAccounts()
     const left = await world.remote(path)
@@ -132,7 +132,7 @@ test.each(moments)(
   },
 )
 
-test('an object whose resource is gone is reported, and deleted by nobody', async () => {
+test('an object whose resource is gone is reported, not deleted', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'forgotten', { ...tunnels, deletionPolicy: 'Retain' })
   const { id } = (await world.ready('Backend', 'forgotten')).status ?? {}
@@ -160,7 +160,7 @@ test.each([
   ['Backend', path, tunnels],
   ['IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }],
 ] as const)(
-  'a copy of the object of a %s is deleted by the next pass, and the original stays',
+  'a copy of the object of a %s is deleted by the next resync, and the original stays',
   async (kind, at, spec) => {
     await using world = await World.open()
     await world.apply(kind, 'shop', spec)

@@ -179,7 +179,7 @@ for (const { target, user, other } of uses) {
   const [kind, name, spec, path] = target
   const [userKind, userName, userSpec, userPath] = user
 
-  test(`${kind}/${name}, which ${userKind}/${userName} uses in ${userPath}, goes only after it`, async () => {
+  test(`${kind}/${name}, which ${userKind}/${userName} uses in ${userPath}, is deleted only after it`, async () => {
     await using world = await World.open()
     await world.apply(kind, name, spec)
     await world.apply(userKind, userName, userSpec)
@@ -240,7 +240,7 @@ test('an Edge applied with its IPPolicy is created only after every rule is conf
   for (const { answeredSeq } of confirmed) expect(answeredSeq).toBeLessThan(created.seq)
 })
 
-test('while the rules of a policy are being made, the Edge that waits for them asks nobody to add one', async () => {
+test('while a policy’s rules are being created, the waiting Edge asks nobody to add one', async () => {
   await using world = await World.open()
   const match = { method: 'POST', path: '/ip_policy_rules', every: true }
   const fault = world.emulator.admin.addFault({ match, act: { type: 'status', status: 503 } })
@@ -256,7 +256,7 @@ test('while the rules of a policy are being made, the Edge that waits for them a
   await world.ready('Edge', 'front')
 })
 
-test('an Edge waits with the name of a policy that has a rule too few', async () => {
+test('a waiting Edge names the policy that lacks a rule', async () => {
   await using world = await World.open()
   const fault = world.emulator.admin.addFault({
     match: { method: 'POST', path: '/ip_policy_rules', every: true },
@@ -327,7 +327,7 @@ test('with deletionPolicy Retain the object stays, and no call is made', async (
   expect(before).toMatchObject([{ id: status?.id }])
 })
 
-test('with deletionPolicy Retain a resource goes although the key was revoked', async () => {
+test('with deletionPolicy Retain a resource is deleted even if the key was revoked', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'shop', { ...shop, deletionPolicy: 'Retain' })
   await world.ready('Backend', 'shop')

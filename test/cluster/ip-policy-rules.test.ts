@@ -22,7 +22,7 @@ function ruleWrites(world: World, mark: number): readonly string[] {
   return writes.map(({ method, status }) => `${method} ${status}`)
 }
 
-test('a policy counts the rules that name it, and an edge waits until all of them are in place', async () => {
+test('a policy counts the rules that name it, and an edge waits until all of them exist', async () => {
   await using world = await World.open()
   await world.apply('Edge', 'front', edge)
   await world.apply('IPPolicy', 'office', open)
@@ -49,7 +49,7 @@ test('a policy counts the rules that name it, and an edge waits until all of the
   for (const metadata of names) expect(metadata).toContain('"kind":"IPPolicyRule"')
 })
 
-test('a changed range is an update, and a changed action another rule, behind which the policy is never empty', async () => {
+test('a changed range is an update, and a changed action a new rule, during which the policy is never empty', async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', open)
   await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/8'))
@@ -74,7 +74,7 @@ test('a changed range is an update, and a changed action another rule, behind wh
   await ruleCount(world, 1)
 })
 
-test('what stands in for a rule that is replaced goes as soon as an operator that was killed meanwhile is back', async () => {
+test('the placeholder of a replaced rule is deleted when an operator that was killed meanwhile is back', async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', open)
   await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/8'))
@@ -98,7 +98,7 @@ test('what stands in for a rule that is replaced goes as soon as an operator tha
   expect(await world.remote('ip_policy_rules')).toMatchObject([{ id: replaced.status?.id, action: 'deny' }])
 })
 
-test('a policy with rules of its own takes no others, until it says that it does; then its own stay', async () => {
+test('a policy with inline rules accepts no others until rulesSource says so; then its own stay', async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.ready('IPPolicy', 'office')
@@ -114,7 +114,7 @@ test('a policy with rules of its own takes no others, until it says that it does
   expect(await rules(world)).toEqual(['allow 10.0.0.0/8', 'allow 10.1.0.0/16'])
 })
 
-test('a policy that takes its rules back has the account as it says, whatever becomes of the others', async () => {
+test('a policy that returns to inline rules enforces them in the account, whatever happens to the others', async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', open)
   await world.apply('IPPolicyRule', 'kept', rule('10.0.0.0/8'))
@@ -136,7 +136,7 @@ test('a policy that takes its rules back has the account as it says, whatever be
   expect(world.writes(mark)).toEqual([])
 })
 
-test('the last rule of a policy in use stays until another one stands, or nobody uses the policy', async () => {
+test('the last rule of a policy in use stays until there is another one or no dependent', async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', open)
   await world.apply('IPPolicyRule', 'old', rule('10.0.0.0/8'))
@@ -167,7 +167,7 @@ test('the last rule of a policy in use stays until another one stands, or nobody
   expect(await world.remote('ip_policies')).toEqual([])
 })
 
-test('rules live in the account of the policy that they name, which may come later', async () => {
+test('rules belong to the account of their policy, which may be created later', async () => {
   await using world = await World.open()
   await world.secret('team', { apiKey: world.emulator.apiKey })
   await world.apply('Account', 'team', { baseURL: world.emulator.url, apiKeySecretRef: { name: 'team' } })

@@ -87,7 +87,7 @@ describe('the client', () => {
     expect(await client.delete(configMaps, named('plain'))).toBe(false)
   })
 
-  test('every precondition that does not hold is a conflict', async () => {
+  test('every failed precondition is a conflict', async () => {
     const { metadata } = await client.create(configMaps, named('contested'), { data: {} })
     const patch = { data: { a: '1' } }
     await client.mergePatch(configMaps, named('contested'), patch)
@@ -104,7 +104,7 @@ describe('the client', () => {
     await expect(client.mergePatch(configMaps, named('absent'), patch)).rejects.toMatchObject({ code: 'NotFound' })
   })
 
-  test('metadata-only types bring no content, in answers to writes neither', async () => {
+  test('metadata-only types return no content, not even in answers to writes', async () => {
     const created = await client.create(secrets, named('hidden'), { stringData: { token: 'content' } })
     const listed = await client.list(secrets, { namespace })
     const got = await client.get(secrets, named('hidden'))
@@ -124,7 +124,7 @@ describe('the client', () => {
   })
 })
 
-test('the reflector follows additions, changes, deletions and replacements, metadata alone too', async () => {
+test('the reflector follows additions, changes, deletions and replacements, metadata-only ones too', async () => {
   const follow = (type: ResourceType) => {
     const seen: string[] = []
     const reflector = new Reflector<KubeObject>({
@@ -154,7 +154,7 @@ test('the reflector follows additions, changes, deletions and replacements, meta
   }
 })
 
-test('the lease is taken, renewed and released as the server wants it', async () => {
+test('the lease is acquired, renewed and released as the server requires', async () => {
   const election = new LeaderElection({
     client,
     clock: systemClock,
@@ -180,7 +180,7 @@ test('the lease is taken, renewed and released as the server wants it', async ()
   expect(await spec()).toMatchObject({ holderIdentity: '', acquireTime: first.acquireTime })
 })
 
-test('events appear beside their objects, and about the cluster scope in the namespace default', async () => {
+test('Events appear beside their objects, and those of cluster-scoped objects in the namespace default', async () => {
   const logger = createSilentLogger()
   const recorder = new EventRecorder({ client, clock: systemClock, random: systemRandom, logger, instance: 'test' })
   const configMap = await client.create(configMaps, named('observed'), {})

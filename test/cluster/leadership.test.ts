@@ -43,7 +43,7 @@ async function expectOneEach(world: World, names: readonly string[]): Promise<vo
   expect(objects.map(({ id }) => id).toSorted()).toEqual(crs.map(({ status }) => status?.id).toSorted())
 }
 
-test('of two operators one works, and told to stop it hands over without waiting for the Lease to expire', async () => {
+test('of two operators one works; told to stop, it hands over before the Lease expires', async () => {
   await using world = await World.open({ leaderElect: true, flags: LONG })
   const leader = world.operator
   const standby = await world.startStandby()
@@ -79,7 +79,7 @@ test('a leader that is killed while its creates are answered leaves each object 
   expect(posts(world)).toHaveLength(names.length)
 })
 
-test('a leader frozen in the middle of a create writes nothing when it thaws, and ends', async () => {
+test('a leader frozen in the middle of a create writes nothing when it resumes, and ends', async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true, flags: SHORT, operator: false })
   const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])
@@ -109,7 +109,7 @@ test('a leader frozen in the middle of a create writes nothing when it thaws, an
   expect((await world.ready('Backend', 'one')).status?.id).toBe(status?.id)
 })
 
-test('a leader that cannot reach the apiserver ends, and what it could not do is done once by the next', async () => {
+test('a leader that cannot reach the apiserver ends, and the next one does the rest once', async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true, flags: SHORT, operator: false })
   const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])

@@ -67,7 +67,7 @@ async function applyClusterAccount(world: World): Promise<void> {
   })
 }
 
-test('a release lets go of every kind without a call to the account, keeps tokens, and an operator takes all of it back without a write', {
+test('a release frees every kind without a call to the account and keeps tokens; an operator takes all of it back without a write', {
   timeout: 600_000,
 }, async () => {
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', leaderElect: true })
@@ -131,7 +131,7 @@ test('a release lets go of every kind without a call to the account, keeps token
   await expectExactlyOneEach(world, 0, [])
 })
 
-test('after a release, resources and their namespace go without an operator, and tokens outlive their resources', async () => {
+test('after a release, resources and their namespace can be deleted without an operator, and tokens stay', async () => {
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', leaderElect: true })
   await world.apply('APIKey', 'ci', {})
   await world.apply('Backend', 'web', tunnels)
@@ -163,7 +163,7 @@ test('after a release, resources and their namespace go without an operator, and
   expect(world.journal(mark)).toEqual([])
 })
 
-test('a release waits for the operator that leads, says who that is, and gives up', async () => {
+test('a release waits for the leading operator, names it, and gives up', async () => {
   await using world = await World.open({ leaderElect: true, flags: LONG })
   await world.apply('Backend', 'web', tunnels)
   const before = await world.ready('Backend', 'web')
@@ -181,7 +181,7 @@ test('a release waits for the operator that leads, says who that is, and gives u
   expect((await world.get('Backend', 'web'))?.metadata.finalizers ?? []).toEqual([])
 })
 
-test('a release that is killed in the middle is finished by the next one', async () => {
+test('a release killed in the middle is completed by the next one', async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true })
   const names = ['one', 'two', 'three']

@@ -32,7 +32,7 @@ async function held(world: World): Promise<Body> {
   return object ?? {}
 }
 
-test('a domain whose policy leaves the spec keeps its certificate, and comes back to a policy with it', async () => {
+test('a domain whose certificate policy leaves the spec keeps its certificate, also when a policy returns', async () => {
   await using world = await openSeeded()
   await world.apply('ReservedDomain', 'shop', managed)
   await world.ready('ReservedDomain', 'shop')
@@ -57,7 +57,7 @@ test('a domain whose policy leaves the spec keeps its certificate, and comes bac
   })
 })
 
-test('between a certificate of one’s own and a policy what was before is cleared, and only what the spec named', async () => {
+test('a change between an uploaded certificate and a policy clears the former, if the spec named it', async () => {
   await using world = await openSeeded()
   await world.apply('ReservedDomain', 'shop', uploaded)
   await world.ready('ReservedDomain', 'shop')
@@ -80,7 +80,7 @@ test('between a certificate of one’s own and a policy what was before is clear
   expect(await held(world)).toMatchObject({ certificate: null, certificate_management_policy: null })
 })
 
-test('an API that wants the certificate off before a policy is told so, after it has refused the policy alone', async () => {
+test('for an API that refuses a policy beside the certificate, the certificate is cleared first', async () => {
   await using world = await openSeeded()
   await world.apply('ReservedDomain', 'shop', { domain })
   const { status } = await world.ready('ReservedDomain', 'shop')
@@ -98,7 +98,7 @@ test('an API that wants the certificate off before a policy is told so, after it
   expect(patched(world.writes(mark))).toEqual([{}, { certificate_id: null, certificate_management_policy: policy }])
 })
 
-test('endpoint configurations that somebody else attached stay, and those that the spec named go with it', async () => {
+test('endpoint configurations attached by others stay, and those that the spec named go with it', async () => {
   await using world = await openSeeded()
   await world.apply('ReservedDomain', 'shop', { domain })
   await world.apply('ReservedAddress', 'shop', { region: 'eu' })
@@ -141,7 +141,7 @@ test('endpoint configurations that somebody else attached stay, and those that t
 
 const sinkhole = { type: 'HTTPResponse', httpResponse: { statusCode: 503 } }
 
-test('enabled is a toggle: what a module holds stays while it is off, and is let go of once it leaves the spec', async () => {
+test('enabled is a toggle: a disabled module keeps its settings until it leaves the spec', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', sinkhole)
   await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { name: 'web' } })
@@ -207,7 +207,7 @@ test('an ingress whose key type changes stays Ready while its certificate works'
   })
 })
 
-test('one backend under two names is refused with both paths, and taken once one of them is gone', async () => {
+test('one backend named twice is refused with both paths, and accepted once one of them is gone', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', sinkhole)
   const id = (await world.ready('Backend', 'web')).status?.id
@@ -229,7 +229,7 @@ test('one backend under two names is refused with both paths, and taken once one
   await world.ready('Backend', 'order')
 })
 
-test('a policy that was deleted at the API stays in the edge that holds it, and lets another be added', async () => {
+test('a policy that was deleted at the API stays in its edge and does not block adding another', async () => {
   await using world = await World.open()
   const policies = await Promise.all(
     ['10.0.0.0/8', '172.16.0.0/12', '192.0.2.1/32'].map(async (cidr) => {
@@ -273,7 +273,7 @@ test('a policy that was deleted at the API stays in the edge that holds it, and 
   expect(world.writes(after)).toEqual([])
 })
 
-test('an SSH authority goes with certificates that have expired, and says what to do about others that nobody manages', async () => {
+test('an SSH authority is deleted despite expired certificates, and names the unmanaged ones with a remedy', async () => {
   await using world = await World.open()
   await world.apply('SSHCertificateAuthority', 'team', {})
   const { status } = await world.ready('SSHCertificateAuthority', 'team')

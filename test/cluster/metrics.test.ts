@@ -5,14 +5,14 @@ import { World } from './support/world.ts'
 
 const byName = (left: string, right: string) => left.localeCompare(right)
 
-test('an operator that leads shows the metrics of docs/metrics.md, and no other', async () => {
+test('a leading operator exposes the metrics of docs/metrics.md and no others', async () => {
   await using world = await World.open()
   const shown = [...(await world.operator.metrics()).matchAll(/^# TYPE (\S+) (\w+)$/gm)]
   const page = [...documentedMetrics()].map(([name, { type }]) => `${name} ${type}`)
   expect(shown.map(([, name, type]) => `${name} ${type}`).toSorted(byName)).toEqual(page.toSorted(byName))
 })
 
-test('a resource that works shows by its reason why it is not as its spec says', async () => {
+test('the metric of a working resource has the reason why it differs from its spec', async () => {
   await using world = await World.open()
   const { operator } = world
   const counted = (...labels: string[]) => operator.metric('culvert_resources', 'kind="IPPolicy"', ...labels)
@@ -31,7 +31,7 @@ test('a resource that works shows by its reason why it is not as its spec says',
   expect(await counted()).toBe(1)
 })
 
-test('resources and accounts show how they stand, and an account that is gone shows no more', async () => {
+test('metrics show the state of resources and accounts, and none of a deleted account', async () => {
   await using world = await World.open()
   const { operator, namespace } = world
   const account = `account="Account/${namespace}/default"`

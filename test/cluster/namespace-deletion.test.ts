@@ -32,7 +32,7 @@ async function objects(world: World): Promise<readonly string[]> {
   return found.flat().flatMap(({ id }) => (seeded.has(id) ? [] : [String(id)]))
 }
 
-test('a namespace with 200 resources of all kinds ends empty on both sides, in the time that the budget implies', {
+test('a namespace with 200 resources of all kinds is deleted on both sides in the time that the budget implies', {
   timeout: 900_000,
   tags: 'nightly',
 }, async () => {
@@ -146,7 +146,7 @@ class Roles implements AsyncDisposable {
 
 const FINALIZER = 'culvert.dev/remote'
 
-test('a namespace with Roles of its own that is deleted ends empty on both sides, without a manual step', async () => {
+test('a namespace with its own Roles is deleted on both sides without a manual step', async () => {
   await using roles = await Roles.open(true)
   await roles.fill()
   expect(await roles.held()).toEqual([FINALIZER])
@@ -155,7 +155,7 @@ test('a namespace with Roles of its own that is deleted ends empty on both sides
   expect(await objects(roles.world)).toEqual([])
 })
 
-test('a namespace with Roles of its own ends that was deleted while no operator ran', async () => {
+test('a namespace with its own Roles that was deleted while no operator ran goes too', async () => {
   await using roles = await Roles.open(true)
   await roles.fill()
   await roles.kill()
@@ -169,7 +169,7 @@ test('a namespace with Roles of its own ends that was deleted while no operator 
   expect(await objects(roles.world)).toEqual([])
 })
 
-test('the RoleBinding is held as long as something in its namespace needs the operator, and no longer', async () => {
+test('the RoleBinding is held only as long as something in its namespace needs the operator', async () => {
   await using roles = await Roles.open(true)
   const { world } = roles
   await roles.fill()
@@ -186,7 +186,7 @@ test('the RoleBinding is held as long as something in its namespace needs the op
   await until('the binding is let go of', async () => (await roles.held())?.length === 0)
 })
 
-test('a release lets go of the RoleBinding too, and ends a namespace that is being deleted', async () => {
+test('a release frees the RoleBinding too, and completes the deletion of a namespace', async () => {
   await using roles = await Roles.open(true)
   await roles.fill()
   await roles.kill()
@@ -200,7 +200,7 @@ test('a release lets go of the RoleBinding too, and ends a namespace that is bei
   await roles.namespaceGone()
 })
 
-test('without the hold a namespace with Roles of its own hangs, and a release by an administrator ends it', async () => {
+test('without the hold a namespace with its own Roles hangs until an administrator releases it', async () => {
   await using roles = await Roles.open(false)
   await roles.fill()
   const { kube, namespace } = roles.world

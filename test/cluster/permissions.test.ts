@@ -41,7 +41,7 @@ test.each([
   { what: 'everything, Secrets unwatched', scope: 'cluster', watchSecrets: false },
   { what: 'a namespace', scope: 'namespace', watchSecrets: true },
   { what: 'a namespace, Secrets unwatched', scope: 'namespace', watchSecrets: false },
-])('kubectl lists for an operator of $what what the rules say, and nothing else', async ({ scope, watchSecrets }) => {
+])('kubectl lists exactly the documented rights for an operator of $what', async ({ scope, watchSecrets }) => {
   await using world = await World.open({ operator: false })
   const watched = scope === 'cluster' ? undefined : [world.namespace]
   await using account = await accountOf(world, { watched, watchSecrets })
@@ -64,7 +64,7 @@ test.each([
   expect(await mine('default')).toEqual(await rules(...everywhere))
 })
 
-test('who has the token of an operator can hold its RoleBinding and let go of it, and change nothing else of any', async () => {
+test('an operator’s token can hold and free its RoleBinding, and change nothing else of any', async () => {
   await using world = await World.open({ operator: false })
   await using account = await accountOf(world, {})
   const { kubeconfig, operatorNamespace: home, namespace } = world
@@ -90,7 +90,7 @@ test('who has the token of an operator can hold its RoleBinding and let go of it
   expect(listed.stderr).toMatch(/cannot list resource "rolebindings"/)
 })
 
-test('an operator that may not watch Secrets sees in time what changes in those that are named', async () => {
+test('an operator that may not watch Secrets notices changes of the named ones in time', async () => {
   const audit = AuditLog.ofSuite()
   const mark = await audit.mark()
   await using world = await World.open({ flags: ['--no-watch-secrets', '--secrets-interval', '500ms'] })
@@ -116,7 +116,7 @@ test('an operator that may not watch Secrets sees in time what changes in those 
   expect(new Set(ofData.map(({ verb }) => verb))).toEqual(new Set(['get', 'create', 'patch']))
 })
 
-test('without a right in the cluster an operator says that it needs an id, and works with one', async () => {
+test('an operator without cluster rights asks for an installation id, and works with one', async () => {
   await using world = await World.open({ operator: false })
   await using account = await accountOf(world, { installation: false })
   const options = {
@@ -135,7 +135,7 @@ test('without a right in the cluster an operator says that it needs an id, and w
   await operator.kill()
 })
 
-test('a resource of any kind that is edited while its create is stored, and a command, are read again', {
+test('a resource of any kind that is edited while its create is stored is read again, and so is a command', {
   timeout: 600_000,
 }, async () => {
   const cases = casesTitled('minimal')
@@ -164,7 +164,7 @@ test('a resource of any kind that is edited while its create is stored, and a co
   })
 })
 
-test('an output that gets another name leaves no ConfigMap behind', async () => {
+test('a renamed output leaves no ConfigMap behind', async () => {
   await using world = await World.open()
   const find = (name: string) => world.kube.get(core('configmaps', 'ConfigMap'), { namespace: world.namespace, name })
   await world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'former' } } })
@@ -175,14 +175,14 @@ test('an output that gets another name leaves no ConfigMap behind', async () => 
   expect(await find('latter')).toBeDefined()
 })
 
-test('a command that is to go after its end goes', async () => {
+test('a finished command is deleted after its time to live', async () => {
   await using world = await World.open()
   const spec = { action: 'Stop', target: { type: 'ID', id: 'tn_none' }, ttlAfterFinished: '1s' }
   await world.apply('TunnelSessionCommand', 'stop', spec)
   await world.gone('TunnelSessionCommand', 'stop')
 })
 
-test('a release reads again the accounts that change while it lets go of them', { timeout: 300_000 }, async () => {
+test('a release reads accounts again that change while it frees them', { timeout: 300_000 }, async () => {
   await using cluster = await startOwnCluster()
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', leaderElect: true })
@@ -217,7 +217,7 @@ test('a release reads again the accounts that change while it lets go of them', 
   for (const account of accounts) expect(await isHeld(account)).toBe(false)
 })
 
-test('who may edit a namespace writes resources, and who administers it accounts; nobody writes what Culvert shows', async () => {
+test('an editor of a namespace writes resources, its administrator accounts, and nobody what Culvert mirrors', async () => {
   await using world = await World.open({ operator: false })
   const { kube, namespace, kubeconfig } = world
   const may: Record<string, readonly string[]> = {}

@@ -38,7 +38,7 @@ function elapsedMs(requests: readonly JournalEntry[]): number {
   return Date.parse(requests.at(-1)?.time ?? '') - Date.parse(requests[0]?.time ?? '')
 }
 
-test('50 policies with three rules each are made as fast as 120 requests a minute allow, and none is refused', {
+test('50 policies with three rules each are created as fast as 120 requests a minute allow, and none is refused', {
   timeout: 240_000,
   tags: 'nightly',
 }, async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { World } from './support/world.ts'
 
-test('a create that is refused is sent once, not again for the writes that say so', async () => {
+test('a refused create is sent once, and its status writes do not repeat it', async () => {
   await using world = await World.open()
   const body = { error_code: 'ERR_1', status_code: 400, msg: 'the quota is used up', details: {} }
   world.emulator.admin.addFault({

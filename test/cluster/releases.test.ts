@@ -112,7 +112,7 @@ function groupsOf(scenes: readonly RecordedScene[]): readonly (readonly Recorded
 for (const [release, scenes] of releases.flatMap((each) => {
   return groupsOf(each.index.scenes).map((group) => [each, group] as const)
 })) {
-  describe(`what version ${release.index.version} left is taken over`, { timeout: 400_000 }, () => {
+  describe(`the state that version ${release.index.version} left is taken over`, { timeout: 400_000 }, () => {
     let prepared: readonly Takeover[] = []
     beforeAll(async () => {
       prepared = await Takeover.prepare(cluster, release, scenes)

@@ -19,7 +19,7 @@ const host = { validFor: `${90 * 24}h`, renewBefore: `${29 * 24}h` }
 const paths = { [USER]: 'ssh_user_certificates', [HOST]: 'ssh_host_certificates' } as const
 type Kind = keyof typeof paths
 
-test('over two years the certificates held are valid at every moment, and a server and a client of that day take them', {
+test('over two years the certificate held is valid at every moment, and a server and a client accept it', {
   timeout: 300_000,
   tags: 'nightly',
 }, async () => {
@@ -63,7 +63,7 @@ test('over two years the certificates held are valid at every moment, and a serv
   expect(life.operator.bugs).toEqual([])
 })
 
-test('the server and the client judge by the time they are shown, to the second', async () => {
+test('the server and the client judge by the simulated time, to the second', async () => {
   await using life = await CertificateLife.begin({ [USER]: user, [HOST]: host })
   const [certificate, hostCertificate] = [await life.secret.now(), await life.configMap.now()]
   const { validAfter, validBefore } = life.read(certificate)
@@ -90,7 +90,7 @@ test('the server and the client judge by the time they are shown, to the second'
 })
 
 test.each([500, 403])(
-  'a renewal that the API answers with %s shows at once in a condition, an Event and metrics, while the certificate is Ready until it expires',
+  'a renewal answered with %s immediately shows in a condition, an Event and metrics, and stays Ready until expiry',
   async (status) => {
     await using life = await CertificateLife.begin({ [USER]: user, [HOST]: host })
     const { clock, world } = life

@@ -37,7 +37,7 @@ async function replaced(world: World, name: string, before: string | undefined):
   return String(cr.status?.id)
 }
 
-test('a changed PEM makes a new authority, moves each edge over by one write, and then deletes the old one', async () => {
+test('a changed PEM creates a new authority, moves each edge with one write, and then deletes the old one', async () => {
   await using world = await World.open()
   await world.apply('CertificateAuthority', 'staff', { caPEM: caPem })
   await world.apply('CertificateAuthority', 'guests', { caPEM: caPem, rawMetadata: 'ours' })
@@ -70,7 +70,7 @@ test('a changed PEM makes a new authority, moves each edge over by one write, an
   )
 })
 
-test('a PEM in a ConfigMap that changes replaces the authority; one that cannot work leaves it in place and says so', async () => {
+test('a changed PEM in a ConfigMap replaces the authority; an unusable one is reported and leaves it in place', async () => {
   await using world = await World.open()
   await world.configMap('bundle', { ca: caPem })
   await world.apply('CertificateAuthority', 'staff', {
@@ -101,7 +101,7 @@ test('a PEM in a ConfigMap that changes replaces the authority; one that cannot 
   ])
 })
 
-test('the old authority stays while an edge that is not managed here uses it, and after a crash', async () => {
+test('the old authority stays while an unmanaged edge uses it, also after a crash', async () => {
   await using world = await World.open()
   await world.apply('CertificateAuthority', 'staff', { caPEM: caPem })
   const { status } = await world.ready('CertificateAuthority', 'staff')
@@ -125,7 +125,7 @@ test('the old authority stays while an edge that is not managed here uses it, an
   expect(await held()).toEqual([cr.status?.id])
 })
 
-test('a process killed at any request of a replacement leaves one authority, and the edge with it', async () => {
+test('a process killed at any request of a replacement leaves one authority, used by the edge', async () => {
   await using world = await World.open()
   const pems = [caPem, partnerCaPem]
   await world.apply('CertificateAuthority', 'staff', { caPEM: pems[0] })

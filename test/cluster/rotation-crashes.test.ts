@@ -291,7 +291,7 @@ function expectOverlaps(world: World): void {
   expect(seen, 'tokens that were replaced with an overlap').toBeGreaterThanOrEqual(10)
 }
 
-test('whoever works with a token is never refused while the operator is killed at every step of its rotation', {
+test('a user of a token is never refused while the operator is killed at every step of its rotation', {
   timeout: 900_000,
   tags: 'nightly',
 }, async () => {

@@ -63,7 +63,7 @@ test.each([
   ['APIKey', 'api_keys'],
   ['TunnelCredential', 'credentials'],
 ])(
-  'who works with the token of a %s is never refused while it is rotated and the operator is killed again and again',
+  'a user of the token of a %s is never refused while it is rotated and the operator is killed repeatedly',
   { timeout },
   async (kind, path) => {
     await using world = await World.open()
@@ -91,7 +91,7 @@ test.each([
   },
 )
 
-test('an Account that rotates its own key goes on working, and no call of the operator is ever refused', {
+test('an Account that rotates its own key keeps working, and no call of the operator is ever refused', {
   timeout,
 }, async () => {
   await using world = await World.open({ resyncInterval: '1s' })
@@ -127,7 +127,7 @@ test('an Account that rotates its own key goes on working, and no call of the op
   expect(conditionOf(await world.get('Account', 'default'), 'Ready')?.status).toBe('True')
 })
 
-test('a rotation that the API refuses shows in a condition and an Event; on request it is tried at once', async () => {
+test('a rotation that the API refuses shows in a condition and an Event; a request retries it immediately', async () => {
   await using world = await World.open()
   await world.apply('APIKey', 'ci', {})
   const before = await world.ready('APIKey', 'ci')
@@ -158,7 +158,7 @@ test('a rotation that the API refuses shows in a condition and an Event; on requ
   expect(await openedBy(world, 'APIKey', token)).toBe(before.status?.id)
 })
 
-test('a certificate of a few seconds is renewed before each end, also after a kill, and its Secret always holds one that is valid', {
+test('a certificate of a few seconds is renewed before each expiry, also after a kill, and its Secret always holds a valid one', {
   timeout,
 }, async () => {
   await using world = await World.open()

@@ -9,7 +9,7 @@ import './provided.ts'
 const definition = { ...sampleKind, group: 'schema.example', categories: [], shortNames: [] }
 let cluster: CrdCluster
 
-describe('what the builders make of rules', () => {
+describe('the rules that the builders generate', () => {
   beforeAll(async () => {
     cluster = await CrdCluster.open(inject('kubectlPath'), inject('kubeconfigPath'))
     await cluster.establish(toYaml(toCRD(definition)))
@@ -51,12 +51,12 @@ describe('what the builders make of rules', () => {
     expect(await applied('bad', spec)).toContain(message)
   })
 
-  test('a text of just as many bytes as allowed is accepted, and defaults are filled in', async () => {
+  test('a text of the maximum number of bytes is accepted, and defaults are filled in', async () => {
     expect(await applied('good', { ...good, description: 'é'.repeat(127) })).toBe('')
     expect(await cluster.succeed(['get', 'samples.schema.example', 'good', '-o', 'jsonpath={.spec.region}'])).toBe('us')
   })
 
-  test('a fixed field cannot change, and one fixed once set can be added only', async () => {
+  test('a fixed field cannot change, and one that is fixed once set can only be added', async () => {
     expect(await applied('fixed', { ...good, region: 'us' })).toBe('')
     expect(await applied('fixed', { ...good, region: 'eu' })).toContain('spec.region: Forbidden: region is immutable')
     expect(await applied('fixed', { ...good, region: 'us', namespace: 'a' })).toBe('')

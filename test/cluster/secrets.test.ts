@@ -22,7 +22,7 @@ function held(world: World): string {
   return JSON.stringify(world.emulator.admin.snapshot())
 }
 
-test('a changed Secret is sent again once, and nothing is sent for what a destination does not read', async () => {
+test('a changed Secret is sent once, and keys that a destination does not read are not sent', async () => {
   await using world = await World.open()
   await world.secret('monitoring', { apiKey: 'first-key', other: 'a' })
   await world.apply('EventDestination', 'events', monitor)
@@ -54,7 +54,7 @@ test('a changed Secret is sent again once, and nothing is sent for what a destin
   expect(texts(world.writes(mark))).toEqual([...sent, ...sent])
 })
 
-test('a destination waits for its Secret, then for the key in it, and is made when both are there', async () => {
+test('a destination waits for its Secret, then for the key in it, and is created when both exist', async () => {
   await using world = await World.open()
   await world.apply('EventDestination', 'events', monitor)
   const missing = await world.reason('EventDestination', 'events', 'Ready', 'SecretMissing')
@@ -76,7 +76,7 @@ test('a destination waits for its Secret, then for the key in it, and is made wh
   expect(world.writes()).toHaveLength(1)
 })
 
-test('another key of the same account takes over without a pause and without a write but those that remember it', async () => {
+test('another key of the same account takes over without a pause, and only its fingerprint is stored', async () => {
   await using world = await World.open()
   const names = ['one', 'two', 'three']
   for (const name of names) await world.apply('Backend', name, tunnels)
@@ -110,7 +110,7 @@ test('another key of the same account takes over without a pause and without a w
   expect(world.writes(mark)).toMatchObject([{ keyId: body.id }])
 })
 
-test('a create that is under way when the key is replaced ends with the old one, and is not made again', async () => {
+test('a create in flight when the key is replaced completes with the old one and is not repeated', async () => {
   await using world = await World.open({ flags: ['--request-timeout', '30s'] })
   const { body } = await world.api.post('/api_keys', {})
   const { id } = world.emulator.admin.addFault({
@@ -131,7 +131,7 @@ test('a create that is under way when the key is replaced ends with the old one,
   expect(status?.internal?.create).toMatchObject({ attempt: 1 })
 })
 
-test('secret values appear nowhere but in Secrets and at the API, whatever goes wrong', async () => {
+test('secret values appear only in Secrets and at the API, whatever fails', async () => {
   await using world = await World.open()
   const { body } = await world.api.post('/api_keys', {})
   const values = {

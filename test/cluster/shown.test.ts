@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { DECIDED, withAlternative } from '../../src/emulator/choices/choices.ts'
 import { World } from './support/world.ts'
 
-test('statuses show what objects hold, whether the spec set it or not', async () => {
+test('statuses show what objects contain, whether or not the spec set it', async () => {
   await using world = await World.open({
     emulator: { choices: withAlternative(DECIDED, { name: 'min-version-default', value: 'tls1.2' }) },
   })

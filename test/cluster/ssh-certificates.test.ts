@@ -40,7 +40,7 @@ async function only(world: World, path = 'ssh_user_certificates'): Promise<Recor
   })
 }
 
-test('a change issues a new certificate, which takes the place of the old one at the API and in the Secret', async () => {
+test('a change issues a new certificate, which replaces the old one at the API and in the Secret', async () => {
   await using world = await withAuthority()
   await world.apply('SSHUserCertificate', 'alice', alice)
   const before = await world.ready('SSHUserCertificate', 'alice')
@@ -65,7 +65,7 @@ test('a change issues a new certificate, which takes the place of the old one at
   expect(world.writes(mark)).toHaveLength(2)
 })
 
-test('another public key in the Secret issues another certificate, and a private one is refused and goes nowhere', async () => {
+test('another public key in the Secret issues another certificate, and a private key is refused and sent nowhere', async () => {
   await using world = await withAuthority()
   const { publicKey: _, ...rest } = alice
   const spec = { ...rest, publicKeyFrom: { secretKeyRef: { name: 'alice-key', key: 'id.pub' } } }
@@ -85,7 +85,7 @@ test('another public key in the Secret issues another certificate, and a private
   expect(world.writes(mark)).toEqual([])
 })
 
-test('a certificate that ends when its spec says is no longer Ready from that moment on, and nothing is written to the API', async () => {
+test('a certificate that expires as its spec says is no longer Ready from then on, and nothing is written to the API', async () => {
   await using world = await withAuthority()
   const validUntil = new Date(Date.now() + 6000).toISOString()
   await world.apply('SSHUserCertificate', 'alice', { ...alice, validUntil })
@@ -100,7 +100,7 @@ test('a certificate that ends when its spec says is no longer Ready from that mo
   await world.ready('SSHUserCertificate', 'alice')
 })
 
-test('an authority that somebody deleted at the API is made again, and its certificates are issued anew', async () => {
+test('an authority that was deleted at the API is recreated, and its certificates are reissued', async () => {
   await using world = await withAuthority()
   const spec = {
     ...authorityRef,

@@ -138,7 +138,7 @@ describe.each(AUTHORITIES)('with an authority of type $title', ({ name, signing 
     return run('ssh', ...flags, ...target)
   }
 
-  test('ssh-keygen reads what the outputs hold', async () => {
+  test('ssh-keygen reads the outputs', async () => {
     await login('login')
     const certificate = (await run('ssh-keygen', '-L', '-f', join(place, 'login', 'id-cert.pub'))).stdout
     const fields = new Map(certificate.split('\n').map((line) => line.trim().split(': ') as [string, string]))
@@ -159,7 +159,7 @@ describe.each(AUTHORITIES)('with an authority of type $title', ({ name, signing 
     expect(certificate).toContain(authority.stdout.split(' ')[1])
   })
 
-  test('the holder of a certificate logs in, to a host that its own certificate proves', async () => {
+  test('the holder of a certificate logs in to a host with a certificate of its own', async () => {
     expect(await login('login'), server.log).toMatchObject({ code: 0, stdout: 'let in\n' })
     expect(await login('login', { knownHosts: 'known_hosts_of_authority' })).toMatchObject({ code: 0 })
     expect(await login('login', { alias: 'a.example.com' })).toMatchObject({ code: 0 })
@@ -181,7 +181,7 @@ describe.each(AUTHORITIES)('with an authority of type $title', ({ name, signing 
     expect(await login('far')).toMatchObject({ code: 255, stderr: expect.stringContaining('Permission denied') })
   })
 
-  test('a host is refused under a name that its certificate does not have', async () => {
+  test('a host is refused under a name that its certificate lacks', async () => {
     const elsewhere = { alias: 'b.example.com' }
     for (const knownHosts of ['known_hosts', 'known_hosts_of_authority']) {
       const refused = await login('login', { ...elsewhere, knownHosts })
@@ -190,12 +190,12 @@ describe.each(AUTHORITIES)('with an authority of type $title', ({ name, signing 
     }
   })
 
-  test('a host without certificate in known_hosts is refused', async () => {
+  test('a host without a certificate in known_hosts is refused', async () => {
     await put('nothing', '')
     expect(await login('login', { knownHosts: 'nothing' })).toMatchObject({ code: 255 })
   })
 
-  test('sshd takes no certificate without principals by TrustedUserCAKeys, as its manual says', async () => {
+  test('sshd accepts no certificate without principals by TrustedUserCAKeys, as its manual says', async () => {
     expect(await login('any')).toMatchObject({ code: 255 })
     await until('sshd said why', () => server.log.includes('Certificate lacks principal list'))
   })

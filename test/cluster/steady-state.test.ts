@@ -72,7 +72,7 @@ async function eventsSince(world: World, time: number): Promise<readonly KubeObj
   return items.filter(({ eventTime }) => Date.parse(eventTime) >= time)
 }
 
-test('nothing is written while nothing changes, and looking at 150 policies costs pages', {
+test('nothing is written while nothing changes, and a resync of 150 policies costs only pages', {
   timeout: 240_000,
 }, async () => {
   await using world = await World.open({ resyncInterval: '4s', leaderElect: true })

@@ -11,7 +11,7 @@ async function refusal(world: World, kind: string, name: string, spec: Record<st
   return message
 }
 
-test('a name that a resource of the namespace has is refused with the name of that resource', async () => {
+test('a name taken by a resource of the namespace is refused with that resource’s name', async () => {
   await using world = await World.open()
   await world.apply('ReservedDomain', 'first', { domain: DOMAIN })
   await world.ready('ReservedDomain', 'first')
@@ -35,7 +35,7 @@ test('a name that a resource of the namespace has is refused with the name of th
   await world.ready('Edge', 'late')
 })
 
-test('a name that nobody here has is refused with the id of the object, and adopting that is a way out', async () => {
+test('a name taken by an unmanaged object is refused with its id, and adopting it is a remedy', async () => {
   await using world = await World.open()
   const { body } = await world.api.post('/reserved_domains', { domain: DOMAIN })
   const message = await refusal(world, 'ReservedDomain', 'shop', { domain: DOMAIN })
@@ -48,7 +48,7 @@ test('a name that nobody here has is refused with the id of the object, and adop
   await world.ready('ReservedDomain', 'shop')
 })
 
-test('a name that another installation has is refused with that', async () => {
+test('a name taken by another installation is refused with that reason', async () => {
   await using world = await World.open()
   const mark = { installation: 'other', kind: 'ReservedDomain', namespace: 'a', name: 'b', uid: 'u', nonce: '0' }
   await world.api.post('/reserved_domains', { domain: DOMAIN, metadata: formatMarker(mark) })

@@ -38,7 +38,7 @@ async function reissued(world: World, kind: string, path: string, former: unknow
   return world.ready(kind, name)
 }
 
-test('an operator killed before and after each write to Kubernetes leaves one object of each, and its live token in the Secret', {
+test('an operator killed before and after each Kubernetes write leaves one object of each kind, with its live token in the Secret', {
   timeout: 900_000,
   tags: 'nightly',
 }, async () => {
@@ -68,14 +68,14 @@ test('an operator killed before and after each write to Kubernetes leaves one ob
   }
 })
 
-test('an operator killed before its POST takes effect and before its answer arrives leaves one object, and its live token in the Secret', {
+test('an operator killed before its POST takes effect or its answer arrives leaves one object, with its live token in the Secret', {
   timeout: 600_000,
 }, async () => {
   const kills = await killsAt(cases, (world) => new PostGate(world, paths))
   expect(kills).toBeGreaterThanOrEqual(2)
 })
 
-test('a Secret of somebody else is refused before anything is made, and nothing of it is touched', async () => {
+test('a foreign Secret is refused before anything is created, and is left alone', async () => {
   await using world = await World.open()
   await world.secret('ci', { keep: 'mine', token: 'of another' })
   const before = await secretNamed(world, 'ci')
@@ -103,7 +103,7 @@ test('a Secret of somebody else is refused before anything is made, and nothing 
   expect(creates(world)).toBe(2)
 })
 
-test('where the operator may not write Secrets, a condition names the Secret and nothing is made', async () => {
+test('if the operator may not write Secrets, a condition names the Secret and nothing is created', async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })
   const path = `/api/v1/namespaces/${world.namespace}/secrets`
@@ -127,37 +127,34 @@ test('where the operator may not write Secrets, a condition names the Secret and
 test.each([
   ['APIKey', 'api_keys'],
   ['TunnelCredential', 'credentials'],
-])(
-  'a lost or altered token of a %s is issued anew, once, and what others keep in the Secret stays',
-  async (kind, path) => {
-    await using world = await World.open()
-    await world.apply(kind, 'ci', {})
-    const first = await world.ready(kind, 'ci')
-    const token = await tokenOf(world, first)
-    await world.kube.delete(secrets, { namespace: world.namespace, name: 'ci' })
-    const second = await reissued(world, kind, path, first.status?.id)
-    expect(await openedBy(world, kind, await tokenOf(world, second))).toBe(second.status?.id)
-    expect(await openedBy(world, kind, token)).toBeUndefined()
-    expect((await world.events(kind, 'ci')).map(({ reason }) => reason)).toContain('Reissued')
+])('a lost or altered token of a %s is reissued once, and other keys of the Secret stay', async (kind, path) => {
+  await using world = await World.open()
+  await world.apply(kind, 'ci', {})
+  const first = await world.ready(kind, 'ci')
+  const token = await tokenOf(world, first)
+  await world.kube.delete(secrets, { namespace: world.namespace, name: 'ci' })
+  const second = await reissued(world, kind, path, first.status?.id)
+  expect(await openedBy(world, kind, await tokenOf(world, second))).toBe(second.status?.id)
+  expect(await openedBy(world, kind, token)).toBeUndefined()
+  expect((await world.events(kind, 'ci')).map(({ reason }) => reason)).toContain('Reissued')
 
-    // Another process has no memory of the first time: it issues at once.
-    await world.operator.stop()
-    await edit(world, 'ci', { data: { token: btoa('altered'), keep: btoa('mine') } })
-    await world.startOperator()
-    const third = await reissued(world, kind, path, second.status?.id)
-    expect(await openedBy(world, kind, await tokenOf(world, third))).toBe(third.status?.id)
-    expect((await secretNamed(world, 'ci'))?.data?.keep).toBe(btoa('mine'))
-    expect(creates(world)).toBe(3)
+  // Another process has no memory of the first time: it issues at once.
+  await world.operator.stop()
+  await edit(world, 'ci', { data: { token: btoa('altered'), keep: btoa('mine') } })
+  await world.startOperator()
+  const third = await reissued(world, kind, path, second.status?.id)
+  expect(await openedBy(world, kind, await tokenOf(world, third))).toBe(third.status?.id)
+  expect((await secretNamed(world, 'ci'))?.data?.keep).toBe(btoa('mine'))
+  expect(creates(world)).toBe(3)
 
-    // Whatever goes on altering it gets no more tokens for now.
-    await edit(world, 'ci', { data: { token: btoa('altered again') } })
-    const { message } = await world.reason(kind, 'ci', 'Synced', 'TokenAltered')
-    expect(message).toContain('key token of Secret ci was altered')
-    expect(creates(world)).toBe(3)
-  },
-)
+  // Whatever goes on altering it gets no more tokens for now.
+  await edit(world, 'ci', { data: { token: btoa('altered again') } })
+  const { message } = await world.reason(kind, 'ci', 'Synced', 'TokenAltered')
+  expect(message).toContain('key token of Secret ci was altered')
+  expect(creates(world)).toBe(3)
+})
 
-test('what is only said of a token is put right without another, and so is a Secret whose owner reference was taken', async () => {
+test('annotations of a token and the owner reference of its Secret are restored without another token', async () => {
   await using world = await World.open()
   await world.apply('APIKey', 'ci', {})
   const { status } = await world.ready('APIKey', 'ci')
@@ -183,7 +180,7 @@ test('what is only said of a token is put right without another, and so is a Sec
   expect(creates(world)).toBe(1)
 })
 
-test('a Secret bears the labels and annotations of the spec: a change is one write of it and no new token, and theirs stay', async () => {
+test('a Secret carries the labels and annotations of the spec: a change is one write without a new token, and those of others stay', async () => {
   await using world = await World.open()
   const audit = AuditLog.ofSuite()
   const spec = (labels: object, annotations: object = {}) => ({ output: { secret: { labels, annotations } } })
@@ -220,7 +217,7 @@ test('a Secret bears the labels and annotations of the spec: a change is one wri
   expect(creates(world)).toBe(1)
 })
 
-test('another name or key moves the token, and leaves nothing of it behind', async () => {
+test('another name or key moves the token and leaves nothing behind', async () => {
   await using world = await World.open()
   await world.apply('APIKey', 'ci', {})
   const { status } = await world.ready('APIKey', 'ci')
@@ -250,7 +247,7 @@ test('another name or key moves the token, and leaves nothing of it behind', asy
   expect(creates(world)).toBe(1)
 })
 
-test('deleted, a resource takes its object and its Secret along; retained, both stay and are taken back by a namesake', async () => {
+test('a deleted resource takes its object and its Secret along; a retained one leaves both to a namesake', async () => {
   await using world = await World.open()
   for (const kind of kindNames) await world.apply(kind, `${kind.toLowerCase()}-a`, { deletionPolicy: 'Retain' })
   for (const kind of kindNames) {
@@ -277,7 +274,7 @@ test('deleted, a resource takes its object and its Secret along; retained, both 
   }
 })
 
-test('removed by hand and applied again, a resource whose Secret went with it gets another token, and the former object goes', async () => {
+test('a resource that was removed by hand with its Secret and applied again gets another token, and the former object is deleted', async () => {
   await using world = await World.open()
   await world.apply('APIKey', 'ci', {})
   const { status } = await world.ready('APIKey', 'ci')
@@ -294,7 +291,7 @@ test('removed by hand and applied again, a resource whose Secret went with it ge
   expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 
-test('a token is written nowhere but into its Secret, whatever goes wrong', { timeout: 120_000 }, async () => {
+test('a token is written only into its Secret, whatever fails', { timeout: 120_000 }, async () => {
   await using world = await World.open()
   await applyNeeds(world, cases, ['t'])
   // Answers lost and broken, and one that repeats what it made.

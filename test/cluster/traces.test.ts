@@ -17,7 +17,7 @@ function childrenOf(spans: readonly ReceivedSpan[], { spanId, traceId }: Receive
   return spans.filter((span) => span.parentSpanId === spanId && span.traceId === traceId)
 }
 
-test('a reconcile is one trace: its API calls and its writes to Kubernetes are children of its span', {
+test('a reconcile is one trace: its API calls and Kubernetes writes are children of its span', {
   timeout,
 }, async () => {
   await using receiver = await OtlpReceiver.start()
@@ -72,7 +72,7 @@ test('a reconcile is one trace: its API calls and its writes to Kubernetes are c
   for (const secret of [token, world.emulator.apiKey, 'for the tests']) expect(text).not.toContain(secret)
 })
 
-test('a refusal shows as an error by its code, and a reconcile that finds nothing to do is not sent', {
+test('a refusal is an error with its code, and a reconcile without work is not exported', {
   timeout,
 }, async () => {
   await using receiver = await OtlpReceiver.start()
@@ -104,7 +104,7 @@ test('a refusal shows as an error by its code, and a reconcile that finds nothin
   for (const look of looks) expect(childrenOf(spans, look)).not.toEqual([])
 })
 
-test('a receiver that refuses, or is not there, disturbs nobody, and is told of once', { timeout }, async () => {
+test('a receiver that refuses or is missing has no effect, and is reported once', { timeout }, async () => {
   await using receiver = await OtlpReceiver.start()
   receiver.status = 400
   await using world = await World.open({ flags: ['--otlp-endpoint', receiver.url] })

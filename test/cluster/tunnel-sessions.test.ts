@@ -55,7 +55,7 @@ function commandsSent(world: World): readonly string[] {
     .flatMap((match) => (match === null ? [] : [`${match[2]} ${match[1]}`]))
 }
 
-test('online sessions show with every field of the contract, and what is edited or deleted by hand is put back', async () => {
+test('online sessions show every field of the contract, and edits and deletions by hand are reverted', async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const agent = { token, os: 'windows server', region: 'eu', ip: '198.51.100.7', metadata: 'machine 1' }
@@ -98,7 +98,7 @@ test('online sessions show with every field of the contract, and what is edited 
   expect(world.writes().filter(({ path }) => path.startsWith('/tunnel_sessions'))).toEqual([])
 })
 
-test('a session that ends goes, a restarted agent shows under its new id, and switched off all of them go', async () => {
+test('an ended session disappears, a restarted agent shows under its new id, and disabled mirroring removes all', async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator
@@ -131,7 +131,7 @@ test('a session that ends goes, a restarted agent shows under its new id, and sw
 const SESSIONS = 300
 const PAGE = 100
 
-test('three hundred sessions are two writes each, and a tenth of them replaced is that tenth and pages', {
+test('three hundred sessions cost two writes each, and replacing a tenth of them costs that tenth and pages', {
   timeout: 180_000,
 }, async () => {
   const { world, token } = await openWorld({ operator: false })
@@ -168,7 +168,7 @@ test('three hundred sessions are two writes each, and a tenth of them replaced i
   expect(await writes(after)).toEqual([])
 })
 
-test('an update that fails is told apart by what the API says, in each of the four cases', async () => {
+test('each of the four failures of an update is reported by its own reason', async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator
@@ -204,7 +204,7 @@ test('an update that fails is told apart by what the API says, in each of the fo
   expect(codes).not.toContain(undefined)
 })
 
-test('what cannot be restarted says so, what is gone is Gone, and applied again nothing is repeated', async () => {
+test('a session that cannot be restarted is reported, a gone one is Gone, and applying again repeats nothing', async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator
@@ -248,7 +248,7 @@ test('an agent that is updated and restarted runs the new version: the restart c
   await world.until('TunnelSessionCommand', 'update', 'is found again', found)
 })
 
-test('kubectl wait sees each end of a command, also after its time to live was changed, which it goes by', {
+test('kubectl wait sees each outcome of a command, and a changed time to live applies', {
   timeout: 120_000,
 }, async () => {
   const { world, token } = await openWorld()
@@ -294,7 +294,7 @@ const STOPS: readonly Stop[] = [
   ...[1, 2].flatMap((number) => WHEN.map((when) => ({ at: 'request', number, act: { type: 'hang', when } }) as const)),
 ]
 
-test('killed at each write and each request of a command, the operator sends none of them twice', {
+test('killed at each write and request of a command, the operator sends none of them twice', {
   timeout: 300_000,
   tags: 'nightly',
 }, async () => {
@@ -345,7 +345,7 @@ test('killed at each write and each request of a command, the operator sends non
   }
 })
 
-test('a restart waits 10 s after an update that another command has made', { timeout: 60_000 }, async () => {
+test('a restart waits 10 s after an update by another command', { timeout: 60_000 }, async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator

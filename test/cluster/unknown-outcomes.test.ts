@@ -27,7 +27,7 @@ const outcomes: readonly { readonly title: string; readonly act: FaultAct }[] = 
 ]
 
 test.each(outcomes)(
-  'a create that ends with $title leaves one object of every kind, each rule once',
+  'a create that ends with $title leaves one object of every kind and each rule once',
   async ({ act }) => {
     await using world = await World.open()
     const cases = casesTitled('minimal')

@@ -11,7 +11,7 @@ import { typeOf, World } from './support/world.ts'
 /** The operator must not be helped by giving up a watch for its silence. */
 const PATIENT = ['--watch-silence', '1h']
 
-test('what changed while the apiserver was gone for 20 s is acted on', {
+test('a change made while the apiserver was down for 20 s is handled', {
   timeout: 600_000,
   tags: 'nightly',
 }, async () => {
@@ -42,7 +42,7 @@ test('what changed while the apiserver was gone for 20 s is acted on', {
 test.each([
   { where: 'in the stream', end: (watch: OpenWatch) => watch.expire(), isAsked: false },
   { where: 'when it is opened again', end: (watch: OpenWatch) => watch.reset(), isAsked: true },
-])('what a watch did not tell before it got a 410 $where is acted on', async ({ end, isAsked }) => {
+])('a change that a watch missed before a 410 $where is handled', async ({ end, isAsked }) => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, ...PATIENT] })
   const changes = await Changes.prepare(world)
@@ -59,7 +59,7 @@ test.each([
   expect(expired.requests.length).toBe(isAsked ? watches.length : 0)
 })
 
-test('what a watch told when its connection broke in the middle of a frame is acted on', async () => {
+test('a change whose frame broke with the connection is handled', async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, ...PATIENT] })
   const changes = await Changes.prepare(world)
@@ -70,7 +70,7 @@ test('what a watch told when its connection broke in the middle of a frame is ac
   await changes.expectActedOn()
 })
 
-test('what a watch did not tell because it stalled in silence is acted on', async () => {
+test('a change that a silently stalled watch missed is handled', async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, '--watch-silence', '5s'] })
   const changes = await Changes.prepare(world)

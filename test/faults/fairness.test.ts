@@ -99,7 +99,7 @@ function ratio(noisy: number, alone: number): string {
   return `${Math.round(alone)} ms alone, ${Math.round(noisy)} ms beside the noise: ${(noisy / alone).toFixed(1)} times`
 }
 
-test('5,000 broken resources of one tenant do not keep another waiting', { timeout: 900_000 }, async () => {
+test('5,000 broken resources of one tenant do not delay another tenant', { timeout: 900_000 }, async () => {
   await using neighbours = await Neighbours.open()
   const { noisy, noisyApi, world } = neighbours
   const alone = await neighbours.quietTime('alone')
@@ -122,7 +122,7 @@ test('5,000 broken resources of one tenant do not keep another waiting', { timeo
   expect(left).toBeGreaterThan(1000)
 })
 
-test('10,000 resources at once fit into memory, and keep neither another tenant nor an edit waiting', {
+test('10,000 resources applied at once fit into memory and delay neither another tenant nor an edit', {
   timeout: 1_200_000,
 }, async () => {
   await using neighbours = await Neighbours.open()
@@ -150,7 +150,7 @@ test('10,000 resources at once fit into memory, and keep neither another tenant 
   expect(peak).toBeLessThan(1024)
 })
 
-test('an account whose API hangs, under many names, does not keep another waiting', { timeout: 900_000 }, async () => {
+test('an account whose API hangs under many names does not delay another account', { timeout: 900_000 }, async () => {
   await using neighbours = await Neighbours.open()
   const { noisy, noisyApi } = neighbours
   const alone = await neighbours.quietTime('alone')
@@ -173,7 +173,7 @@ test('an account whose API hangs, under many names, does not keep another waitin
   noisyApi.admin.deleteFault(fault.id)
 })
 
-test('accounts that allow themselves one request a minute do not keep another waiting', {
+test('accounts limited to one request a minute do not delay another account', {
   timeout: 900_000,
 }, async () => {
   await using neighbours = await Neighbours.open()
@@ -211,7 +211,7 @@ function mostInAMinute(requests: readonly JournalEntry[]): number {
   return Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 60_000).length))
 }
 
-test('with 500 resources waiting for 120 requests a minute none goes beyond the budget, and an edit is served first', {
+test('500 resources waiting for 120 requests a minute stay within the budget, and an edit goes first', {
   timeout: 900_000,
 }, async () => {
   await using world = await World.open({

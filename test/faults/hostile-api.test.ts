@@ -164,7 +164,7 @@ describe.concurrent('an API that answers', () => {
     console.log(`${name}: ${result}; peak so far ${mebibytes(await memory('VmHWM'))}`)
   })
 
-  test('with a certificate that nobody vouches for', async () => {
+  test('with an untrusted certificate', async () => {
     const right = selfSigned()
     const api = await emulator()
     const front = hostileTLS.front('tls', { target: api.url, affects: () => false, harm: text('') })
@@ -178,7 +178,7 @@ describe.concurrent('an API that answers', () => {
   })
 })
 
-test('has not made the operator large, talkative or unfaithful', async () => {
+test('has not made the operator grow, send more requests or break a promise', async () => {
   const peak = await memory('VmHWM')
   console.log(`memory: ${mebibytes(memoryAtStart)} at the start, ${mebibytes(peak)} at the peak, ${cases.length} cases`)
   expect(peak).toBeLessThan(MEMORY_LIMIT)

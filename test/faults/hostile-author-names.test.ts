@@ -53,7 +53,7 @@ async function attempt(tenant: Tenant, kind: string, name: string, spec: Spec, m
 
 const NOTHING_FOUND = ['AccountNotReady', 'ReferenceNotReady', 'SecretMissing', 'ConfigMapMissing', 'InvalidSpec']
 
-test('names that climb out of the namespace lead nowhere, in whatever field they stand', {
+test('names that climb out of the namespace lead nowhere, in any field', {
   timeout: 400_000,
 }, async () => {
   await using world = await World.open({ watch: 'cluster' })
@@ -137,7 +137,7 @@ async function share(world: World): Promise<void> {
   )
 }
 
-test('in an account that tenants share, nobody comes by the object, the token or the Secret of another', {
+test('tenants of a shared account get no object, token or Secret of another tenant', {
   timeout: 400_000,
 }, async () => {
   await using world = await World.open({ watch: 'cluster' })

@@ -132,7 +132,7 @@ async function tryText(
   return 'carried'
 }
 
-test('odd and endless texts in any field are refused by name, carried to the letter, or told in a condition', {
+test('an odd or endless text in any field is refused by name, stored unchanged, or reported in a condition', {
   timeout: 600_000,
 }, async () => {
   await using world = await World.open()
@@ -167,7 +167,7 @@ test('odd and endless texts in any field are refused by name, carried to the let
   expect(lines.filter(({ level = 0 }) => level >= 50)).toEqual([])
 })
 
-test('a resource of a mebibyte is told in a condition, and does not bring the operator down', {
+test('a resource of one mebibyte is reported in a condition and does not stop the operator', {
   timeout: 120_000,
 }, async () => {
   await using world = await World.open()

@@ -76,7 +76,7 @@ function forbidden(port: number, allowed: string): readonly string[] {
   ]
 }
 
-test('no key reaches a host that the administrator does not allow, however its address is written', async () => {
+test('no key reaches a host that the administrator does not allow, however the address is spelled', async () => {
   await using elsewhere = await Elsewhere.start()
   const hosts = ['api.tunnel.example', '*.wide.example'].flatMap((host) => ['--allow-api-host', host])
   await using world = await World.open({ flags: hosts })
@@ -155,7 +155,7 @@ test('no key follows a redirect or a next page to another host', async () => {
   }
 })
 
-test('a name on the list is reached wherever it leads: who allows a name trusts whoever answers for it', async () => {
+test('an allowed host name is reached wherever it resolves to', async () => {
   await using world = await World.open()
   const { port } = new URL(world.emulator.url)
   const apiKeySecretRef = { name: 'credentials' }

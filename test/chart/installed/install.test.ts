@@ -64,13 +64,13 @@ it('makes the quickstart Ready', async () => {
   await cluster.allReady(count)
 })
 
-it('may do what the roles of the release say, and nothing else; and needs no more', async () => {
+it('may do what the roles of the release say, and nothing else, and needs no more', async () => {
   await expectNothingRefused(cluster)
   const manifest = await cluster.helmed(4, ['get', 'manifest', 'culvert', ...IN_HOME])
   await expectRightsOfManifest(cluster, manifest, { name: 'culvert', namespace: HOME }, ['default', 'quickstart', HOME])
 })
 
-it('is upgraded with another value, and writes nothing at the API for it', async () => {
+it('is upgraded with another value without a write to the API', async () => {
   const before = await ids()
   const mark = await account.mark()
   const [upgrade = ''] = await documented('docs/install.md', 'Upgrading')
@@ -84,7 +84,7 @@ it('is upgraded with another value, and writes nothing at the API for it', async
   expect(await account.writes(mark)).toEqual([])
 })
 
-it('is not uninstalled while resources are left, and names them', async () => {
+it('refuses to be uninstalled while resources are left, and names them', async () => {
   const hooks = await cluster.helmed(4, ['get', 'hooks', 'culvert', ...IN_HOME])
   const look = () => expectRightsOfManifest(cluster, hooks, LEFTOVERS, ['default', HOME])
   const uninstall = ['uninstall', 'culvert', ...IN_HOME]
@@ -96,7 +96,7 @@ it('is not uninstalled while resources are left, and names them', async () => {
   expect(await cluster.get('deployment', 'culvert', HOME)).toBeDefined()
 })
 
-it('leaves the CRDs, the resources and the account when it is uninstalled without asking', async () => {
+it('leaves the CRDs, the resources and the account when the check is off', async () => {
   const before = await ids()
   const mark = await account.mark()
   // The operator runs a little longer without its roles, like a terminating Pod: it cannot even release its Lease.
@@ -111,7 +111,7 @@ it('leaves the CRDs, the resources and the account when it is uninstalled withou
   expect(names.filter((name) => !name.endsWith('-leftovers'))).toEqual([])
 })
 
-it('finds everything as it was when it is installed again', async () => {
+it('finds everything unchanged when it is installed again', async () => {
   const before = await ids()
   const mark = await account.mark()
   const enabled = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true', ...EMULATOR]
@@ -125,7 +125,7 @@ it('finds everything as it was when it is installed again', async () => {
   expect(await account.writes(mark)).toEqual([])
 })
 
-it('goes as install.md says: the resources with their objects first', async () => {
+it('uninstalls as install.md says: the resources with their objects first', async () => {
   const [commands = ''] = await documented('docs/install.md', 'Uninstalling')
   const [deletion = '', uninstallation = ''] = commands.trimEnd().split('\n')
   await cluster.shell(deletion)

@@ -80,7 +80,7 @@ async function versionsIn(namespaces: readonly string[]): Promise<readonly strin
   })
 }
 
-it('works in the namespaces that it watches, and in no other', async () => {
+it('works in the namespaces that it watches and in no other', async () => {
   const [install = ''] = await documented('docs/install.md', 'Some namespaces only')
   await cluster.shell(`${install.trimEnd()} --set emulator.enabled=true`)
   account = await AccountAtEmulator.run(cluster, 'culvert', ONE.home)
@@ -96,7 +96,7 @@ it('works in the namespaces that it watches, and in no other', async () => {
   expect(await account.objects('ip_policies')).toHaveLength(ONE.watched.length)
 })
 
-it('stands beside another release, which takes no CRD from the first', async () => {
+it('runs beside another release, which takes no CRD from the first', async () => {
   const host = new URL(account.url).host
   const values = `watchNamespaces={${OTHER.watched}},operator.allowApiHosts={${host}},operator.allowHttp=true`
   const install = ['install', 'culvert', CHART, '--namespace', OTHER.home, '--create-namespace', '--set', values]
@@ -127,7 +127,7 @@ it('may do in each namespace what the roles of its release say, and nothing in t
   }
 })
 
-it('keeps whoever has the token from other ServiceAccounts, once the policy is there: with the release, or by an administrator', async () => {
+it('keeps a stolen token from other ServiceAccounts once the release or an administrator has installed the policy', async () => {
   expect(await steal(ONE.home, 'shop')).toContain('only Secrets of type Opaque')
   expect(await cluster.get('secret', 'stolen', 'shop')).toBeUndefined()
   // The other release was installed without the policy.
@@ -147,7 +147,7 @@ it('keeps whoever has the token from other ServiceAccounts, once the policy is t
   expect(await cluster.get('secret', 'stolen', 'stock')).toBeUndefined()
 })
 
-it('leaves to the other release what that release is to do', async () => {
+it('leaves the work of the other release to it', async () => {
   const theirs = await policyIn('stock')
   expect(await other.stop()).toBe(0)
   const mark = await account.mark()
@@ -170,7 +170,7 @@ it('leaves to the other release what that release is to do', async () => {
   expect((await account.objects('ip_policies')).map(({ description }) => description)).toContain('changed')
 })
 
-it('goes without the other: its roles alone, and nothing that the other needs', async () => {
+it('uninstalls its own roles only, and nothing that the other release needs', async () => {
   const before = await cluster.list('culvert', '--all-namespaces')
   await cluster.helmed(3, ['uninstall', 'culvert', '--no-hooks', '--namespace', OTHER.home])
   expect(await other.stop()).toBe(0)
@@ -193,7 +193,7 @@ it('goes without the other: its roles alone, and nothing that the other needs', 
   expect(one.output).not.toContain('"level":50')
 })
 
-it('ends a namespace that is deleted with its resources, and its objects at the account', async () => {
+it('completes the deletion of a namespace with its resources and their objects', async () => {
   const policies = await account.objects('ip_policies')
   await cluster.kubectl(['delete', 'namespace', 'web', '--wait', '--timeout=60s'])
   expect(await account.objects('ip_policies')).toHaveLength(policies.length - 1)

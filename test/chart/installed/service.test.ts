@@ -39,7 +39,7 @@ afterAll(async () => {
   await emulator.close()
 }, 60_000)
 
-it('does not trust a service whose authority nobody knows', async () => {
+it('does not trust a service with an unknown authority', async () => {
   await cluster.kubectl(['create', 'namespace', HOME])
   const inHome = (kind: string, name: string): object => ({
     apiVersion: 'v1',
@@ -67,7 +67,7 @@ it('does not trust a service whose authority nobody knows', async () => {
   })
 })
 
-it('trusts it with the authority that the chart is given', async () => {
+it('trusts it with the authority from the chart’s values', async () => {
   await cluster.helmed(3, [...UPGRADE, '--set', 'caBundle.configMap=company,caBundle.key=root.pem'])
   expect(await operator.stop()).toBe(0)
   operator = await cluster.operator(HOME)
@@ -75,7 +75,7 @@ it('trusts it with the authority that the chart is given', async () => {
   expect(emulator.admin.journal().map(({ method, path }) => `${method} ${path}`)).toContain('POST /ip_policies')
 })
 
-it('shows its metrics to those alone that the chart lets read them', async () => {
+it('shows its metrics only to those whom the chart admits', async () => {
   const reader = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'prometheus', namespace: HOME } }
   const stranger = { ...reader, metadata: { ...reader.metadata, name: 'stranger' } }
   await cluster.apply(reader, stranger)
@@ -94,14 +94,14 @@ it('shows its metrics to those alone that the chart lets read them', async () =>
   expect(await ask(await bearer('stranger'))).toBe(403)
 })
 
-it('may not list Secrets when it is not to watch them, and is refused nothing', async () => {
+it('may not list Secrets if it does not watch them, and is refused nothing', async () => {
   await expectNothingRefused(cluster)
   const manifest = await cluster.helmed(3, ['get', 'manifest', 'culvert', '--namespace', HOME])
   expect(manifest).toContain('--no-watch-secrets')
   await expectRightsOfManifest(cluster, manifest, { name: 'culvert', namespace: HOME }, ['default', HOME])
 })
 
-it('is uninstalled in spite of resources when it is told to, and names them all the same', async () => {
+it('is uninstalled despite resources if asked, and still names them', async () => {
   await cluster.helmed(3, [...UPGRADE, '--set', 'uninstall.allowLeftovers=true'])
   const job = { name: 'culvert-leftovers', namespace: HOME }
   const { helm, output } = await helmWithJob(cluster, 3, ['uninstall', 'culvert', '--namespace', HOME], job)

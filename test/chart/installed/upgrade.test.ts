@@ -76,7 +76,7 @@ async function knows(): Promise<{ readonly field: boolean; readonly rule: boolea
 const NEITHER = { field: false, rule: false }
 const BOTH = { field: true, rule: true }
 
-it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they are', LONG, async (major) => {
+it.each(HELMS)('upgrades the CRDs with Helm %i and leaves the resources unchanged', LONG, async (major) => {
   const values = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true,emulator.apiKey=key-of-ours']
   const selector = ['--set-json', 'clusterAccount.spec.access=[{"namespaceSelector":{}}]']
   const older = await packChart(cluster, major, OLDER)
@@ -116,7 +116,7 @@ it.each(HELMS)('brings newer CRDs with Helm %i, and the resources stay as they a
 })
 
 it.each(HELMS)(
-  'takes over CRDs that were applied by hand, as install.md says, with Helm %i',
+  'takes over CRDs applied by hand, as install.md says, with Helm %i',
   { ...LONG, tags: 'nightly' },
   async (major) => {
     const folder = await mkdtemp(join(cluster.folder, 'crds-'))

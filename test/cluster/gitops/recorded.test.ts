@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 900_000)
 
 describe.each(await recordedReleases())('of release %s', (version) => {
-  test('every resource in every state is seen by kstatus and by Argo CD as it is', async () => {
+  test('kstatus and Argo CD report every state of every resource correctly', async () => {
     const all = await (await Release.open(version)).all()
     const verdicts = await judge.judge(all.map(({ object }) => object))
     const seen = all.map(({ recorded: { file } }, index) => {

@@ -16,7 +16,7 @@ async function succeed(kubectl: Kubectl, args: readonly string[], stdin?: string
   return stdout
 }
 
-test('a tool that applies manifests again and again sees no difference, meets no conflict, and others may join it', {
+test('a tool that applies manifests repeatedly sees no difference and no conflict, even beside others', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()

@@ -29,7 +29,7 @@ function commonConditions(resource: Resource | undefined): Readonly<Record<strin
   return Object.fromEntries(shared.map(({ type, status }) => [type, status]))
 }
 
-test('kstatus and Argo CD follow every kind from its first second to its last', { timeout: 300_000 }, async () => {
+test('kstatus and Argo CD follow every kind through its whole life', { timeout: 300_000 }, async () => {
   await using world = await World.open()
   const cases = casesTitled('minimal')
   await applyNeeds(world, cases, ['life'])
@@ -71,8 +71,8 @@ test('kstatus and Argo CD follow every kind from its first second to its last', 
   expect(verdicts.map(({ argo }) => argo.status)).toEqual(verdicts.map(({ kstatus }) => ARGO_FOR[kstatus.status]))
 })
 
-describe('what is not as it should be', () => {
-  test('fails when nothing helps until somebody changes something, and is in progress when it may help itself', async () => {
+describe('a resource that is not as it should be', () => {
+  test('fails if a person must act, and is in progress if it may recover by itself', async () => {
     await using world = await World.open({ operator: false })
     const refuse = (path: string, status: number): void => {
       world.emulator.admin.addFault({ match: { method: 'POST', path, times: 100 }, act: { type: 'status', status } })
@@ -91,7 +91,7 @@ describe('what is not as it should be', () => {
     await expectSeen([await world.get('IPRestriction', 'waiting')], 'InProgress')
   })
 
-  test('fails by an edit that is refused, though what was there before goes on working', async () => {
+  test('fails after a refused edit, although the former state keeps working', async () => {
     await using world = await World.open()
     const { admin } = world.emulator
     const policy = { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] }
@@ -113,7 +113,7 @@ describe('what is not as it should be', () => {
     await expectSeen([reverted], 'Current')
   })
 
-  test('is in progress by an edit that waits or fails, though what was there before goes on working', async () => {
+  test('is in progress after an edit that waits or fails, although the former state keeps working', async () => {
     await using world = await World.open()
     await world.apply('IPPolicy', 'office', { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] })
     const restriction = { type: 'Dashboard', ipPolicyRefs: [{ name: 'office' }] }
@@ -126,7 +126,7 @@ describe('what is not as it should be', () => {
     await expectSeen([waiting], 'InProgress')
   })
 
-  test('is suspended while it is paused, as Argo CD calls it; kstatus has no word for that', async () => {
+  test('is suspended while paused, for Argo CD; kstatus has no such state', async () => {
     await using world = await World.open()
     await world.apply('ReservedAddress', 'one', {})
     await world.ready('ReservedAddress', 'one')
@@ -136,7 +136,7 @@ describe('what is not as it should be', () => {
     expect([verdict?.kstatus.status, verdict?.argo.status]).toEqual(['Current', 'Suspended'])
   })
 
-  test('of accounts and commands is told as of everything else', async () => {
+  test('accounts and commands are reported like everything else', async () => {
     await using world = await World.open({ account: { mirrorSessions: { enabled: true } } })
     const account = () => world.get('Account', 'default')
     await world.reason('Account', 'default', 'Ready', 'Available')

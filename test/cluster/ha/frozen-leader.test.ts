@@ -24,7 +24,7 @@ async function replicaOf(world: World, resources: AsyncDisposableStack): Promise
   return startReplica(world, resources.use(await KubeProxy.start(inject('kubeconfigPath'))))
 }
 
-test('a leader frozen in the middle of a create or a deletion, of any kind, leaves at most a copy that the next pass removes', {
+test('a leader frozen in the middle of a create or deletion of any kind leaves at most a copy that the next resync removes', {
   timeout: 900_000,
   tags: 'nightly',
 }, async () => {

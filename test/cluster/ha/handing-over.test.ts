@@ -38,7 +38,7 @@ async function handOver(world: World, leader: OperatorProcess, next: OperatorPro
   return { code, released: released.heardAt - told, taken: taken.heardAt - told, ended }
 }
 
-test('an idle leader that is told to stop gives the Lease back before it ends, and the other leads at once', {
+test('an idle leader that is told to stop releases the Lease before it ends, and the standby leads immediately', {
   timeout,
 }, async () => {
   await using world = await World.open({ leaderElect: true, flags: TIMES })
@@ -82,7 +82,7 @@ const unanswered = [
 ]
 
 test.each(unanswered)(
-  'a leader whose $title never get an answer gives the Lease back when told to stop, and ends',
+  'a leader whose $title never get an answer releases the Lease when told to stop, and ends',
   {
     timeout,
   },

@@ -22,7 +22,7 @@ const TIMES = ['--lease-duration', '15s', '--renew-deadline', '10s', '--retry-pe
 const CREATED = ['c1', 'c2', 'c3', 'c4']
 const WITH_TOKENS = new Set(managed.filter(hasToken).map(({ definition }) => definition.kind))
 
-test('a leader killed under load is replaced by what the Lease promises, and of all it was at nothing is done twice', {
+test('a leader killed under load is replaced within the Lease duration, and nothing is done twice', {
   timeout: 600_000,
 }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))

@@ -50,7 +50,7 @@ async function orphanCount(world: World): Promise<unknown> {
   return (await world.get('Account', 'default'))?.status?.orphanCount
 }
 
-test('two installations with namespaces of their own, the same manifests and one account never touch each other’s objects', {
+test('two installations with separate namespaces, the same manifests and one account never touch each other’s objects', {
   timeout,
 }, async () => {
   await using blue = await World.open({ leaderElect: true, flags: ['--name', 'blue'] })
@@ -112,7 +112,7 @@ test('two installations with namespaces of their own, the same manifests and one
   })
 })
 
-test('two installations that look after one namespace, as none should, hold one object for each resource, and one of the two that is left comes to rest', {
+test('two installations that wrongly share a namespace keep one object per resource, and the one that remains comes to rest', {
   timeout,
 }, async () => {
   await using world = await World.open({ leaderElect: true, flags: ['--name', 'blue'] })

@@ -41,24 +41,21 @@ function specsOf({ base, edits }: EditStory): readonly Body[] {
   return [{ ...base }, ...later]
 }
 
-test.each(schemas)(
-  'each field of $kind that can change is set, changed and taken out in a story',
-  ({ kind, schema }) => {
-    const seen = new Set<string>()
-    for (const specs of editStories.filter((each) => each.kind === kind).map(specsOf)) {
-      for (const [index, spec] of specs.slice(1).entries()) {
-        const [before, after] = [placesOf(schema, specs[index]), placesOf(schema, spec)]
-        for (const path of new Set([...before.keys(), ...after.keys()])) {
-          const [was, is] = [before.get(path), after.get(path)]
-          if (was === is) continue
-          seen.add(`${path} changes`)
-          seen.add(`${path} is ${was === undefined ? 'set' : is === undefined ? 'taken out' : 'given another value'}`)
-        }
+test.each(schemas)('a story sets, changes and removes each changeable field of $kind', ({ kind, schema }) => {
+  const seen = new Set<string>()
+  for (const specs of editStories.filter((each) => each.kind === kind).map(specsOf)) {
+    for (const [index, spec] of specs.slice(1).entries()) {
+      const [before, after] = [placesOf(schema, specs[index]), placesOf(schema, spec)]
+      for (const path of new Set([...before.keys(), ...after.keys()])) {
+        const [was, is] = [before.get(path), after.get(path)]
+        if (was === is) continue
+        seen.add(`${path} changes`)
+        seen.add(`${path} is ${was === undefined ? 'set' : is === undefined ? 'taken out' : 'given another value'}`)
       }
     }
-    expect(wanted(schema).filter((what) => !seen.has(what))).toEqual([])
-  },
-)
+  }
+  expect(wanted(schema).filter((what) => !seen.has(what))).toEqual([])
+})
 
 /** What the value holds, by path; a reference is one value. */
 function placesOf(schema: SchemaNode, value: unknown): ReadonlyMap<string, string> {
@@ -113,7 +110,7 @@ function isReference({ properties }: SchemaNode): boolean {
 /** Every edit of every story is a case: from one spec to the next, on a real kube-apiserver. */
 const list = new CaseList('transitions', 'real', { least: editStories.flatMap(({ edits }) => edits).length })
 
-test('every edit of every kind is one PATCH of what was edited, or another object, or nothing', {
+test('every edit of every kind is one PATCH of the edited fields, another object, or nothing', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()

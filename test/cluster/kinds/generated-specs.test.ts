@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster[Symbol.asyncDispose]())
 
-test.each(managed)('the apiserver takes any $kind that is made from its schema', async (definition) => {
+test.each(managed)('the apiserver accepts any $kind that is generated from its schema', async (definition) => {
   const { group, version, kind } = definition
   const schema = toStructural(definition.spec, 'spec')
   const specs = fc.sample(specsFrom(schema, placesOf(kind)), { seed, numRuns })

@@ -23,11 +23,11 @@ async function outputOf(world: World, { status }: Resource) {
   return world.kube.get(type, { namespace: world.namespace, name: output.name })
 }
 
-test('every spec has its object written down, and no object is written down for none', () => {
+test('every spec has an expected object, and every expected object a spec', () => {
   expect(new Set(expectations)).toEqual(new Set(cases.map(({ kind, title }) => `${kind} ${title}`)))
 })
 
-test('every spec of every kind makes the object that is written down for it, which goes with its resource', {
+test('every spec of every kind creates the expected object, which is deleted with its resource', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()
@@ -51,7 +51,7 @@ test('every spec of every kind makes the object that is written down for it, whi
   }
 })
 
-test('with deletionPolicy Retain every kind leaves its object, without a call, and its token in the Secret', {
+test('with deletionPolicy Retain every kind keeps its object, without a call, and its token in the Secret', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()

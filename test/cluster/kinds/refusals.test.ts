@@ -64,7 +64,7 @@ test.concurrent.each(Object.entries(acceptedSpecs))('a %s that keeps every rule 
   await expectDone(['apply', '--dry-run=server', '-f', '-'], manifest(kind, 'accepted', spec))
 })
 
-describe('refused, naming field and remedy, is', () => {
+describe('refused, with field and remedy, is', () => {
   test.concurrent.each(refusedSpecs)('$kind $because', async (refused) => {
     const read = await refusal(refused)
     expect(read).toMatch(/^1 /)

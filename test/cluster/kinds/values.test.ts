@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { hardwareKeys } from '../../builders/contract/ssh-keys.ts'
 import { World } from '../support/world.ts'
 
-test('values at the edge of what the contract allows are taken, and arrive as they were meant', async () => {
+test('values at the limits of the contract are accepted and stored unchanged', async () => {
   await using world = await World.open()
   const rules = ['192.0.2.1', '2001:db8::1', '10.0.0.0/8'].map((cidr) => ({ cidr, action: 'Allow' }))
   await world.apply('IPPolicy', 'office', { rules })

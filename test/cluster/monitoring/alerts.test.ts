@@ -22,7 +22,7 @@ const LATER: ReadonlySet<string> = new Set(['CulvertNoLeader', 'CulvertDown'])
 /** What comes of a budget that is used up, for which all workers wait. */
 const WAITING: ReadonlySet<string> = new Set(['CulvertRateBudgetExhausted', 'CulvertQueueStalled'])
 
-test('promtool takes the rules', async () => {
+test('promtool accepts the rules', async () => {
   const { code, text } = await checkRules(
     fileURLToPath(new URL('../../../charts/culvert/files/alerts.yaml', import.meta.url)),
   )
@@ -32,7 +32,7 @@ test('promtool takes the rules', async () => {
 
 // Time runs sixty times faster for the rules (`fastRules`): series of a running operator cannot be had for hours, and series that
 // were stretched would no longer be what it shows.
-test('no alert fires while the quickstart is well; each fires in its situation, and every query of the dashboard finds something', {
+test('no alert fires while the quickstart is healthy; each fires in its situation, and every dashboard query returns data', {
   timeout: 300_000,
   tags: 'nightly',
 }, async () => {

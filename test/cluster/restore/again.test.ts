@@ -44,7 +44,7 @@ test.each([
   ['removed by hand and applied again', removedByHand],
   ['applied to a rebuilt cluster with the same installation id', rebuilt],
 ])(
-  '%s, every kind has its object again, by itself or by the advice it gives, and a token that works',
+  '%s, every kind recovers its object, by itself or with the remedy it reports, and has a working token',
   {
     timeout: 300_000,
     tags: 'nightly',

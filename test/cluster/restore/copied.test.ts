@@ -27,7 +27,7 @@ async function copy(world: World, { kind, name }: Subject): Promise<Subject> {
   return { ...copied, spec: original.spec, id: '', path: '', marked: false, token: false }
 }
 
-test('a copied manifest with annotations, finalizers and status takes nothing of the original: each kind', {
+test('a copied manifest with annotations, finalizers and status takes nothing from the original: each kind', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()

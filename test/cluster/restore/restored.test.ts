@@ -83,7 +83,7 @@ function rotationOf(title: string): Record<string, unknown> {
   return { rotation: { interval: '720h', overlap: title === 'overlapping' ? '24h' : '0s' } }
 }
 
-test('restored without status and under other UIDs, every kind has its object again, by itself or by the advice it gives, and its token works', {
+test('restored without status and with new UIDs, every kind recovers its object, by itself or with the remedy it reports, and its token works', {
   timeout: 120_000,
   tags: 'nightly',
 }, async () => {

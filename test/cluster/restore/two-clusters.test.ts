@@ -39,7 +39,7 @@ async function expectPeace(...worlds: readonly World[]): Promise<void> {
   expect(worlds[0]?.writes(mark)).toEqual([])
 }
 
-test('two clusters with ids of their own and the same manifests leave each other’s objects alone, whatever becomes of one', {
+test('two clusters with different installation ids and the same manifests leave each other’s objects alone', {
   timeout: 300_000,
   tags: 'nightly',
 }, async () => {
@@ -80,7 +80,7 @@ test('two clusters with ids of their own and the same manifests leave each other
   await listRestored('two clusters, two installation ids', first)
 })
 
-test('two clusters at work with one installation id: the newer has the objects, the older says so, and deletes none of them', {
+test('of two clusters with one installation id, the newer gets the objects; the older reports it and deletes none', {
   timeout: 300_000,
 }, async () => {
   await using old = await World.open({ flags: ['--installation', 'shop'] })
@@ -139,7 +139,7 @@ test('two clusters at work with one installation id: the newer has the objects, 
   await listRestored('two clusters, one installation id', first)
 })
 
-test('of what several lives left behind the newest is taken, its copies go, and the others are reported', async () => {
+test('of the objects that earlier resources left behind, the newest is taken, its copies are deleted, and the others are reported', async () => {
   await using world = await World.open({ flags: ['--installation', 'shop'] })
   const path = 'backends/tunnel_group'
   const make = (uid: string) => {

@@ -41,7 +41,7 @@ function sessionRows(): readonly CoverageRow[] {
   const cluster = (title: string): string => `cluster/tunnel-sessions.test.ts > ${title}`
   const shows = 'a session has every field of the contract, in its list as by its id'
   const mirrored = cluster(
-    'online sessions show with every field of the contract, and what is edited or deleted by hand is put back',
+    'online sessions show every field of the contract, and edits and deletions by hand are reverted',
   )
   const inStatus = 'unit/managed/mirrors/plan.test.ts > every field of the contract is in the status'
   return [
@@ -62,7 +62,7 @@ function sessionRows(): readonly CoverageRow[] {
 
 /** By the path of a command, the test in which the operator sends it to an agent. */
 const COMMANDS: Readonly<Record<string, string>> = {
-  restart: 'a session that ends goes, a restarted agent shows under its new id, and switched off all of them go',
-  stop: 'a session that ends goes, a restarted agent shows under its new id, and switched off all of them go',
+  restart: 'an ended session disappears, a restarted agent shows under its new id, and disabled mirroring removes all',
+  stop: 'an ended session disappears, a restarted agent shows under its new id, and disabled mirroring removes all',
   update: 'an agent that is updated and restarted runs the new version: the restart comes ten seconds later',
 }

@@ -11,7 +11,7 @@ import { anyToApi, anything, reading } from './api-faults-trouble.ts'
 const laboratory = await Laboratory.open()
 const references = new References(laboratory)
 
-test('the same fault at a write and at the next request to the API', async () => {
+test('the same API fault at a write and at the request after it', async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(lives, 6)) {
@@ -30,7 +30,7 @@ test('the same fault at a write and at the next request to the API', async () =>
   await playAll('API faults at two requests', laboratory, some(cases, 16), 250)
 })
 
-test('killed right after a fault of the API', async () => {
+test('killed right after an API fault', async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(lives, 6)) {
@@ -53,7 +53,7 @@ test('killed right after a fault of the API', async () => {
   await playAll('API faults and kills', laboratory, some(cases, 16), 250)
 })
 
-test('a POST that something sends twice, for a resource that is deleted at once', async () => {
+test('an intermediary sends a POST twice for a resource that is deleted immediately', async () => {
   const cases: Planned[] = []
   for (const episode of some(
     lives.filter(({ title }) => title.endsWith('/ create')),

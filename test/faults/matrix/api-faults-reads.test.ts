@@ -15,7 +15,7 @@ const references = new References(laboratory)
 /** How often the client requests an object or a page before it gives up, and restarts a list whose cursor is lost. */
 const TRIES = 3
 
-test('faults of the API at every read of it, once and until the client gives up', async () => {
+test('every API fault at every read, once and until the client gives up', async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(lives, 8)) {
@@ -39,7 +39,7 @@ test('faults of the API at every read of it, once and until the client gives up'
 /** Ages of a list, in seconds: older than what the episode has just done, and older than everything. */
 const AGES: readonly number[] = [5, 600]
 
-test('lists that are stale', async () => {
+test('stale lists', async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(lives, 8)) {
@@ -56,7 +56,7 @@ test('lists that are stale', async () => {
   await playAll('API stale lists', laboratory, some(cases, 12), 100)
 })
 
-test('lists that are stale while the fate of a POST is found out', async () => {
+test('stale lists while the outcome of a POST is resolved', async () => {
   const cases: Planned[] = []
   for (const episode of some(lives, 8)) {
     const reference = await references.of(episode)
@@ -75,7 +75,7 @@ test('lists that are stale while the fate of a POST is found out', async () => {
   await playAll('API stale lists after lost answers', laboratory, some(cases, 10), 80)
 })
 
-test('later pages of lists that fail, and cursors that get lost', async () => {
+test('failing later pages of lists, and lost cursors', async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(lives, 4)) {

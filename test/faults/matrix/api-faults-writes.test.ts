@@ -10,7 +10,7 @@ import { reading } from './api-faults-trouble.ts'
 /** Alternative ways of creating are sent like any other: a few faults for each, in rotation. */
 const FEW = 2
 
-test('every fault of the API at every write to it', async () => {
+test('every API fault at every write', async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []

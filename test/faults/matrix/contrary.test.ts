@@ -30,7 +30,7 @@ const mixes: readonly Server[] = Array.from({ length: IS_WHOLE ? 50 : 3 }, (_, i
   choices: drawnBy(`${seed}.${index}`),
 }))
 
-test('every kind comes to rest with one object each, and no write follows, whatever the contract lets a server choose', async () => {
+test('every kind comes to rest with one object and no further write, whatever the contract lets a server choose', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('contrary choices, every kind', 'simulation', { least: ALTERNATIVES.length })
   const rows: (readonly [string, WritesAtRest])[] = []
@@ -44,7 +44,7 @@ test('every kind comes to rest with one object each, and no write follows, whate
   await list.end()
 })
 
-test('every turn in a life ends well at a server of other choices, another mix each', async () => {
+test('every life cycle step succeeds with a server that makes other choices, each with another mix', async () => {
   const laboratory = await Laboratory.open()
   const chosen = some(episodes, 48)
   const list = new CaseList('contrary choices, turns', 'simulation', { least: leastOf(100) })
@@ -60,7 +60,7 @@ function described(description: string): Manifest {
   return { kind: 'Backend', name: 'web', spec: { type: 'TunnelGroup', tunnelGroup: {}, description } }
 }
 
-test('a description of which the server keeps a part is sent once more, and then a condition says so', async () => {
+test('a description that the server truncates is sent once more, then reported in a condition', async () => {
   const laboratory = await Laboratory.open()
   const cut = { name: 'long-descriptions', value: 'cut' } as const
   const { writes, later, conditions } = await keptOtherwise(laboratory, cut, described('x'.repeat(300)))
@@ -72,7 +72,7 @@ test('a description of which the server keeps a part is sent once more, and then
   )
 })
 
-test('a description around which the server drops white space is sent once', async () => {
+test('a description that the server trims is sent once', async () => {
   const laboratory = await Laboratory.open()
   const trimmed = { name: 'texts', value: 'trimmed' } as const
   const { writes, later, conditions } = await keptOtherwise(laboratory, trimmed, described('  the shop\n'))
@@ -91,7 +91,7 @@ test.each(ALTERNATIVES.filter(({ name }) => name === 'min-version-default'))(
   },
 )
 
-test('a refusal in any shape is told, and the create is not sent more often for it', async () => {
+test('a refusal of any shape is reported, and the create is not sent more often', async () => {
   const laboratory = await Laboratory.open()
   const usual = await refusedForGood(laboratory, { name: 'error-body', value: 'documented' })
   expect(usual.said).toEqual(['Conflict'])

@@ -23,7 +23,7 @@ interface Cut {
   readonly what: Case
 }
 
-test('killed at any write of a create, and given another spec before the next process comes', async () => {
+test('killed at any write of a create, with another spec before the next process starts', async () => {
   const laboratory = await Laboratory.open()
   const fresh = new Fresh(laboratory)
   const list = new CaseList('edited while no operator runs', 'simulation', { least: leastOf(1000) })

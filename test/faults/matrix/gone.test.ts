@@ -39,7 +39,7 @@ test.each<[string, WireAnswer]>([
   ['other JSON', { status: 404, body: '{"error": "not found"}' }],
   ['nothing', { status: 404, body: '' }],
   ['HTML', { status: 404, body: '<html><body>Not Found</body></html>' }],
-])('a deletion that is answered 404, with %s, ends when the object is gone, and not before', async (_title, answer) => {
+])('a deletion answered 404 with %s completes once the object is gone, and not before', async (_title, answer) => {
   const { world } = await withBackend()
   const deletes: Sighting[] = []
   const notFound = lagging({ name: '', seconds: Number.POSITIVE_INFINITY, answer })
@@ -61,7 +61,7 @@ test.each<[string, WireAnswer]>([
   world.down()
 })
 
-test('a deletion that cannot tell whether its object is gone says so, and ends with spec.deletionPolicy: Retain', async () => {
+test('a deletion that cannot find out whether its object is gone reports it, and completes with spec.deletionPolicy: Retain', async () => {
   const { world } = await withBackend()
   const unlisted: Trouble = {
     request: ({ server, method, path }) => {
@@ -83,7 +83,7 @@ test('a deletion that cannot tell whether its object is gone says so, and ends w
   world.down()
 })
 
-test('many that are gone at once settle at once, however many lists they make between them', async () => {
+test('many objects gone at once are settled together, with few lists', async () => {
   const { world } = await withBackend()
   const names = Array.from({ length: 20 }, (_, index) => `group-${index}`)
   for (const name of names) world.apply('Backend', name, SPEC)
@@ -98,7 +98,7 @@ test('many that are gone at once settle at once, however many lists they make be
   world.down()
 })
 
-test('one list that does not show an object makes no other', async () => {
+test('one list without the object does not create another object', async () => {
   const { world, oracle } = await withBackend()
   await world.advance(SETTLED_MS)
   const before = await objects(world)
@@ -116,7 +116,7 @@ test('one list that does not show an object makes no other', async () => {
   world.down()
 })
 
-test('an object that is deleted again and again is made again at once, and then more and more rarely', async () => {
+test('an object deleted again and again is recreated immediately, then less and less often', async () => {
   const { world, oracle } = await withBackend()
   oracle.meddled('Backend', 'group')
   const made: number[] = []
@@ -136,7 +136,7 @@ test('an object that is deleted again and again is made again at once, and then 
   world.down()
 })
 
-test('a policy that is made again has its id stored at once, however late lists tell what became of its former rules', async () => {
+test('the id of a recreated policy is stored immediately, however late lists show its former rules', async () => {
   const world = laboratory.world({ kinds: new Set(['IPPolicy']) })
   const oracle = await Oracle.watch(world)
   world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })

@@ -43,7 +43,7 @@ const holds: readonly Hold[] = (['new', 'at work'] as const).flatMap((point) => 
   },
 ])
 
-test('an Account that is held by a long 429 or a small budget looks at what people change of it', async () => {
+test('an Account blocked by a long 429 or a small budget still notices edits', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('held accounts', 'simulation', { least: leastOf(6) })
   for (const hold of holds) {

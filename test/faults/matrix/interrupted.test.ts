@@ -16,7 +16,7 @@ const opened = Laboratory.open().then((laboratory) => ({ laboratory, references:
 
 const isPost = ({ server, method }: Sighting): boolean => server === 'api' && method === 'POST'
 
-test('killed while a write to the API is still on its way', async () => {
+test('killed while an API write is in flight', async () => {
   const { laboratory, references } = await opened
   const cases = await eachWrite(references, 25, (at, write) => {
     if (!write.startsWith('api ')) return []
@@ -25,7 +25,7 @@ test('killed while a write to the API is still on its way', async () => {
   await playAll('kills with a write on its way', laboratory, some(cases, 40), 150)
 })
 
-test('deleted at every write of every turn in a life', async () => {
+test('deleted at every write of every life cycle step', async () => {
   const { laboratory, references } = await opened
   const cases = await eachWrite(references, 25, (at, write) => [
     ['the resource is deleted', (world, episode) => deletedAt(world, episode, at)],
@@ -40,7 +40,7 @@ test('deleted at every write of every turn in a life', async () => {
   await playAll('deletions in the middle', laboratory, some(alone, 40), 500)
 })
 
-test('creates of which nobody knows what became of them', async () => {
+test('creates with an unknown outcome', async () => {
   const { laboratory, references } = await opened
   const cases = await eachWrite(references, 25, (at, write) => {
     if (!write.startsWith('api POST')) return []
@@ -49,7 +49,7 @@ test('creates of which nobody knows what became of them', async () => {
   await playAll('unknown creates', laboratory, some(cases, 40), 100)
 })
 
-test('an API that does not know an object for once', async () => {
+test('an API that once does not know an object', async () => {
   const { laboratory, references } = await opened
   const cases: Planned[] = []
   for (const episode of some(episodes, 25)) {

@@ -38,7 +38,7 @@ async function isToldOf(laboratory: Laboratory, subject: SpecCase, drift: Drift)
   return (await oracle.unlikeDeclared()).some((problem) => problem.startsWith(`${subject.kind}/${NAME}: `))
 }
 
-test('the judge tells of every field of an object that somebody has changed', { timeout: 300_000 }, async () => {
+test('the oracle reports every changed field of an object', { timeout: 300_000 }, async () => {
   const laboratory = await Laboratory.open()
   const untold: string[] = []
   for (const descriptor of kinds) {
@@ -59,7 +59,7 @@ test('the judge tells of every field of an object that somebody has changed', { 
   expect(untold).toEqual([])
 })
 
-test('the judge tells of a rule too many, too few and with other texts', async () => {
+test('the oracle reports a rule too many, a missing rule and a rule with other texts', async () => {
   const laboratory = await Laboratory.open()
   const subject = specsOf('IPPolicy')[1] as SpecCase
   const changes: readonly ((world: SimulatedWorld, rule: Body, policy: string) => Promise<unknown>)[] = [
@@ -76,7 +76,7 @@ test('the judge tells of a rule too many, too few and with other texts', async (
   }
 })
 
-test('the judge tells of a secret of a target that the API has otherwise, and of a file that a Secret has otherwise', async () => {
+test('the oracle reports a different secret in a target and a different file in a Secret', async () => {
   const laboratory = await Laboratory.open()
   const titled = (kind: string, title: string): SpecCase => {
     return specsOf(kind).find((each) => each.title === title) as SpecCase
@@ -92,7 +92,7 @@ test('the judge tells of a secret of a target that the API has otherwise, and of
   expect(await certificate.oracle.unlikeDeclared()).toEqual([expect.stringContaining(`output ${name} is`)])
 })
 
-test('the judge expects a line for clients where a host certificate names its authority by id, too', async () => {
+test('the oracle expects the known_hosts line of a host certificate that names its authority by id, too', async () => {
   const laboratory = await Laboratory.open()
   const subject = specsOf('SSHHostCertificate').find(({ title }) => title === 'full') as SpecCase
   const { world, oracle } = await atRest(laboratory, subject)

@@ -8,7 +8,7 @@ import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.
 const GONE = { namespace: NAMESPACE, name: 'gone' }
 
 test.each([0, 2])(
-  'keys of Accounts that went while nobody looked are deleted, and no others: %i replicas',
+  'kept keys of Accounts deleted while no operator ran are removed, and no others: %i replicas',
   async (replicas) => {
     const laboratory = await Laboratory.open()
     const world = laboratory.world({ kinds: new Set(['Backend']), replicas })

@@ -15,7 +15,7 @@ const MOST_SECOND = 4200
 
 const kill = (when: (typeof POINTS)[number]): Fault => ({ type: 'kill', when })
 
-test('killed before, after and upon every write of every turn in a life', async () => {
+test('killed before, after and during every write of every life cycle step', async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []
@@ -36,7 +36,7 @@ test('killed before, after and upon every write of every turn in a life', async 
   await playAll('kills', laboratory, some(cases, 60), 1000)
 })
 
-test('killed again while the next process finds out what the first one left', async () => {
+test('killed again while the next process finds out what the first one did', async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const firsts: First[] = []

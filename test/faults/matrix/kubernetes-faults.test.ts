@@ -15,7 +15,7 @@ import { rbacDenied } from './kubernetes/refusals.ts'
  */
 const CASES = 1600
 
-test('an account whose key may not be read says so, and is at work when it may', async () => {
+test('an account whose key may not be read reports it, and opens once it may', async () => {
   const world = (await Laboratory.open()).world({ kinds: new Set(['Backend']) })
   world.trouble = {
     request: (sighting) => {
@@ -41,7 +41,7 @@ interface Asked {
   readonly request: string
 }
 
-test('every request to Kubernetes of every turn in a life fails in the ways of an API server', async () => {
+test('every request to Kubernetes in every life cycle step fails in every way of an API server', async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const asked: Asked[] = []

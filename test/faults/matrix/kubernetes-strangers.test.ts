@@ -25,7 +25,7 @@ const isRead = ({ server, method, query }: Sighting): boolean => {
   return server === 'kubernetes' && method === 'GET' && !query.has('watch')
 }
 
-test('something before Kubernetes answers a read with 404: nothing counts as gone for that', async () => {
+test('a proxy before Kubernetes answers a read with 404: nothing counts as gone', async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []

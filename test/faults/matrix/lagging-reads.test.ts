@@ -11,7 +11,7 @@ import { LAGS, type Lag, lagging, lagOf, withLists } from './lagging-reads.ts'
 const laboratory = await Laboratory.open()
 const references = new References(laboratory)
 
-test('every turn in a life while reads lag behind every write', async () => {
+test('every life cycle step while reads lag behind every write', async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(episodes, 30)) {
@@ -27,7 +27,7 @@ test('every turn in a life while reads lag behind every write', async () => {
   await playAll('reads that lag', laboratory, some(cases, 60), 400)
 })
 
-test('resources that are edited or deleted, or whose operator dies, at every write while reads lag', async () => {
+test('edits, deletions and kills at every write while reads lag', async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(episodes, 20)) {

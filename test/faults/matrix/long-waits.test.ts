@@ -12,7 +12,7 @@ const CONFLICT = '{"kind":"Status","reason":"Conflict","code":409,"message":"the
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
 test.each([1, 4])(
-  'resources that wait for minutes, with a budget of %i requests a minute, say so once, and are then made as any',
+  'resources that wait for minutes, with a budget of %i requests a minute, report it once and are then created',
   async (requestsPerMinute) => {
     const laboratory = await Laboratory.open()
     const rateLimit = { requestsPerMinute, burst: 1 }
@@ -42,7 +42,7 @@ test.each([1, 4])(
   },
 )
 
-test('resources that wait behind others without a budget say so, and name none', async () => {
+test('resources that wait behind others without a budget report it and name no budget', async () => {
   const laboratory = await Laboratory.open()
   const world = laboratory.world({ kinds: new Set(['Backend']) })
   try {
@@ -62,7 +62,7 @@ test('resources that wait behind others without a budget say so, and name none',
 
 const SLOWLY: Fault = { type: 'slow', when: 'after', ms: 3_900 }
 
-test('a wait is not told of a resource that is paused, was deleted or has been looked at before', async () => {
+test('no wait is reported for a resource that is paused, deleted or already reconciled', async () => {
   const laboratory = await Laboratory.open()
   const world = laboratory.world({ kinds: new Set(['Backend']) })
   try {
@@ -89,7 +89,7 @@ test('a wait is not told of a resource that is paused, was deleted or has been l
   }
 })
 
-test('accounts that wait for others, and resources that wait for such an account, say so', async () => {
+test('accounts that wait for others, and resources that wait for such an account, report it', async () => {
   const laboratory = await Laboratory.open()
   const world = laboratory.world({ kinds: new Set(['Backend']) })
   try {
@@ -124,7 +124,7 @@ const faults: readonly Fault[] = [
   { type: 'answer', when: 'before', answer: { status: 404, headers: {}, body: '' } },
 ]
 
-test('whatever befalls what is said of waits, everything is made as any', async () => {
+test('faults while waits are reported do not change what is created', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('long waits', 'simulation', { least: leastOf(faults.length) })
   for (const fault of faults) {

@@ -7,7 +7,7 @@ import { befalls } from '../simulation/writes.ts'
 const WANTED = { cidr: '192.0.2.0/24', action: 'Allow' }
 const LOST = { cidr: '198.51.100.0/24', action: 'Allow' }
 
-test('a rule whose create was not answered is gone before the policy is in sync with a spec that wants it no more', async () => {
+test('a rule whose create got no answer is deleted before the policy is Synced with a spec without it', async () => {
   const laboratory = await Laboratory.open()
   const world = laboratory.world({ kinds: new Set(['IPPolicy']) })
   try {

@@ -7,10 +7,10 @@ import { some } from '../support/size.ts'
 /** Runs one of this many of the thousands of pairs of moments; coprime to their order. */
 const ONE_OF = 3
 
-test('annotations of before a replacement come back while the former object stays: both stay, and no third is made', async () => {
+test('annotations from before a replacement come back during the overlap: both objects stay, and no third is created', async () => {
   await tryAll('old manifests in an overlap', some(overlaps, 18), 18)
 })
 
-test('a manifest of any earlier moment is applied at any later one, while nothing is at rest', async () => {
+test('a manifest of any earlier moment is applied at any later moment of a reconcile', async () => {
   await tryAll('old manifests', some(oneOf(ONE_OF, manifests), 60), 1_000)
 })

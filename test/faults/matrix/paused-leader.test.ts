@@ -22,7 +22,7 @@ const LONGER_MS = 60_000
 /** The episodes of life cycles, without those that create every possible spec. */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
 
-test('a leader that is stopped at any write, and wakes while another one leads, writes nothing more', async () => {
+test('a leader that is stopped at any write and wakes while another one leads writes nothing more', async () => {
   const stage = await Stage.open()
   for (const episode of some(episodes, 12)) {
     await stage.atEveryWrite(episode, 'SIGSTOP beyond the Lease', (at, when) => [outliving(at, when)])
@@ -30,7 +30,7 @@ test('a leader that is stopped at any write, and wakes while another one leads, 
   await stage.play('paused leader', 24, 500)
 })
 
-test('a leader that is stopped for a while, twice, or together with the other one, leaves everything right', async () => {
+test('a leader that is stopped for a while, twice, or together with the standby leaves everything correct', async () => {
   const stage = await Stage.open()
   for (const episode of some(lives.filter(isMadeOrDeleted), 6)) {
     for (const ms of SHORT_MS) {
@@ -42,7 +42,7 @@ test('a leader that is stopped for a while, twice, or together with the other on
   await stage.play('paused leaders, otherwise', 24, 300)
 })
 
-test('a leader that is cut off from its Lease, from Kubernetes or from the API gives way, or goes on', async () => {
+test('a leader that is cut off from its Lease, from Kubernetes or from the API hands over or continues', async () => {
   const stage = await Stage.open()
   for (const episode of some(lives, 8)) {
     for (const from of ['lease', 'kubernetes', 'api'] as const) await stage.cutOff(episode, from)
@@ -50,7 +50,7 @@ test('a leader that is cut off from its Lease, from Kubernetes or from the API g
   await stage.play('leaders that are cut off', 16, 200)
 })
 
-test('a resource that is deleted while the leader sleeps leaves nothing but what is reported', async () => {
+test('a resource that is deleted while the leader sleeps leaves at most a reported orphan', async () => {
   const stage = await Stage.open()
   for (const episode of some(lives.filter(isMade), 6)) {
     const meanwhile = async (world: SimulatedWorld): Promise<void> => {

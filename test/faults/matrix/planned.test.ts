@@ -18,14 +18,14 @@ test.each([
   ['Edge tls / deleted by somebody', 0],
   ['Edge tls / deleted by somebody', 2],
   ['Backend group / deleted by somebody', 2],
-])('cases of %s with %i replicas are planned from the life in which they are played', async (title, replicas) => {
+])('cases of %s with %i replicas are planned from a run of the same life cycle', async (title, replicas) => {
   const episode = titled(title)
   const { writes } = await new References(laboratory).of(episode, replicas)
   const { requests } = await play(laboratory, episode, { replicas })
   expect(writesAmong(requests)).toEqual(numbered(writes))
 })
 
-test('a case whose fault never comes fails', async () => {
+test('a case whose fault never occurs fails', async () => {
   const fault = { type: 'kill', when: 'after' } as const
   const trouble = () => befalls([{ at: 99, fault }])
   const { problems } = await play(laboratory, titled('Backend group / create'), { trouble })

@@ -5,11 +5,11 @@ import { leastOf, some } from '../support/size.ts'
 import { byHand } from './references/by-hand.ts'
 import { comingUsers, type Deletion, goingUsers } from './references/deletions.ts'
 
-test('what is deleted while something comes to use it, by whatever name and from wherever, stays or goes unused', async () => {
+test('a dependency that is deleted while a dependent appears stays or is deleted unused, by any name and from anywhere', async () => {
   await play('references', [...some(comingUsers, 36), ...some(goingUsers, 4)], 500)
 })
 
-test('what people do by hand empties no policy in use, and whoever waits for a reference is woken', async () => {
+test('changes by hand empty no policy in use, and whatever waits for a reference is woken', async () => {
   await play('references by hand', some(byHand, 10), 20)
 })
 

@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { runSeeds } from './seeds/run.ts'
 
-test('stories of edits and troubles end as if there had been no trouble, part 2 of 4', async () => {
+test('stories of edits and faults end as if nothing had failed, part 2 of 4', async () => {
   await runSeeds(2)
 })

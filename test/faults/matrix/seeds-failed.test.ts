@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { runStories } from './seeds/run.ts'
 
-test('every story that ever failed ends as if there had been no trouble', async () => {
+test('every story that ever failed ends as if nothing had failed', async () => {
   await runStories()
 })

@@ -30,7 +30,7 @@ test('another seed leads to other requests', async () => {
   expect(other.trace).not.toEqual(trace)
 })
 
-test('a story that fails is told as the shortest one that fails', async () => {
+test('a failing story is reported in the shortest form that fails', async () => {
   // As if an operator that is killed after an edit lost it.
   const trial: Trial = ({ steps }) => {
     const edited = steps.findIndex((step) => step.does === 'apply' && step.version > 0)

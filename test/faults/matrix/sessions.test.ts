@@ -3,10 +3,10 @@ import { oneOf, tryAll } from '../simulation/restore/trial.ts'
 import { hurtSessionTurns, sessionTurns } from '../simulation/sessions/turns.ts'
 import { some } from '../support/size.ts'
 
-test('sessions are shown as the API lists them, and a command is carried out once', async () => {
+test('sessions are mirrored as the API lists them, and a command is executed once', async () => {
   await tryAll('sessions', some(sessionTurns, 12), 30)
 })
 
-test('killed, or answered badly, while sessions come and go or commands run: no request is sent twice', async () => {
+test('kills and bad answers while sessions come and go or commands run: no request is sent twice', async () => {
   await tryAll('sessions amid faults', some(oneOf(5, hurtSessionTurns), 60), 100)
 })

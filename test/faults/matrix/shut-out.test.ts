@@ -62,7 +62,7 @@ function change(title: string, fromRules: boolean, narrows: boolean, act: Change
   return { title, fromRules, narrows, act }
 }
 
-test('who edits the rules of an enforced restriction of the API does not shut the operator out without saying so', async () => {
+test('an edit of the rules of an enforced API restriction cannot lock the operator out unacknowledged', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('shut out', 'simulation', { least: leastOf(36) })
   for (const each of changes) {

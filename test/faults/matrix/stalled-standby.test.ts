@@ -23,7 +23,7 @@ interface Way {
   readonly end: End
 }
 
-test('a replica whose watches were silent takes over, and sends nothing from what it knew before', async () => {
+test('a replica whose watches were silent takes over and sends nothing from its stale copies', async () => {
   const list = new CaseList('stalled standby', 'simulation', { least: leastOf(300) })
   const laboratory = await Laboratory.open()
   let turn = 0

@@ -4,7 +4,7 @@ import { play } from '../simulation/play.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 
-test('every turn in a life ends as people wrote it down when nothing fails', async () => {
+test('every life cycle step ends as written down when nothing fails', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('nothing fails', 'simulation', { least: 100 })
   for (const episode of episodes) {

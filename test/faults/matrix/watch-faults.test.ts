@@ -15,7 +15,7 @@ const plans: readonly { readonly stories: readonly WatchStory[]; readonly faults
   { stories: accountStories, faults: 10, few: 2 },
 ]
 
-test('whatever befalls a watch, a change arrives, and so do another one and the end of everything', async () => {
+test('whatever happens to a watch, a change, the next change and the deletion arrive', async () => {
   const list = new CaseList('watch faults', 'simulation', { least: leastOf(500) })
   const laboratory = await Laboratory.open()
   let turn = 0

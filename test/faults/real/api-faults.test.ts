@@ -49,7 +49,7 @@ describe.concurrent('one object is left of each resource of every kind, whatever
     },
   )
 
-  test('a list that looks for it', {
+  test('a list', {
     timeout: 900_000,
   }, async () => {
     // A list lags at most a second, and two that must agree are further apart: the promises rely on that.

@@ -54,7 +54,7 @@ class Lives {
   }
 }
 
-test('a write to Kubernetes that fails in any way delays a resource, and does nothing else', {
+test('a write to Kubernetes that fails in any way only delays the resource', {
   timeout: 900_000,
 }, async () => {
   const list = new CaseList('Kubernetes faults', 'real', { least: 500 })

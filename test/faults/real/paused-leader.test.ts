@@ -37,7 +37,7 @@ interface Walk extends Manifest {
   readonly stop: Stop
 }
 
-test('a leader that is paused at any write of a create or a deletion, and wakes while another leads, writes nothing twice', {
+test('a leader that is paused at any write of a create or a deletion and wakes while another leads writes nothing twice', {
   timeout: 900_000,
 }, async () => {
   const list = new CaseList('paused leader', 'real', { least: 30 })

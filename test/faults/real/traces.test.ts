@@ -11,7 +11,7 @@ import { transcribe } from './support-traces/turns.ts'
 /** Number in a short run; the whole matrix plays all. */
 const FEW = 50
 
-test('the operator asks the models of both servers what it asks the real ones, call by call, and is answered the same', {
+test('the operator sends the models the same calls as the real servers, and gets the same answers', {
   timeout: 1_200_000,
 }, async () => {
   const list = new CaseList('traces equal to the simulation', 'real', { least: FEW })

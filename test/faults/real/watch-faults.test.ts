@@ -20,7 +20,7 @@ const list = new CaseList('watch faults', 'real', {
 })
 
 test.each(groups)(
-  'an operator recovers from every trouble of its watches $title, and misses nothing afterwards',
+  'an operator recovers from every fault of its watches $title and misses nothing afterwards',
   {
     timeout: 900_000,
   },
@@ -32,7 +32,7 @@ test.each(groups)(
   },
 )
 
-test('every collection has met every trouble', () => list.end())
+test('every collection has met every fault', () => list.end())
 
 async function recoverFrom(faults: readonly WatchFault[], rounds: WatchRounds): Promise<void> {
   for (const fault of faults) await rounds.under(fault, list)

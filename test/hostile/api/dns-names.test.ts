@@ -127,7 +127,7 @@ test.each([...names, ...targets])(
   },
 )
 
-describe('what is published stays when the API says later', () => {
+describe('published records stay when the API says later', () => {
   const before = new Map<string, DNSEndpoint>()
   beforeAll(async () => {
     for (const { kind, name } of later) {
@@ -147,7 +147,7 @@ describe('what is published stays when the API says later', () => {
     expect(found?.metadata.resourceVersion).toBe(before.get(name)?.metadata.resourceVersion)
   })
 
-  test('and when it says the truth again, all is well', async () => {
+  test('and a correct answer resolves it', async () => {
     isLate = false
     await lying.world.pass()
     for (const { kind, name } of later) {
@@ -158,7 +158,7 @@ describe('what is published stays when the API says later', () => {
   })
 })
 
-test('no object was changed at the API, and nothing but names of specs is published', async () => {
+test('no object was changed at the API, and only names from specs are published', async () => {
   expect(lying.world.writes().filter(({ method }) => method !== 'POST')).toEqual([])
   const { items } = await lying.world.kube.list<DNSEndpoint>(dnsEndpointType, { namespace: lying.world.namespace })
   const all = items.flatMap(({ spec }) => spec.endpoints)

@@ -17,7 +17,7 @@ async function pass(world: World, name: string): Promise<Resource> {
   return world.until('Account', name, 'was looked at', handled, 60_000)
 }
 
-test('what a resource holds is no orphan to a second key of the account, even while the first opens nothing', async () => {
+test('a resource’s object is no orphan to a second key of the account, even while the first key is refused', async () => {
   await using world = await World.open()
   const names = ['web-0', 'web-1']
   for (const name of names) await world.apply('Backend', name, tunnels)
@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(() => lying[Symbol.asyncDispose]())
 
-test('an API that shows the objects of another, ids, marks and all, holds up nothing there', {
+test('an API that returns the objects of another account, with ids and markers, blocks nothing there', {
   timeout: 180_000,
 }, async () => {
   const { world } = lying

@@ -46,7 +46,7 @@ afterAll(async () => {
   await hostile[Symbol.asyncDispose]()
 })
 
-test('an API that answers with 1,000 statuses and codes does not choose how many time series there are', {
+test('an API that answers with 1,000 statuses and codes does not multiply time series', {
   timeout: 300_000,
 }, async () => {
   for (let index = 0; index < RESOURCES; index++) {
@@ -82,7 +82,7 @@ test('an API that answers with 1,000 statuses and codes does not choose how many
   expect(samplesOf(metrics, 'culvert_resources', ['kind="Backend"']).length).toBeLessThan(20)
 })
 
-test('whoever may write a status does not choose how many time series there are either', async () => {
+test('a tenant who may write statuses does not multiply time series either', async () => {
   front.hostile = false
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using made = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath] })

@@ -96,7 +96,7 @@ test.each(cases)('$kind: $what is written nowhere, and the object is deleted', a
   })
 })
 
-test('one create was sent for each, and one deletion; edits and requests bring about no more', async () => {
+test('each got one create and one deletion; edits and requests cause no more', async () => {
   for (const { kind, name } of cases) await lying.world.reason(kind, name, 'Synced', 'AnswerRefused', 90_000)
   const before = Object.values(KINDS).map(({ path }) => madeAndDeleted(path))
   for (const { kind, name } of cases) {
@@ -122,7 +122,7 @@ test('one create was sent for each, and one deletion; edits and requests bring a
 
 describe('a token in its Secret', () => {
   test.each(['APIKey', 'TunnelCredential'])(
-    'of the kind %s stays, and its object too, when the next one is unfit',
+    'of the kind %s stays, with its object, when the next one is unusable',
     async (kind) => {
       const name = `rotated-${kind.toLowerCase()}`
       const { path } = KINDS[kind as 'APIKey']
@@ -141,7 +141,7 @@ describe('a token in its Secret', () => {
   )
 })
 
-test('the public key in a ConfigMap stays when the API says later that it is another text', async () => {
+test('the public key in a ConfigMap stays when the API later returns another text', async () => {
   const name = 'published'
   await lying.world.apply('SSHCertificateAuthority', name, { description: name, output: { configMap: { name } } })
   await lying.world.ready('SSHCertificateAuthority', name)

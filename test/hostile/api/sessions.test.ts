@@ -73,8 +73,8 @@ const leftOut = async (): Promise<readonly number[]> => {
   return samplesOf(await lying.world.operator.metrics(), 'culvert_sessions_left_out', ['account="Account/'])
 }
 
-describe('of more sessions than an account may show', () => {
-  test('as many are shown as it may, it says so, and a metric counts the others', async () => {
+describe('of more sessions than an account may mirror', () => {
+  test('the limit is mirrored, a condition reports it, and a metric counts the others', async () => {
     sessions = many(0, 42_000).toReversed()
     await shown(LIMIT)
     const { status, message } = await lying.world.reason('Account', 'default', 'SessionsMirrored', 'TooManySessions')
@@ -104,7 +104,7 @@ describe('of more sessions than an account may show', () => {
     expect(versions(await shown(LIMIT))).toEqual(before)
   })
 
-  test('places that get free go to others, and once there is room for all, nothing is said any more', async () => {
+  test('freed places go to others, and the report ends once there is room for all', async () => {
     sessions = many(30, 100)
     await listed()
     const ids = (await shown(LIMIT)).map(({ status }) => String(status?.id)).sort()
@@ -116,7 +116,7 @@ describe('of more sessions than an account may show', () => {
     expect(await leftOut()).toEqual([0])
   })
 
-  test('no spec asks for none, nor for more than 20,000', async () => {
+  test('a spec asks for at least one and at most 20,000', async () => {
     await lying.account('bounds', { mirrorSessions: { enabled: false } })
     for (const maxSessions of [0, 20_001, -1]) {
       await expect(lying.account('bounds', { mirrorSessions: { enabled: false, maxSessions } })).rejects.toThrow(
@@ -127,7 +127,7 @@ describe('of more sessions than an account may show', () => {
   })
 })
 
-describe('what the API says of a session', () => {
+describe('the texts of a session', () => {
   const fields = [
     'agent_version',
     'ip',
@@ -153,7 +153,7 @@ describe('what the API says of a session', () => {
   }))
 
   test.each(cases)(
-    'is cut to what its status may hold when every text is $what, and written once',
+    'are truncated to the limits of its status when every text is $what, and written once',
     async ({ made }) => {
       sessions = [made]
       await until('it is the only one', async () => {
@@ -170,7 +170,7 @@ describe('what the API says of a session', () => {
   )
 })
 
-test('in one namespace the sessions of four accounts are shown, those of the oldest', {
+test('a namespace mirrors the sessions of its four oldest accounts', {
   timeout: 180_000,
 }, async () => {
   sessions = many(0, 3)

@@ -82,7 +82,7 @@ describe('by the roles alone', () => {
   )
 })
 
-describe('the policy, for somebody who may write every kind', () => {
+describe('the policy, for an author who may write every kind', () => {
   test.each(memberKinds.map(({ definition, reach }) => [definition.kind, reach] as const))(
     'refuses %s where its reach is not that of a namespace (%s)',
     async (kind, reach) => {
@@ -104,7 +104,7 @@ function specsOfMember(kind: string): Record<string, unknown> {
   return specsOf(kind)[0]?.spec('probe') ?? {}
 }
 
-test('a kind that the entries do not name is refused to who may edit, and taken once they do', async () => {
+test('a kind that no entry names is refused to an editor, and accepted once one does', async () => {
   const edge = manifest('Edge', 'front', { protocol: 'TCP', ...shared() })
   await account.allow(mine({ kinds: ['IPPolicy'] }))
   await answered('alice', edge, `does not allow Edge in namespace ${tenant.namespace}`)
@@ -113,7 +113,7 @@ test('a kind that the entries do not name is refused to who may edit, and taken 
   await answered('alice', edge, '')
 })
 
-test('a namespace that no entry selects is refused, whatever it asks for', async () => {
+test('a namespace that no entry selects is refused every kind', async () => {
   const other = await Tenant.create(world, 'other')
   await bindUserRole(cluster, { user: 'bob', namespace: other.namespace, role: 'edit' })
   const object = manifest('IPPolicy', 'office', { ...POLICY, ...shared() }, other.namespace)
@@ -122,7 +122,7 @@ test('a namespace that no entry selects is refused, whatever it asks for', async
   )
 })
 
-test('accounts of their own, accounts that are not there and other ClusterAccounts keep nobody from applying', async () => {
+test('own accounts, missing accounts and other ClusterAccounts do not prevent applying', async () => {
   const open = await SharedAccount.create(world, `open-${tenant.namespace}`, mine({ kinds: ['APIKey', 'IPPolicy'] }))
   await answered('root', manifest('APIKey', 'key', open.in({ kind: 'APIKey', name: 'key', spec: {} })), '')
   for (const accountRef of [
@@ -134,7 +134,7 @@ test('accounts of their own, accounts that are not there and other ClusterAccoun
   }
 })
 
-test('a spec that names no account is taken, and the operator refuses it', async () => {
+test('a spec without an account is accepted at apply and refused by the operator', async () => {
   const byDefault = await SharedAccount.create(world, 'default', mine({ kinds: ['IPPolicy'] }))
   expect(await says('alice', ['create', '-f', '-'], manifest('Edge', 'silent', { protocol: 'TCP' }))).toBe('')
   const refused = (cr: Resource) => conditionOf(cr, 'Ready')?.reason === 'KindNotAllowed'
@@ -143,7 +143,7 @@ test('a spec that names no account is taken, and the operator refuses it', async
   await world.kube.delete(typeOf('ClusterAccount'), { name: byDefault.name })
 })
 
-test('what was applied before access was narrowed can still be patched by controllers, edited, released and deleted', async () => {
+test('resources from before access was narrowed can still be patched by controllers, edited, released and deleted', async () => {
   await account.allow(mine())
   const office = manifest('IPPolicy', 'narrowed', { ...POLICY, ...shared() })
   await answered('alice', office, '')

@@ -189,7 +189,7 @@ describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) 
   const [group = ''] = right.apiGroups
   const resource = `${right.resources.join()}${group === '' ? '' : `.${group}`}${right.resourceNames ? '/payroll' : ''}`
 
-  test('is refused to an author without the right, taken from one with it, and asked about only where it changes', async () => {
+  test('is refused to an author without the right, accepted from one with it, and checked only on change', async () => {
     expect(await eve.can(right.verbs.join(), resource)).toBe(false)
     const manifest = eve.manifest(kind, name, spec)
     expect(await eve.creating(manifest)).toContain(refused)
@@ -215,7 +215,7 @@ describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) 
   })
 })
 
-test('a ClusterAccount’s key is asked about in the operator’s own namespace', async () => {
+test('a ClusterAccount’s key is checked in the operator’s namespace', async () => {
   const root = await Author.create(cluster, { name: 'root-of-place', namespace: PLACE })
   const clusterRole = [
     'create',
@@ -246,7 +246,7 @@ test('a ClusterAccount’s key is asked about in the operator’s own namespace'
   await settles('it is taken', () => root.creating(manifest), '')
 })
 
-test('what asks for nothing is taken from authors without any right', async () => {
+test('a spec that needs no right is accepted from authors without any', async () => {
   for (const [kind, spec] of [
     ['ReservedDomain', { domain: 'shop.example.com' }],
     ['ReservedDomain', { domain: 'shop.example.com', dns: { endpoint: false, recordTTL: 60 } }],
@@ -258,7 +258,7 @@ test('what asks for nothing is taken from authors without any right', async () =
   }
 })
 
-test('every field of the policy was tried, and every field of a schema that names a Secret is in it', async () => {
+test('every field of the policy was tried, and the policy has every schema field that names a Secret', async () => {
   const { validations } = await authorPolicyFile()
   const asked = new Set(validations.map(({ message }) => message.slice('spec.'.length, message.indexOf(':'))))
   expect(new Set(tries.map(({ field }) => field))).toEqual(asked)
@@ -271,7 +271,7 @@ test('every field of the policy was tried, and every field of a schema that name
   expect(named.filter((each) => !tried.has(each))).toEqual(['ClusterAccount apiKeySecretRef'])
 })
 
-test('the operator brings to Ready and deletes what its own rights would not have let it write', async () => {
+test('the operator reconciles and deletes resources that its own rights would not let it write', async () => {
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath })
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', dns: { endpoint: true } })
   await world.apply('TunnelCredential', 'agent', {})

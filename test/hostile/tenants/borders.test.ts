@@ -133,8 +133,8 @@ function expectUntold(cr: Resource): void {
 }
 
 // First, because restrictions that the cases create lock out agents.
-describe.each(['Deny', 'Adopt'] as const)('where mallory may use sessions that are nobody’s: %s', (level) => {
-  test('no session that is shown to another is stopped, by id, by name and by labels', async () => {
+describe.each(['Deny', 'Adopt'] as const)('where mallory may use sessions without a resource: %s', (level) => {
+  test('no session mirrored in another namespace is stopped by id, name or labels', async () => {
     await account.allow(access(level))
     const token = String((await world.api.post('/credentials', {})).body.token)
     const agent = world.emulator.admin.connectAgent({
@@ -165,7 +165,7 @@ describe.each(['Deny', 'Adopt'] as const)('where mallory may use sessions that a
   })
 })
 
-describe.each(['Deny', 'Adopt'] as const)('where mallory may use what is nobody’s: %s', (level) => {
+describe.each(['Deny', 'Adopt'] as const)('where mallory may use objects without a resource: %s', (level) => {
   test.each(managed.map(({ definition }) => definition.kind))(
     'nothing of the %s of another is reached',
     async (kind) => {
@@ -255,7 +255,7 @@ describe('sharing on purpose', () => {
     return conditionOf(cr, type)?.message ?? ''
   }
 
-  test('a grant opens, its withdrawal keeps what is in use, and a deletion names whom it was granted to', async () => {
+  test('a grant admits, its withdrawal keeps live references, and a deletion names the dependents it admitted', async () => {
     await account.allow(access('Deny'))
     await mallory.apply('Edge', 'front', front(toVictim()))
     const before = await says(mallory, 'Edge', 'front', 'Synced', 'ReferenceNotPermitted')
@@ -302,7 +302,7 @@ describe('sharing on purpose', () => {
     await until('the backend is gone', gone, { describe: () => victim.get('Backend', 'shared') })
   })
 
-  test('what is only written into a spec holds up no deletion', async () => {
+  test('a reference without a grant blocks no deletion', async () => {
     const { status } = await make(victim, { kind: 'Backend', name: 'free', spec: tunnels })
     await mallory.apply('Edge', 'holding', front())
     await mallory.ready('Edge', 'holding')
@@ -315,7 +315,7 @@ describe('sharing on purpose', () => {
     await until('the backend is gone', gone, { describe: () => victim.get('Backend', 'free') })
   })
 
-  test('a rule from elsewhere is not Synced away, and nobody lets addresses in by one', async () => {
+  test('a rule made elsewhere makes the policy not Synced, and admits no address unnoticed', async () => {
     await account.allow(access('Adopt'))
     const policy = { kind: 'IPPolicy', name: 'office', spec: { rulesSource: 'IPPolicyRules', allowEmpty: true } }
     const id = (await make(victim, policy)).status?.id

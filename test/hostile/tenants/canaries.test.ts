@@ -42,7 +42,7 @@ function preload(code: string): void {
   })
 }
 
-test('no value of a key, token or input of any kind stands anywhere but in Secrets and at the API of its account', {
+test('no key, token or input of any kind appears outside Secrets and its account’s API', {
   timeout: 400_000,
 }, async () => {
   preload(CRASH)
@@ -172,7 +172,7 @@ test('no value of a key, token or input of any kind stands anywhere but in Secre
   expect(findings(others, { journal })).toEqual([])
 })
 
-test('a value is found in every form in which it could stand', () => {
+test('the search finds a value in every encoding', () => {
   const value = Buffer.from(canary('x')).toString('latin1')
   const plain = Buffer.from(value, 'latin1').toString('utf8')
   const bytes = Buffer.from(plain)

@@ -62,7 +62,7 @@ async function said(name: string, type: string, reason: string): Promise<Resourc
 const sent = (mark: number): readonly string[] =>
   world.writes(mark).flatMap(({ path }) => /^\/tunnel_sessions\/[^/]+\/(\w+)$/.exec(path)?.[1] ?? [])
 
-test('a command reaches no session, however it names one, unless an entry names commands', async () => {
+test('a command reaches no session by any name unless an entry allows commands', async () => {
   const { id, name } = await session()
   const mark = world.mark()
   const targets: Readonly<Record<string, Spec>> = {
@@ -83,7 +83,7 @@ test('a command reaches no session, however it names one, unless an entry names 
   expect(sent(mark)).toEqual(['stop'])
 })
 
-test('a command that is not allowed any more sends nothing of what is left of it', async () => {
+test('a command that is no longer allowed sends none of its remaining requests', async () => {
   await account.allow(mine(['TunnelSessionCommand']))
   const { id } = await session()
   const mark = world.mark()

@@ -83,7 +83,7 @@ describe('an operator without --dns-endpoints', () => {
     },
   )
 
-  test('asks the API server nothing about DNSEndpoints, and none is there', async () => {
+  test('sends the API server no request about DNSEndpoints, and none exists', async () => {
     const path = cluster.auditLogPath
     if (path !== undefined) {
       const uses = (await new AuditLog(path).entries(0)).filter(({ userAgent, resource }) => {

@@ -71,7 +71,7 @@ function idOf({ status }: Resource): string {
   return status?.id ?? ''
 }
 
-test('who may view a namespace cannot tell a PIN, a short key nor a token from a million guesses', {
+test('a viewer of a namespace cannot pick a PIN, a short key or a token out of a million guesses', {
   timeout: 600_000,
 }, async () => {
   await using world = await World.open({ emulator: { apiKey: KEY } })
@@ -101,7 +101,7 @@ test('who may view a namespace cannot tell a PIN, a short key nor a token from a
   expect(await told(seen, guessed, ofTokens), 'a token').toEqual([])
 })
 
-test('an author who tries values in resources of their own sees no fingerprint of somebody else’s again', async () => {
+test('an author who tries values in their own resources never sees another author’s fingerprint', async () => {
   await using world = await World.open()
   await world.secret('inputs', { pin: PIN })
   await world.secret('guess', { pin: PIN })

@@ -87,7 +87,7 @@ function callsFor(kind: string, since: number) {
 const managedKinds = managed.map(({ definition }) => definition.kind)
 const allBut = (kind: string): readonly string[] => all.filter((other) => other !== kind)
 
-describe('a kind that is not allowed makes no call; once it is, it works', () => {
+describe('a kind that is not allowed makes no call, and works once it is allowed', () => {
   test.each(all)('%s', async (kind) => {
     const others = allBut(kind)
     const isManaged = managedKinds.includes(kind)
@@ -111,7 +111,7 @@ describe('a kind that is not allowed makes no call; once it is, it works', () =>
   })
 })
 
-describe('what is allowed no longer is neither changed nor deleted, and can be released', () => {
+describe('a kind that is no longer allowed is neither changed nor deleted, and can be released', () => {
   test.each(managedKinds)('%s', async (kind) => {
     const others = allBut(kind)
     const { tenant, account, subject } = await scene(kind, all)
@@ -162,7 +162,7 @@ function deletedType(kind: string) {
   return { group, version, plural, kind, namespaced: true }
 }
 
-test('a namespace that no entry selects gets nothing of any kind through', async () => {
+test('a namespace that no entry selects makes no call of any kind', async () => {
   const { tenant, account } = await scene('IPPolicy', all)
   await account.allow([])
   const mark = world.mark()

@@ -194,7 +194,7 @@ describe('a team', () => {
     },
   )
 
-  test('learns of a domain that a reference leads to, and listens there no more than by its name', async () => {
+  test('may not listen on a foreign domain, by reference or by name', async () => {
     const other = await SharedAccount.create(world, `by-reference-${shop.namespace}`, [
       { ...selector, kinds: ['ReservedDomain'] },
       { ...selector, kinds: ['Edge'], domains },
@@ -212,7 +212,7 @@ describe('a team', () => {
   })
 })
 
-describe('what limits no longer allow', () => {
+describe('resources that limits no longer allow', () => {
   test.each([
     [
       'ReservedDomain',
@@ -222,28 +222,31 @@ describe('what limits no longer allow', () => {
     ],
     ['Backend', group({ app: 'kept' }), 'LabelNotAllowed', { ...selector, labels: { team: 'shop' } }],
     ['TunnelCredential', credential(['bind:kept.example.com']), 'DomainNotAllowed', { ...selector, domains: [] }],
-  ])('%s is neither changed nor deleted, and goes on once it is allowed again', async (kind, spec, reason, narrow) => {
-    const own = await SharedAccount.create(world, `narrowed-${kind.toLowerCase()}`, [selector])
-    const name = 'kept'
-    await shop.apply(kind, name, inShared(spec, own))
-    await shop.ready(kind, name)
-    await own.allow([narrow])
-    const narrowed = await shop.until(kind, name, 'is not allowed', syncedReason(reason))
-    expect(conditionOf(narrowed, 'Ready')?.status).toBe('True')
-    const mark = world.mark()
-    await shop.apply(kind, name, inShared({ ...spec, description: 'edited' }, own))
-    await shop.until(kind, name, 'is still not allowed', syncedReason(reason))
-    await shop.delete(kind, name)
-    await shop.until(kind, name, 'waits', (cr) => conditionOf(cr, 'Ready')?.reason === reason)
-    expect(world.writes(mark)).toEqual([])
-    await own.allow([selector])
-    const gone = async () => ((await shop.get(kind, name)) === undefined ? true : undefined)
-    await until(`${kind}/${name} is gone`, gone, { describe: () => shop.get(kind, name) })
-    expect(world.writes(mark).map(({ method }) => method)).toEqual(['DELETE'])
-  })
+  ])(
+    '%s is neither changed nor deleted, and continues once it is allowed again',
+    async (kind, spec, reason, narrow) => {
+      const own = await SharedAccount.create(world, `narrowed-${kind.toLowerCase()}`, [selector])
+      const name = 'kept'
+      await shop.apply(kind, name, inShared(spec, own))
+      await shop.ready(kind, name)
+      await own.allow([narrow])
+      const narrowed = await shop.until(kind, name, 'is not allowed', syncedReason(reason))
+      expect(conditionOf(narrowed, 'Ready')?.status).toBe('True')
+      const mark = world.mark()
+      await shop.apply(kind, name, inShared({ ...spec, description: 'edited' }, own))
+      await shop.until(kind, name, 'is still not allowed', syncedReason(reason))
+      await shop.delete(kind, name)
+      await shop.until(kind, name, 'waits', (cr) => conditionOf(cr, 'Ready')?.reason === reason)
+      expect(world.writes(mark)).toEqual([])
+      await own.allow([selector])
+      const gone = async () => ((await shop.get(kind, name)) === undefined ? true : undefined)
+      await until(`${kind}/${name} is gone`, gone, { describe: () => shop.get(kind, name) })
+      expect(world.writes(mark).map(({ method }) => method)).toEqual(['DELETE'])
+    },
+  )
 })
 
-test('a team with a share of the requests keeps to it, and leaves the others what it does not get', async () => {
+test('a team with a share of the request budget stays within it and leaves the rest to others', async () => {
   const perMinute = 60
   const many = 40
   const blog = await tenant('blog')

@@ -93,7 +93,7 @@ async function putSalt(world: World, salt: string): Promise<void> {
 }
 
 test.each(LOSSES)(
-  'a salt that was $title sends nothing: what is unknown is noted anew, once each',
+  'a salt that was $title sends nothing: each unknown fingerprint is stored again, once',
   {
     timeout: 120_000,
   },
@@ -156,7 +156,7 @@ test.each(LOSSES)(
   },
 )
 
-test('a salt that is taken from a running operator disturbs nothing until the next one leads', async () => {
+test('a salt that is deleted under a running operator has no effect until the next one leads', async () => {
   await using world = await atRest()
   await world.startOperator()
   await world.pass()
@@ -170,7 +170,7 @@ test('a salt that is taken from a running operator disturbs nothing until the ne
   expect((await notesOf(world)).filter((note) => before.includes(note))).toHaveLength(NOTING.length - 1)
 })
 
-test('an input that changes while the salt is lost is not sent, and the next change of it is', {
+test('an input that changes while the salt is lost is not sent; its next change is', {
   timeout: 120_000,
 }, async () => {
   await using world = await atRest()
@@ -186,7 +186,7 @@ test('an input that changes while the salt is lost is not sent, and the next cha
   await until('the new value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('third-'))
 })
 
-test('an input that a new spec may name is sent, though nobody can tell whether it differs', async () => {
+test('an input of a changed spec is sent even though its old value is unknown', async () => {
   await using world = await atRest()
   await world.kube.delete(secrets, saltOf(world))
   await world.secret('others', { pin: 'other-value' })
@@ -200,7 +200,7 @@ test('an input that a new spec may name is sent, though nobody can tell whether 
   expect(world.writes(mark)).toHaveLength(1)
 })
 
-test('who may not make the Secret is told so, and nothing is done without a salt', async () => {
+test('an operator that may not create the Secret reports it and does nothing without a salt', async () => {
   await using world = await atRest()
   await world.kube.delete(secrets, saltOf(world))
   const { kube, kubeconfig, namespace, operatorNamespace } = world

@@ -80,12 +80,12 @@ const closed: readonly (readonly [what: string, status: number, header: () => Pr
   ['with a token that has expired', 401, async () => `Bearer ${await reader.signed(-60)}`],
 ]
 
-test.each(closed)('metrics are closed to whoever comes %s', async (_what, status, header) => {
+test.each(closed)('metrics are closed to a client %s', async (_what, status, header) => {
   const { status: answered, text } = await scrape(await header())
   expect([answered, text.includes(SERIES)]).toEqual([status, false])
 })
 
-test('metrics are open to whoever has the right, whichever way the token came about', async () => {
+test('metrics are open to any token with the right, however it was issued', async () => {
   for (const token of [good, await reader.token(), await reader.signed(600)]) {
     const { status, text } = await scrape(`Bearer ${token}`)
     expect([status, text.includes(SERIES)]).toEqual([200, true])
@@ -102,13 +102,13 @@ test.each([
   '/%6detrics',
   '/healthz/../metrics',
   '/readyz?/metrics',
-])('no other way of writing the path leads past it: %s', async (path) => {
+])('no other spelling of the path bypasses it: %s', async (path) => {
   for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
     expect((await scrape(undefined, { path, method })).text).not.toContain(SERIES)
   }
 })
 
-test('whoever asks again and again costs the apiserver a question for a token and one for its rights in ten seconds', async () => {
+test('repeated requests cost the apiserver one token review and one access review in ten seconds', async () => {
   const token = await reader.token()
   const audit = AuditLog.ofSuite()
   const mark = await audit.mark()
@@ -127,7 +127,7 @@ test('health stays open: probes bring no token', async () => {
   for (const path of ['/healthz', '/readyz']) expect((await scrape(undefined, { path })).status).toBe(200)
 })
 
-test('a right that is withdrawn and a ServiceAccount that is deleted count within seconds', async () => {
+test('a withdrawn right and a deleted ServiceAccount take effect within seconds', async () => {
   const brief = await Reader.create(world, 'brief')
   const gone = await Reader.create(world, 'gone')
   const grant = await ClusterGrant.ofReader(world, brief.name)
@@ -140,7 +140,7 @@ test('a right that is withdrawn and a ServiceAccount that is deleted count withi
   await until('the ServiceAccount is gone', async () => (await scrape(gones)).status === 401)
 })
 
-test('without an answer of the apiserver nobody is let in, and health is told', async () => {
+test('without an answer from the apiserver nobody is admitted, and health still answers', async () => {
   const reviews = proxy.intercept(({ path }) => {
     return path.includes('/tokenreviews') ? { type: 'answer', status: 500, reason: 'InternalError' } : undefined
   })
@@ -159,8 +159,8 @@ test('without an answer of the apiserver nobody is let in, and health is told', 
   rights.remove()
 })
 
-describe('a flood of made-up tokens', () => {
-  test('costs the apiserver little, and keeps out nobody who was let in before', async () => {
+describe('a flood of invented tokens', () => {
+  test('costs the apiserver little and locks out nobody who was admitted before', async () => {
     await until('the reader is let in', async () => (await scrape(`Bearer ${good}`)).status === 200)
     const audit = AuditLog.ofSuite()
     const mark = await audit.mark()
@@ -184,7 +184,7 @@ describe('a flood of made-up tokens', () => {
   })
 })
 
-test('an operator that may not ask lets nobody in, and says what it lacks', async () => {
+test('an operator without the right to review tokens admits nobody and names the right', async () => {
   const { kubeconfig, kube, operatorNamespace: namespace, emulator } = world
   await using account = await OperatorAccount.create({
     ...{ kubeconfig, kube, namespace, name: 'unable' },

@@ -44,7 +44,7 @@ const aims: readonly (readonly [what: string, url: () => string])[] = [
   ['the emulator over https', () => world.emulator.url.replace('http:', 'https:')],
 ]
 
-test.each(aims)('a key is sent over plain http to the emulator alone, not to %s', async (what, url) => {
+test.each(aims)('a key is sent over plain http to the emulator only, not to %s', async (what, url) => {
   const name = `aim-${aims.findIndex(([each]) => each === what)}`
   const apiKey = `key-of-${name}-aaaaaaaaaaaaaaaa`
   await world.secret(name, { apiKey })
@@ -56,7 +56,7 @@ test.each(aims)('a key is sent over plain http to the emulator alone, not to %s'
   expect(world.journal().filter(({ keyId }) => keyId === null)).toEqual([])
 })
 
-test('the account of the emulator works over plain http all the while', async () => {
+test('meanwhile the emulator’s account works over plain http', async () => {
   await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
   await world.ready('IPPolicy', 'office')
 })

@@ -86,7 +86,7 @@ test.each(cases.map(({ kind, spec, says }) => [kind, JSON.stringify(spec), says,
   },
 )
 
-test('the platform team adopts what others may not', async () => {
+test('the platform team adopts objects that others may not', async () => {
   const manifest = eve.manifest('IPPolicy', 'adopted', {
     ...POLICY,
     ...own,
@@ -96,7 +96,7 @@ test('the platform team adopts what others may not', async () => {
   expect(await eve.says(['create', '--dry-run=server', '--as-group', 'platform-team', '-f', '-'], manifest)).toBe('')
 })
 
-test('what was there before is patched, edited otherwise and deleted', async () => {
+test('existing resources can still be patched, edited otherwise and deleted', async () => {
   const patch = (body: object) => {
     const args = ['patch', 'reserveddomains.culvert.dev', 'former', '-n', PLACE, '--type=merge']
     return eve.says([...args, '-p', JSON.stringify(body)])

@@ -35,7 +35,7 @@ const reads = [
 ] as const
 
 test.each(reads)(
-  'with the token of an operator of $what a thief reads Secrets there and of its own namespace, and of no other',
+  'with the token of an operator of $what a thief reads Secrets there and in its own namespace only',
   async ({ options, tenant, elsewhere, home }) => {
     await using world = await World.open({ ...options, operator: false })
     const [, kubeconfig = ''] = world.asOperator()

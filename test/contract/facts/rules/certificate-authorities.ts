@@ -11,7 +11,7 @@ export const certificateAuthorityRules: readonly RuleFact[] = [
     source: values,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > CertificateAuthority without PEM',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > CertificateAuthority without PEM',
       'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Invalid: stalled,terminal,Rejected',
     ),
     refusal: { status: 400, names: ['ca_pem'] },

@@ -58,8 +58,8 @@ export const credentialRules: readonly RuleFact[] = [
     source: values,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > TunnelCredential with a rule that is none',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHCredential with a rule that is none',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > TunnelCredential with a rule that is none',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > SSHCredential with a rule that is none',
     ),
     refusal: { status: 400, names: ['acl'] },
   },
@@ -81,7 +81,7 @@ export const credentialRules: readonly RuleFact[] = [
     source: credentials,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > TunnelCredential with * beside others',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > TunnelCredential with * beside others',
       'unit/kinds/ssh-credential.test.ts > its rules are a set, and are taken away by the one that permits everything',
     ),
     refusal: { status: 400, names: ['acl'] },

@@ -14,7 +14,7 @@ export const domainRules: readonly RuleFact[] = [
     source: special,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > ReservedDomain with a certificate both managed and uploaded',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > ReservedDomain with a certificate both managed and uploaded',
       'unit/kinds/reserved-domain.test.ts > certificate and policy are never sent together, even if a spec has both',
     ),
     refusal: { status: 400 },
@@ -103,7 +103,7 @@ export const domainRules: readonly RuleFact[] = [
     source: provisioning,
     due: 'now',
     operator: heldBy(
-      'cluster/certificates.test.ts > a custom domain shows the records to make, and is Ready once they are there, untouched',
+      'cluster/certificates.test.ts > a custom domain shows the records to create, and is Ready once they exist, without another write',
     ),
   },
   {

@@ -59,7 +59,7 @@ export const edgeRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/edge.test.ts > an enabled module without what it needs is a problem, not an edge without the module',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > Edge with a backend module without backend',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > Edge with a backend module without backend',
     ),
     refusal: { status: 400 },
   },
@@ -90,8 +90,8 @@ export const edgeRules: readonly RuleFact[] = [
     source: termination,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > Edge with TLS modules on TCP',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > Edge with termination on TCP',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > Edge with TLS modules on TCP',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > Edge with termination on TCP',
     ),
     refusal: { status: 400 },
   },
@@ -100,7 +100,7 @@ export const edgeRules: readonly RuleFact[] = [
     statement: 'a module that refers to an id that names nothing is refused, naming field and id',
     source: 'api-decisions.md § Requests',
     due: 'now',
-    operator: heldBy('cluster/bad-input.test.ts > a reference to what does not exist, by id'),
+    operator: heldBy('cluster/bad-input.test.ts > a reference to a missing object, by id'),
     refusal: { status: 400 },
   },
   {
@@ -126,7 +126,7 @@ export const edgeRules: readonly RuleFact[] = [
     source: 'management-api.md § Errors',
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > Edge with a minimum version for TLS that pas…',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > Edge with a minimum version for TLS that pas…',
     ),
     refusal: { status: 400, names: ['min_version'] },
   },
@@ -136,8 +136,8 @@ export const edgeRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > Edge with mutual TLS for TLS that passes thr…',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > Edge with a traffic policy for TLS that pass…',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > Edge with mutual TLS for TLS that passes thr…',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > Edge with a traffic policy for TLS that pass…',
     ),
     refusal: { status: 400 },
   },
@@ -176,7 +176,7 @@ export const edgeRules: readonly RuleFact[] = [
     statement: 'a hostport must name a reserved domain of the account, or a reserved address with its own port',
     source: behaviour,
     due: 'now',
-    operator: heldBy('cluster/bad-input.test.ts > a hostport of a domain that the account does not have'),
+    operator: heldBy('cluster/bad-input.test.ts > a hostport of an unknown domain'),
     refusal: { status: 400, names: ['hostports'] },
   },
   {
@@ -202,7 +202,7 @@ export const edgeRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > Edge with a host without port',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > Edge with a host without port',
     ),
     refusal: { status: 400, names: ['hostports'] },
   },

@@ -13,8 +13,8 @@ export const eventRules: readonly RuleFact[] = [
     source: special,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > EventDestination without target',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > EventDestination with two targets',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > EventDestination without target',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > EventDestination with two targets',
       'unit/kinds/event-destination.test.ts > the target is the one member that the spec has, with the values of its Secrets',
     ),
     refusal: { status: 400, names: ['target'] },
@@ -35,7 +35,7 @@ export const eventRules: readonly RuleFact[] = [
     source: special,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > EventDestination with a cloud target that nobody signs i…',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > EventDestination with a cloud target that nobody signs i…',
     ),
     refusal: { status: 400 },
   },

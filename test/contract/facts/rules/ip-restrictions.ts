@@ -12,7 +12,7 @@ export const ipRestrictionRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > IPRestriction that could shut Culvert out of the API …',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > IPRestriction that could shut Culvert out of the API …',
       'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
     ),
     refusal: { status: 403 },

@@ -44,8 +44,8 @@ export const objectRules: readonly RuleFact[] = [
     source: values,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > IPPolicy with host bits',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > IPPolicy with what is no address',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > IPPolicy with host bits',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > IPPolicy with what is no address',
     ),
     refusal: { status: 400, names: ['cidr'] },
   },
@@ -120,7 +120,7 @@ export const objectRules: readonly RuleFact[] = [
     statement: 'a weighted or failover backend refuses a child that does not exist, naming it',
     source: behaviour,
     due: 'now',
-    operator: heldBy('cluster/bad-input.test.ts > a reference to what does not exist, by name'),
+    operator: heldBy('cluster/bad-input.test.ts > a reference to a missing resource, by name'),
     refusal: { status: 400, names: ['backends'] },
   },
   {
@@ -138,7 +138,7 @@ export const objectRules: readonly RuleFact[] = [
     statement: 'an update that would make a backend its own descendant is refused',
     source: behaviour,
     due: 'now',
-    operator: heldBy('cluster/bad-input.test.ts > Backends that refer to each other in a circle'),
+    operator: heldBy('cluster/bad-input.test.ts > Backends that refer to each other in a cycle'),
     refusal: { status: 400 },
   },
   {

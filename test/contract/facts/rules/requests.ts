@@ -142,7 +142,7 @@ export const requestRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/api/rate-budget.test.ts > a 429 > holds the whole account for as long as it asks, ten minutes at most',
-      'cluster/rate-budget.test.ts > 50 policies with three rules each are made as fast as 120 requests a minute allow, and none is refused',
+      'cluster/rate-budget.test.ts > 50 policies with three rules each are created as fast as 120 requests a minute allow, and none is refused',
     ),
     refusal: { status: 429 },
   },

@@ -30,8 +30,8 @@ export const sshCertificateRules: readonly RuleFact[] = [
     source: settled,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHCertificateAuthority with a curve for RSA',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHCertificateAuthority with bits for ECDSA',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > SSHCertificateAuthority with a curve for RSA',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > SSHCertificateAuthority with bits for ECDSA',
     ),
     refusal: { status: 400, names: ['elliptic_curve', 'key_size'] },
   },
@@ -76,7 +76,7 @@ export const sshCertificateRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/ssh-certificates.test.ts > a private key put in the place of a public one > is refused without being shown, wherever it stands',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHUserCertificate with no public key as public key',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > SSHUserCertificate with no public key as public key',
     ),
     refusal: { status: 400, names: ['public_key'] },
   },
@@ -87,7 +87,7 @@ export const sshCertificateRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/ssh-certificates.test.ts > how long a certificate is valid > is what the contract says unless the spec says otherwise, in whole seconds from its issue',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHUserCertificate that ends as it begins',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > SSHUserCertificate that ends as it begins',
     ),
     refusal: { status: 400, names: ['valid_until'] },
   },
@@ -107,8 +107,8 @@ export const sshCertificateRules: readonly RuleFact[] = [
     source: settled,
     due: 'now',
     operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHUserCertificate with empty principals',
-      'cluster/kinds/refusals.test.ts > refused, naming field and remedy, is > SSHHostCertificate with empty principals',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > SSHUserCertificate with empty principals',
+      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > SSHHostCertificate with empty principals',
     ),
     refusal: { status: 400, names: ['principals'] },
   },

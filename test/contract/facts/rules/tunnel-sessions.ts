@@ -9,13 +9,17 @@ const noOperator = serverOnly("agents are connected through the admin surface, w
 
 const cluster = (title: string): string => `cluster/tunnel-sessions.test.ts > ${title}`
 const CLUSTER = {
-  shown: cluster(
-    'online sessions show with every field of the contract, and what is edited or deleted by hand is put back',
+  shown: cluster('online sessions show every field of the contract, and edits and deletions by hand are reverted'),
+  ends: cluster(
+    'an ended session disappears, a restarted agent shows under its new id, and disabled mirroring removes all',
   ),
-  ends: cluster('a session that ends goes, a restarted agent shows under its new id, and switched off all of them go'),
-  counts: cluster('three hundred sessions are two writes each, and a tenth of them replaced is that tenth and pages'),
-  four: cluster('an update that fails is told apart by what the API says, in each of the four cases'),
-  refused: cluster('what cannot be restarted says so, what is gone is Gone, and applied again nothing is repeated'),
+  counts: cluster(
+    'three hundred sessions cost two writes each, and replacing a tenth of them costs that tenth and pages',
+  ),
+  four: cluster('each of the four failures of an update is reported by its own reason'),
+  refused: cluster(
+    'a session that cannot be restarted is reported, a gone one is Gone, and applying again repeats nothing',
+  ),
   updated: cluster('an agent that is updated and restarted runs the new version: the restart comes ten seconds later'),
 } as const
 
