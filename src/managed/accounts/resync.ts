@@ -200,7 +200,9 @@ export function concerned(
   for (const cr of members) {
     const { copies, clockOffset } = context.memories.of(cr.metadata.uid)
     const isMistimed = clockOffset !== undefined && wasClockSet(clockOffset, context.clock)
-    if (copies !== undefined || isMistimed) add(cr)
+    // While a create is open, copies are not looked for: a resync would only repeat what the API has refused.
+    const hasCopies = copies !== undefined && unresolvedAttempt(cr) === undefined
+    if (hasCopies || isMistimed) add(cr)
   }
   return [...found.values()]
 }

@@ -4,22 +4,22 @@ import { clusters } from '../simulation/restore/clusters.ts'
 import { copies } from '../simulation/restore/copies.ts'
 import { keys } from '../simulation/restore/keys.ts'
 import { stripped } from '../simulation/restore/stripped.ts'
-import { oneOf, type Trial } from '../simulation/restore/trial.ts'
+import type { Trial } from '../simulation/restore/trial.ts'
 import { exported, lostAmid, rollbacks } from '../simulation/restore/turns.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { leastOf, some } from '../support/size.ts'
 import { restoredAmidLists } from './restored-lists.ts'
 
-/** Grouped by event; of the thousands of moments in life cycles, a part. */
+/** Grouped by event. */
 const groups: readonly (readonly Trial[])[] = [
   copies,
   backups,
   stripped,
   restoredAmidLists,
-  oneOf(4, rollbacks),
-  oneOf(11, lostAmid),
-  oneOf(3, exported),
+  rollbacks,
+  lostAmid,
+  exported,
   clusters,
   keys,
 ]
