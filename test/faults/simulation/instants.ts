@@ -292,7 +292,8 @@ export class Instants {
       const at = `${cr.kind}/${cr.metadata.name}`
       const descriptor = this.#world.kinds.managedKind(cr.kind)
       if (isDeleting(cr)) continue
-      if (held === id && descriptor?.replacement?.first !== 'delete') this.#tell(`the object of ${at} is to be deleted`)
+      const isReplaced = descriptor?.replacement?.first === 'delete'
+      if (held === id && !isReplaced && this.#world.owns(cr)) this.#tell(`the object of ${at} is to be deleted`)
       if (this.#isTold(cr) && this.#secretsOf(cr).some(({ metadata }) => metadata.annotations?.[REMOTE_ID] === id)) {
         this.#tell(`the token of ${at} is to be revoked while its Secret holds it`)
       }

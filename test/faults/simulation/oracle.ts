@@ -472,7 +472,7 @@ export class Oracle {
       if (cr.kind !== 'IPPolicy' || id === undefined || isDeleting(cr) || this.#mayBeEmpty(cr) || ruled.has(id))
         continue
       // Other namespaces may have accounts of their own.
-      if (cr.metadata.namespace !== NAMESPACE) continue
+      if (cr.metadata.namespace !== NAMESPACE || !this.#world.owns(cr)) continue
       const at = `IPPolicy/${cr.metadata.name}`
       const hadOwn = own.length > 0 && Number(ruleCount) > 0 && !this.#meddled.has(at)
       const hadRules = hadOwn || this.#hasParts(cr)

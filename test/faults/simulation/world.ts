@@ -4,6 +4,7 @@ import { kinds } from '../../../src/kinds/index.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import type { AccountResource } from '../../../src/managed/accounts/account-resource.ts'
 import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
+import { holderAmong } from '../../../src/managed/identity/holder.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
@@ -350,6 +351,13 @@ export class SimulatedWorld {
   /** The namespace of the account's Secrets. */
   get keyNamespace(): string {
     return this.isShared ? OPERATOR_NAMESPACE : NAMESPACE
+  }
+
+  /** Whether no other resource whose status names the same object goes before this one. */
+  owns(cr: CustomResource): boolean {
+    const { id } = statusOf(cr)
+    const claimants = this.all().filter((other) => statusOf(other).id === id)
+    return holderAmong(claimants)?.metadata.uid === cr.metadata.uid
   }
 
   /** Where the API stores the object of a resource; undefined before there is one. */

@@ -867,4 +867,27 @@ export const failedStories: readonly KeptStory[] = [
     ],
     cast: ['EventDestination/sink'],
   },
+  {
+    seed: 777344897,
+    found: 'an object was deleted with its owner while the status of a rival, not refused yet, named it as well',
+    replicas: 0,
+    adopters: [1],
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'both',
+        ms: 3475,
+        chance: 0.39528893559472633,
+        seed: 1409972956,
+      },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      { after: 0, does: 'rival', who: 1, mode: 'Manage' },
+      { after: 2068, does: 'rival', who: 1, mode: 'Manage' },
+      { after: 0, does: 'delete', who: 1 },
+    ],
+    cast: ['APIKey/apikey', 'IPPolicy/policy'],
+  },
 ]
