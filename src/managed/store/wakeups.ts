@@ -50,15 +50,27 @@ export function subscribeWakeups(options: WakeupOptions): void {
   watches.namespaces?.subscribe((event) => onNamespace(options, event))
 }
 
+/**
+ * Whether one history cannot contain both copies: after an etcd restore, an edit may have given the restored CR a
+ * newer resourceVersion than any known one. Two histories may use the same generation: a write based on one may be
+ * answered with a spec of the other.
+ */
+function isOfAnotherHistory(
+  { metadata: before }: CustomResource,
+  { metadata: now }: CustomResource,
+  isEdited: boolean,
+): boolean {
+  const [first = 0, second = 0] = [before.generation, now.generation]
+  const isDeletedAnew = before.deletionTimestamp !== undefined && before.deletionTimestamp !== now.deletionTimestamp
+  return (isEdited && first === second) || second < first || isDeletedAnew
+}
+
 function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>): void {
   const { kinds, store, memories, wake } = options
   const { object, previous } = event
   const name = nameOf(object)
   const isEdited = hasAnotherSpec(event)
-  // After an etcd restore, two histories may use the same generation: a write based on one may be answered with a spec
-  // of the other.
-  const isOfAnotherHistory = isEdited && previous?.metadata.generation === object.metadata.generation
-  const isPutBack = event.isRolledBack || isOfAnotherHistory
+  const isPutBack = event.isRolledBack || (previous !== undefined && isOfAnotherHistory(previous, object, isEdited))
   if (isPutBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
   // Our own status write ends a reconcile and starts none, unless the response shows another spec.

@@ -58,6 +58,8 @@ export class Instants {
   #remade = 0
   /** The last object of each resource with a token, by UID. */
   readonly #held = new Map<string, string | undefined>()
+  /** Virtual time until which operators need not know that etcd was put back. */
+  #unknownUntil = 0
 
   constructor(world: SimulatedWorld, canaries: Canaries) {
     this.#world = world
@@ -86,9 +88,13 @@ export class Instants {
     this.#remade = objects
   }
 
-  /** Attempt numbers that etcd has lost are used again. */
-  putBack(): void {
+  /**
+   * Attempt numbers that etcd has lost are used again, and until then a rule may go into a policy by the id that its
+   * status had.
+   */
+  putBack(unknownUntil: number): void {
     this.#posted.clear()
+    this.#unknownUntil = unknownUntil
   }
 
   /** A request leaves an operator. */
@@ -246,7 +252,8 @@ export class Instants {
         (spec as { readonly ipPolicyRef?: { readonly id?: string } }).ipPolicyRef?.id === policy
       )
     })
-    if (parent === undefined && !isNamed) this.#tell(`POST of a rule whose policy is in no status: ${rule}`)
+    const isKnown = parent !== undefined || isNamed || this.#world.time.now < this.#unknownUntil
+    if (!isKnown) this.#tell(`POST of a rule whose policy is in no status: ${rule}`)
     if (marker !== undefined && this.#named(marker)?.metadata.uid !== marker.uid) {
       this.#tell(`POST of a rule with the mark of nobody: ${rule}`)
     }

@@ -132,10 +132,10 @@ export class Oracle {
     this.#reversions.excuse(sighting)
   }
 
-  /** etcd is put back to an earlier state. */
-  putBack(): void {
+  /** etcd is put back to an earlier state. @param unknownUntil operators may act on earlier copies until then */
+  putBack(unknownUntil = 0): void {
     this.#reversions.putBack()
-    this.#instants.putBack()
+    this.#instants.putBack(unknownUntil)
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { unresolvedAttempt } from '../../../../src/managed/cr.ts'
 import { type AccountEdit, accountEdits, prepareEdits } from '../../simulation/account-edits.ts'
 import { headersOf, KEY } from '../../simulation/api-server.ts'
@@ -263,12 +264,26 @@ class Stage {
       if (this.#isPutBack && cr !== undefined && reasonOf(cr) === 'Conflict') continue
       // An adopted object carries no marker; that it is as declared is judged above.
       if (this.#found.has(who)) continue
-      // A module from a lost history counts as foreign: it may be what protects the edge.
-      if (this.#isPutBack && cr?.status?.foreignModules !== undefined) continue
+      if (this.#isPutBack && cr !== undefined && (await this.#hasForeignParts(cr))) continue
       const meaning = await meaningAt(world, { kind, name, spec: versions[version] ?? {} })
       this.left.push({ role, version, meaning })
     }
     return [...problems, ...(this.#dependents?.problems ?? [])]
+  }
+
+  /**
+   * Whether the object has modules or configurations that its spec does not name: those from a lost history count as
+   * set by others, since they may be what protects the object.
+   */
+  async #hasForeignParts(cr: CustomResource): Promise<boolean> {
+    if (cr.status?.foreignModules !== undefined) return true
+    const place = this.#world.placeOf(cr)
+    if (place === undefined) return false
+    const object = await this.#world.api.ask('GET', `/${place.path}/${place.id}`)
+    const isConfiguration = ([field, value]: readonly [string, unknown]) =>
+      field.endsWith('endpoint_configuration') && value !== null
+    const named = Object.keys(cr.spec).filter((field) => /endpointConfigurationRef$/i.test(field))
+    return Object.entries(object).filter(isConfiguration).length > named.length
   }
 
   /** Excuses only what may still be so at the end. */
@@ -458,7 +473,7 @@ class Stage {
       if (this.#world.get(kind, name) === undefined) this.#since.delete(who)
       this.#specChanges(who, held.spec as Fields)
     }
-    this.#oracle.putBack()
+    this.#oracle.putBack(this.#unknownUntil)
     await putBackEtcd(this.#world, snapshot, { revision, downMs: ms })
     this.#allow()
   }
