@@ -191,7 +191,7 @@ export class Oracle {
     const { length } = this.#writes
     const events = this.#events
     await world.advance(looksMs)
-    const late = this.#writes.slice(length).map((write) => `written at rest: ${textOf(write)}`)
+    const late = this.#writtenAtRest(length).map((write) => `written at rest: ${textOf(write)}`)
     if (this.#events > events) late.push('Events were sent at rest')
     const held = await this.#held()
     const problems = [
@@ -204,6 +204,21 @@ export class Oracle {
     ]
     if (expected !== undefined) problems.push(...differences(expected, await this.picture()))
     return [...problems, ...this.violations]
+  }
+
+  /**
+   * Writes since the first `length`, without those by which resources that the API refuses try again: each does so
+   * every ten minutes, so that one may fall into a shorter silence.
+   */
+  #writtenAtRest(length: number): readonly Sighting[] {
+    const late = this.#writes.slice(length)
+    const refused = this.#world.all().filter((cr) => this.#isRefused(cr))
+    const creates = late.filter(({ server }) => server === 'api')
+    const isRetry = ({ server, method, path }: Sighting): boolean => {
+      if (server === 'api') return method === 'POST'
+      return refused.some((cr) => path.endsWith(`/${this.#world.typeOf(cr.kind).plural}/${cr.metadata.name}`))
+    }
+    return creates.length <= refused.length && late.every(isRetry) ? [] : late
   }
 
   /** Objects that currently differ from what their resources declare. */

@@ -944,4 +944,26 @@ export const failedStories: readonly KeptStory[] = [
     cast: ['ReservedDomain/domain'],
     found: 'a configuration of a lost history stays at the domain, as if others had attached it',
   },
+  {
+    seed: 73468378,
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 29, does: 'apply', who: 0, version: 0 },
+      {
+        after: 16,
+        does: 'plague',
+        plague: 'down',
+        servers: 'api',
+        ms: 6349,
+        chance: 0.24714565039612352,
+        seed: 1603494215,
+      },
+      { after: 0, does: 'apply', who: 1, version: 2 },
+      { after: 0, does: 'drift', who: 0 },
+      { after: 11321, does: 'put back', steps: 3, revision: 'passed', ms: 19019 },
+    ],
+    cast: ['IPPolicy/policy', 'AgentIngress/ingress'],
+    found: 'a refused create was sent again after ten minutes, in what was to be a silence',
+  },
 ]

@@ -4,7 +4,7 @@ import type { Oracle } from '../oracle.ts'
 import { isWrite, type SimulatedWorld } from '../world.ts'
 import { isOurDoing } from './copies.ts'
 import { keyOf, putBack } from './life.ts'
-import { reasonOf, takeBack } from './taking-back.ts'
+import { takeBack } from './taking-back.ts'
 import { playLife, type Scenario, type Trial } from './trial.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -53,7 +53,12 @@ function trial(episode: Episode, moments: Moments): Trial {
     what: { write: episode.title, point: `${when} write ${applied}`, fault },
     run: (laboratory) => {
       const scenario: Scenario = (world, oracle) => appliedAmid(world, oracle, episode, moments)
-      return playLife(laboratory, episode, scenario, withStatus ? { ownDoing } : {})
+      return playLife(
+        laboratory,
+        episode,
+        scenario,
+        withStatus ? { ownDoing: (_, problems) => ownDoing(problems) } : {},
+      )
     },
   }
 }
@@ -91,15 +96,12 @@ async function appliedAmid(
   if (!isApplied) return undefined
   // If there can be only one, an object without a marker blocks the second.
   const problems = await takeBack(world, oracle, withStatus ? { refused: ['Conflict'] } : {})
-  return withStatus ? ownDoing(world, problems) : problems
+  return withStatus ? ownDoing(problems) : problems
 }
 
 /** The problems that remain although the status was taken from a running operator. */
-function ownDoing(world: SimulatedWorld, problems: readonly string[]): readonly string[] {
-  // A resource blocked by its own object without a marker retries every ten minutes.
-  const tries = world.all().some((cr) => reasonOf(cr) === 'Conflict')
+function ownDoing(problems: readonly string[]): readonly string[] {
   return problems.filter((problem) => {
-    if (tries && problem.startsWith('written at rest')) return false
     return isOurDoing(problem) && !problem.startsWith('POST of a rule whose policy is in no status')
   })
 }
