@@ -52,7 +52,7 @@ export const keeping: readonly Mutant[] = [
   mutant(
     'keep to looks that a wrong clock has planned',
     'src/managed/accounts/resync.ts',
-    ['if (copies !== undefined || isMistimed) add(cr)', 'if (copies !== undefined) add(cr)'],
+    ['if (hasCopies || isMistimed) add(cr)', 'if (hasCopies) add(cr)'],
     {
       suite: 'clocks',
       cases: 'SSH(Dependent|Host)Certificate .* / deleted by somebody.*40 days behind',
