@@ -55,7 +55,7 @@ export const keeping: readonly Mutant[] = [
     ['if (hasCopies || isMistimed) add(cr)', 'if (hasCopies) add(cr)'],
     {
       suite: 'clocks',
-      cases: 'SSH(Dependent|Host)Certificate .* / deleted by somebody.*40 days behind',
+      cases: 'SSH(User|Host)Certificate .* / deleted by somebody.*40 days behind',
       isWhole: true,
     },
   ),
