@@ -21,6 +21,13 @@ export interface ControlPlanePrograms {
   readonly kubectl: string
 }
 
+/** The programs that complete a kube-apiserver and an etcd that are there already. */
+export interface SupplementPrograms {
+  /** The controllers that objects need to behave as usual. */
+  readonly controllers: string
+  readonly watchdog: string
+}
+
 /** How the programs are built. */
 export interface BuildOptions {
   readonly onProgress?: OnProgress
@@ -46,6 +53,27 @@ export function defaultCacheFolder(env: NodeJS.ProcessEnv, home: string): string
   return join(env.XDG_CACHE_HOME || join(home, '.cache'), 'culvert', 'controlplane')
 }
 
+/** What `go build` makes of this module. */
+interface Build {
+  /** Part of the build's folder. */
+  readonly prefix: string
+  readonly packages: readonly string[]
+  /** In words for people. */
+  readonly announcement: string
+}
+
+const WHOLE: Build = {
+  prefix: '',
+  packages: ['.', './watchdog'],
+  announcement: `Kubernetes ${KUBERNETES_VERSION} (once; about 10 minutes on two cores, less when Go has parts of it; with KUBEBUILDER_ASSETS set to a folder with kube-apiserver and etcd, those are used)`,
+}
+
+const SUPPLEMENT: Build = {
+  prefix: 'supplement-',
+  packages: ['./controllers', './watchdog'],
+  announcement: `the controllers of Kubernetes ${KUBERNETES_VERSION} (once; about 3 minutes on two cores)`,
+}
+
 /**
  * Returns the control plane's programs, building them first if this source has not been built on this machine: about
  * ten minutes on two cores and 170 MB of disk, once. Several processes may call it at the same time.
@@ -53,15 +81,26 @@ export function defaultCacheFolder(env: NodeJS.ProcessEnv, home: string): string
  * @throws ControlPlaneError `GO_MISSING`, `GO_TOO_OLD` or `BUILD_FAILED`
  */
 export async function buildControlPlane(options: BuildOptions = {}): Promise<ControlPlanePrograms> {
+  return programsIn(await built(WHOLE, options))
+}
+
+/** Like `buildControlPlane`, for the rest of a control plane whose other programs are there already. */
+export async function buildSupplement(options: BuildOptions = {}): Promise<SupplementPrograms> {
+  const folder = await built(SUPPLEMENT, options)
+  return { controllers: join(folder, 'controllers'), watchdog: join(folder, 'watchdog') }
+}
+
+/** The folder of a build, made first if needed. */
+async function built(what: Build, options: BuildOptions): Promise<string> {
   const cacheFolder = options.cacheFolder ?? defaultCacheFolder(process.env, homedir())
   const flags = buildFlags(KUBERNETES_VERSION)
-  const folder = join(cacheFolder, await buildName(flags))
+  const folder = join(cacheFolder, `${what.prefix}${await buildName(flags)}`)
   await buildOnce({
     folder,
-    build: (staging) => build(staging, folder, flags, options),
+    build: (staging) => build(what, staging, folder, flags, options),
     onWait: (holder) => options.onProgress?.(`Waiting for process ${holder}, which is building the control plane`),
   })
-  return programsIn(folder)
+  return folder
 }
 
 /** The kubectl of an earlier build of this source, or undefined: builds nothing. */
@@ -85,26 +124,35 @@ function programsIn(folder: string): ControlPlanePrograms {
   }
 }
 
-async function build(staging: string, folder: string, flags: readonly string[], options: BuildOptions): Promise<void> {
+async function build(
+  what: Build,
+  staging: string,
+  folder: string,
+  flags: readonly string[],
+  options: BuildOptions,
+): Promise<void> {
   const started = performance.now()
   await requireGo(goIn(MODULE_FOLDER))
-  options.onProgress?.(
-    `Building Kubernetes ${KUBERNETES_VERSION} (once; about 10 minutes on two cores, less when Go has parts of it)`,
-  )
-  await compile(staging, flags, options)
-  await symlink('controlplane', join(staging, 'kubectl'))
+  options.onProgress?.(`Building ${what.announcement}`)
+  await compile(what.packages, staging, flags, options)
+  if (what === WHOLE) await symlink('controlplane', join(staging, 'kubectl'))
   options.onProgress?.(`Built in ${formatDuration(performance.now() - started)}; kept in ${folder}`)
 }
 
-async function compile(staging: string, flags: readonly string[], options: BuildOptions): Promise<void> {
+async function compile(
+  packages: readonly string[],
+  staging: string,
+  flags: readonly string[],
+  options: BuildOptions,
+): Promise<void> {
   const started = performance.now()
-  const progress = new BuildProgress(await countPackages())
+  const progress = new BuildProgress(await countPackages(packages))
   const ticker = setInterval(
     () => options.onProgress?.(`Building: ${progress.summary()}, ${formatDuration(performance.now() - started)}`),
     PROGRESS_INTERVAL_MILLISECONDS,
   )
   try {
-    const { code } = await runProgram('go', ['build', '-v', ...flags, '-o', `${staging}/`, '.', './watchdog'], {
+    const { code } = await runProgram('go', ['build', '-v', ...flags, '-o', `${staging}/`, ...packages], {
       cwd: MODULE_FOLDER,
       env: goEnvironment(),
       onStderr: (chunk) => progress.read(chunk),
@@ -117,7 +165,7 @@ async function compile(staging: string, flags: readonly string[], options: Build
 }
 
 /** The number of packages to compile, or undefined: used only for progress. Downloads the modules. */
-async function countPackages(): Promise<number | undefined> {
-  const { code, stdout } = await goIn(MODULE_FOLDER)(['list', '-deps', '-mod=readonly', '.'])
+async function countPackages(packages: readonly string[]): Promise<number | undefined> {
+  const { code, stdout } = await goIn(MODULE_FOLDER)(['list', '-deps', '-mod=readonly', ...packages])
   return code === 0 ? stdout.trim().split('\n').length : undefined
 }

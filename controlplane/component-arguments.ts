@@ -74,12 +74,19 @@ function auditArguments(folder: ControlPlaneFolder): string[] {
   ]
 }
 
-/** Flags of kube-controller-manager. Client limits are raised, so that emptying a namespace does not wait for them. */
-export function controllerManagerArguments(folder: ControlPlaneFolder, controllers: readonly string[]): string[] {
+/** Flags of `controllers/main.go`. */
+export function controllersArguments(folder: ControlPlaneFolder, controllers: readonly string[]): string[] {
   return [
     `--kubeconfig=${folder.controllerKubeconfig}`,
     `--controllers=${controllers.join(',')}`,
     `--root-ca-file=${folder.apiserverCertificateFile}`,
+  ]
+}
+
+/** Flags of kube-controller-manager. Client limits are raised, so that emptying a namespace does not wait for them. */
+export function controllerManagerArguments(folder: ControlPlaneFolder, controllers: readonly string[]): string[] {
+  return [
+    ...controllersArguments(folder, controllers),
     `--service-account-private-key-file=${folder.serviceAccountKeyFile}`,
     '--leader-elect=false',
     '--secure-port=0',

@@ -4,7 +4,7 @@ import { ControlPlaneError } from './errors.ts'
 
 /** The component to start. */
 export interface ComponentSpec {
-  /** Argument that selects the component in the program. */
+  /** For messages. */
   readonly name: string
   readonly program: string
   readonly args: readonly string[]
@@ -21,8 +21,8 @@ const LOG_TAIL_LINES = 25
 const LOG_LINE_LENGTH = 400
 
 /**
- * One running process of a control plane. It ends with this process for whatever reason, because its standard input is
- * a pipe that the kernel then closes. It has its own process group, so that Ctrl-C at the terminal reaches only the
+ * One running process of a control plane. A program of ours ends with this process for whatever reason, because its
+ * standard input is a pipe that the kernel then closes; other programs are ended by the watchdog. It has its own process group, so that Ctrl-C at the terminal reaches only the
  * caller, which stops the components in order.
  */
 export class Component {
@@ -52,7 +52,7 @@ export class Component {
   static async start(spec: ComponentSpec): Promise<Component> {
     const log = await open(spec.logFile, 'a')
     try {
-      const child = spawn(spec.program, ['--die-with-parent', spec.name, ...spec.args], {
+      const child = spawn(spec.program, spec.args, {
         stdio: ['pipe', log.fd, log.fd],
         detached: true,
       })

@@ -17,6 +17,11 @@ export interface ControlPlaneOptions {
   readonly auditLogFile?: string
   /** Controllers to run. Default `DEFAULT_CONTROLLERS`; an empty list runs none, so namespaces are not emptied. */
   readonly controllers?: readonly string[]
+  /**
+   * Folder with kube-apiserver and etcd to use instead of building them. Default: the environment's
+   * `KUBEBUILDER_ASSETS`.
+   */
+  readonly assets?: string
   /** Called with each step, in words for people. */
   readonly onProgress?: OnProgress
 }
@@ -54,7 +59,7 @@ export interface ControlPlane extends AsyncDisposable {
 }
 
 /**
- * Starts a control plane on a free port of 127.0.0.1, building its programs first if needed (`buildControlPlane`), or
+ * Starts a control plane on a free port of 127.0.0.1, building its programs first if needed (`obtainPrograms`), or
  * opens the cluster of a kubeconfig.
  *
  * Any number may run side by side. Nothing remains after `stop()`, nor after this process has ended in any other way,
@@ -72,6 +77,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     auditLevel: auditLevel(options.auditLog),
     auditLogFile: options.auditLogFile,
     controllers: options.controllers ?? DEFAULT_CONTROLLERS,
+    assets: options.assets ?? process.env.KUBEBUILDER_ASSETS,
     onProgress: options.onProgress ?? (() => {}),
   })
 }

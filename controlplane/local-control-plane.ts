@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildControlPlane, type ControlPlanePrograms, KUBERNETES_VERSION } from './build.ts'
 import { formatDuration, type OnProgress } from './build-progress.ts'
 import { Component } from './component.ts'
-import { apiserverArguments, controllerManagerArguments, etcdArguments } from './component-arguments.ts'
+import { apiserverArguments, etcdArguments } from './component-arguments.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { type AuditLevel, type ControlPlaneFolder, createFolder, removeFolder, writeKubeconfigs } from './folder.ts'
 import { createKubectl, type Kubectl, type KubectlOptions } from './kubectl.ts'
 import { startOnFreePort } from './ports.ts'
+import { obtainPrograms, type Program, type Programs } from './programs.ts'
 import { ApiserverProbe, type Awaited, readWhenThere, waitFor } from './readiness.ts'
 import type { ProgramResult } from './run-program.ts'
 import { Watchdog } from './watchdog.ts'
@@ -19,6 +19,8 @@ export interface LocalSettings {
   /** Undefined: in the folder of the control plane. */
   readonly auditLogFile: string | undefined
   readonly controllers: readonly string[]
+  /** See `ProgramSources.assets`. */
+  readonly assets: string | undefined
   readonly onProgress: OnProgress
 }
 
@@ -29,7 +31,7 @@ const START_TIMEOUT_MILLISECONDS = 120_000
 export class LocalControlPlane implements ControlPlane {
   readonly kubectlPath: string
   readonly #settings: LocalSettings
-  readonly #programs: ControlPlanePrograms
+  readonly #programs: Programs
   readonly #folder: ControlPlaneFolder
   readonly #watchdog: Watchdog
   readonly #kubectl: Kubectl
@@ -39,12 +41,7 @@ export class LocalControlPlane implements ControlPlane {
   #port = 0
   #stopped: Promise<void> | undefined
 
-  private constructor(
-    settings: LocalSettings,
-    programs: ControlPlanePrograms,
-    folder: ControlPlaneFolder,
-    watchdog: Watchdog,
-  ) {
+  private constructor(settings: LocalSettings, programs: Programs, folder: ControlPlaneFolder, watchdog: Watchdog) {
     this.#settings = settings
     this.#programs = programs
     this.#folder = folder
@@ -59,7 +56,11 @@ export class LocalControlPlane implements ControlPlane {
 
   /** Builds what is missing, starts everything and resolves once the API serves and its controllers work. */
   static async start(settings: LocalSettings): Promise<LocalControlPlane> {
-    const programs = await buildControlPlane({ onProgress: settings.onProgress })
+    const programs = await obtainPrograms({
+      assets: settings.assets,
+      searchPath: process.env.PATH ?? '',
+      onProgress: settings.onProgress,
+    })
     const started = performance.now()
     const folder = await createFolder(settings.auditLevel ?? 'Metadata', settings.auditLogFile)
     const watchdog = await Watchdog.start(programs.watchdog, folder.path)
@@ -71,7 +72,7 @@ export class LocalControlPlane implements ControlPlane {
       throw error
     }
     settings.onProgress(
-      `Kubernetes ${KUBERNETES_VERSION} is ready at ${controlPlane.server} after ${formatDuration(performance.now() - started)}`,
+      `Kubernetes ${programs.version} is ready at ${controlPlane.server} after ${formatDuration(performance.now() - started)}`,
     )
     return controlPlane
   }
@@ -129,7 +130,7 @@ export class LocalControlPlane implements ControlPlane {
   }
 
   async #startAll(): Promise<void> {
-    this.#etcd = await this.#start('etcd', etcdArguments(this.#folder))
+    this.#etcd = await this.#start('etcd', this.#programs.etcd, etcdArguments(this.#folder))
     await startOnFreePort((port) => this.#startApiserverAt(port))
     if (this.#settings.controllers.length > 0) await this.#startControllerManager()
   }
@@ -137,7 +138,8 @@ export class LocalControlPlane implements ControlPlane {
   async #startApiserverAt(port: number): Promise<void> {
     this.#port = port
     const auditLog = this.#settings.auditLevel !== undefined
-    const apiserver = await this.#start('kube-apiserver', apiserverArguments(this.#folder, { port, auditLog }))
+    const apiserverFlags = apiserverArguments(this.#folder, { port, auditLog })
+    const apiserver = await this.#start('kube-apiserver', this.#programs.apiserver, apiserverFlags)
     this.#apiserver = apiserver
     const ca = await waitFor({ what: "the apiserver's certificate", ...this.#from(apiserver) }, () =>
       readWhenThere(this.#folder.apiserverCertificateFile),
@@ -148,10 +150,9 @@ export class LocalControlPlane implements ControlPlane {
 
   async #startControllerManager(): Promise<void> {
     const { controllers } = this.#settings
-    const controllerManager = await this.#start(
-      'kube-controller-manager',
-      controllerManagerArguments(this.#folder, controllers),
-    )
+    const program = this.#programs.controllerManager
+    const flags = program.arguments(this.#folder, controllers)
+    const controllerManager = await this.#start('kube-controller-manager', program, flags)
     this.#controllerManager = controllerManager
     if (controllers.includes('serviceaccount-controller')) {
       // This ServiceAccount shows that controllers run; without them namespaces would stay forever.
@@ -173,11 +174,11 @@ export class LocalControlPlane implements ControlPlane {
     return { by, needs: [this.#etcd, this.#apiserver], timeoutMilliseconds: START_TIMEOUT_MILLISECONDS }
   }
 
-  async #start(name: string, args: readonly string[]): Promise<Component> {
+  async #start(name: string, { path, leading }: Program, args: readonly string[]): Promise<Component> {
     const component = await Component.start({
       name,
-      program: this.#programs.controlplane,
-      args,
+      program: path,
+      args: [...leading, ...args],
       logFile: join(this.#folder.path, `${name}.log`),
     })
     this.#watchdog.add(component.pid)

@@ -1,12 +1,14 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { buildControlPlane } from '../../controlplane/build.ts'
 import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
 import './provided.ts'
 
@@ -43,12 +45,18 @@ interface Owned {
 
 type Owner = ChildProcessByStdio<null, Readable, null>
 
-function spawnNode(script: string, ...args: string[]): Owner {
-  return spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+function spawnNode(script: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Owner {
+  return spawn(process.execPath, [script, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, ...env },
+  })
 }
 
-async function startOwner(then: 'wait' | 'end'): Promise<{ owner: Owner; owned: Owned; exit: Promise<unknown[]> }> {
-  const owner = spawnNode(OWNER, then)
+async function startOwner(
+  then: 'wait' | 'end',
+  env?: NodeJS.ProcessEnv,
+): Promise<{ owner: Owner; owned: Owned; exit: Promise<unknown[]> }> {
+  const owner = spawnNode(OWNER, [then], env)
   const exit = once(owner, 'exit')
   const [line] = await once(createInterface(owner.stdout), 'line')
   const owned: Owned = JSON.parse(String(line))
@@ -171,6 +179,62 @@ describe('the owner of a control plane', () => {
     const { owned, exit } = await startOwner('end')
     expect(await exit).toEqual([0, null])
     await expectNothingLeft(owned.kubeconfigPath, owned.pids)
+  })
+})
+
+describe('programs in KUBEBUILDER_ASSETS', () => {
+  let assets: string
+
+  // Named as in setup-envtest's folders, where kube-controller-manager is not among them.
+  beforeAll(async () => {
+    const { controlplane } = await buildControlPlane()
+    assets = await mkdtemp(join(tmpdir(), 'culvert-assets-'))
+    for (const name of ['etcd', 'kube-apiserver', 'kubectl']) await symlink(controlplane, join(assets, name))
+  })
+  afterAll(() => rm(assets, { recursive: true }))
+
+  it('are used, with controllers that empty namespaces and collect dependents', { tags: ['nightly'] }, async () => {
+    await using controlPlane = await startControlPlane({ assets })
+    const run = async (...args: string[]) => expect(await controlPlane.kubectl(args)).toMatchObject({ code: 0 })
+    expect(controlPlane.kubectlPath).toBe(join(assets, 'kubectl'))
+    await run('create', 'namespace', 'short-lived')
+    await run('create', 'configmap', 'owner', '--namespace', 'short-lived')
+    const owner = await controlPlane.kubectl([
+      'get',
+      'cm',
+      'owner',
+      '-n',
+      'short-lived',
+      '-o',
+      'jsonpath={.metadata.uid}',
+    ])
+    const dependent = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: 'dependent',
+        namespace: 'short-lived',
+        ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: owner.stdout }],
+      },
+    }
+    const applied = await controlPlane.kubectl(['apply', '-f', '-'], { stdin: JSON.stringify(dependent) })
+    expect(applied).toMatchObject({ code: 0 })
+    await run('delete', 'configmap', 'owner', '--namespace', 'short-lived')
+    await run('wait', '--for=delete', 'configmap/dependent', '--namespace', 'short-lived', '--timeout=60s')
+    await run('delete', 'namespace', 'short-lived', '--timeout=60s')
+  })
+
+  it('end with their owner, however that ends', { tags: ['nightly'] }, async () => {
+    const { owner, owned, exit } = await startOwner('wait', { KUBEBUILDER_ASSETS: assets })
+    expect(await runningOf(owned.pids)).toHaveLength(4)
+    owner.kill('SIGKILL')
+    await exit
+    await expectNothingLeft(owned.kubeconfigPath, owned.pids)
+  })
+
+  it('are refused if kube-apiserver or etcd is missing', async () => {
+    await rm(join(assets, 'etcd'))
+    await expect(startControlPlane({ assets })).rejects.toMatchObject({ code: 'ASSETS_INCOMPLETE' })
   })
 })
 
