@@ -90,14 +90,20 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
  * @throws TerminalError naming the account that uses one of them.
  */
 export async function refuseSilencing(run: Reconciliation, operations: readonly Operation[]): Promise<void> {
-  const { context, descriptor, session, status } = run
+  const {
+    context,
+    descriptor: { apiAccess },
+    session,
+    status,
+  } = run
+  if (apiAccess?.type !== 'owns-keys') return
   const silencing = operations.some((operation) => {
-    return operation.type === 'update' && !('target' in operation) && descriptor.silencesKeys?.(operation.body) === true
+    return operation.type === 'update' && !('target' in operation) && apiAccess.silences(operation.body)
   })
   if (!silencing) return
   for (const { descriptor: owned, reference } of context.kinds.referrersOf(run.cr.kind)) {
     if (owned.output?.type !== 'one-time' || !owned.output.opensAccounts) continue
-    for (const collection of owned.collections) {
+    for (const collection of owned.identity.collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.all(collection)) {
         if (status.id === undefined || !reference.idsIn(object).includes(status.id)) continue

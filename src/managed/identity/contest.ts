@@ -29,7 +29,7 @@ export function contestAbout(
 ): string {
   const request = requestOf(cr, 'reconcile')
   const { description, metadata } = remote
-  const found: Fields = { ...descriptor.observe(remote), description, metadata }
+  const found: Fields = { ...descriptor.fields.observe(remote), description, metadata }
   const undone = operations.map((operation) => {
     if (operation.type === 'replace') return operation.fields
     if ('target' in operation) return [operation.type, operation.about]

@@ -64,13 +64,15 @@ export async function createObject(
   await confirmDefaultAccount(context, cr, session.account)
   const step = stepOf(run)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
+  const { modules } = run.descriptor
+  const created = (modules?.created ?? modules?.named)?.(cr.spec) ?? []
   const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []
   const attempt: Attempt = {
     uid: cr.metadata.uid,
     number: step.type === 'attempt' ? step.number : 1,
     nonce,
     account: session.account,
-    modules: [...new Set([...earlier, ...run.descriptor.modules(cr.spec)])],
+    modules: [...new Set([...earlier, ...created])],
   }
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
   const reserved = await reserveToken(run, attempt)

@@ -1,5 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { retains } from '../cr.ts'
+import { intendedModules } from '../plan/modules.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { formerNotes, issueNotes } from '../rotation/rotation.ts'
 import type { Attempt } from './attempt.ts'
@@ -30,6 +31,6 @@ export function take(run: Reconciliation, object: RemoteObject, attempt: Attempt
   run.memory.rotation = undefined
   run.memory.refusals = undefined
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
-  run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))
+  run.noteInternal(intendedModules(run.descriptor.modules, run.cr.spec, {}, attempt.modules))
   return object.id
 }

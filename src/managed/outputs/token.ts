@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, internalOf, nameOf, ownAttempt } from '../cr.ts'
 import type { KeyRef } from '../descriptor/common.ts'
-import type { OneTimeOutput, OutputTarget } from '../descriptor/descriptor.ts'
+import type { OneTimeOutput, OutputTarget } from '../descriptor/output.ts'
 import type { Attempt } from '../identity/attempt.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import { OUTPUT_KEYS, RESERVED_FOR } from '../names.ts'

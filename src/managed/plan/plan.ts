@@ -1,7 +1,9 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import type { ChildOperation } from '../descriptor/children.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
-import type { ChildOperation, Desired, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Desired } from '../descriptor/desired.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { keptText } from '../descriptor/kept-text.ts'
 import { wantedMetadata } from '../descriptor/metadata.ts'
@@ -62,12 +64,12 @@ export function planCreate<Spec extends CommonSpec>(
   former?: RemoteObject,
 ): Fields {
   const kept = former === undefined ? {} : leftAlone(descriptor, desired, former)
-  const fields = without({ ...descriptor.desire(desired, undefined), ...kept }, descriptor.updateOnly)
+  const fields = without({ ...descriptor.fields.desire(desired, undefined), ...kept }, descriptor.fields.updateOnly)
   const description = desired.decides('description') ? desired.spec.description : former?.description
   return {
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)),
-    ...(description && descriptor.markedBy === 'metadata' ? { description } : {}),
-    [descriptor.markedBy]: marker,
+    ...(description && descriptor.identity.markedBy === 'metadata' ? { description } : {}),
+    [descriptor.identity.markedBy]: marker,
   }
 }
 
@@ -77,9 +79,9 @@ function leftAlone<Spec extends CommonSpec>(
   desired: Desired<Spec>,
   former: RemoteObject,
 ): Fields {
-  const wanted = descriptor.comparable(descriptor.desire(desired, former), former)
+  const wanted = descriptor.fields.comparable(descriptor.fields.desire(desired, former), former)
   const fresh = descriptor.rotation?.fresh ?? []
-  const kept = Object.entries(descriptor.observe(former)).filter(([field, value]) => {
+  const kept = Object.entries(descriptor.fields.observe(former)).filter(([field, value]) => {
     return !(desired.decides(field) || fresh.includes(field)) && !equalJSON(wanted[field], value)
   })
   return Object.fromEntries(kept)
@@ -110,8 +112,8 @@ export function planReplacement<Spec extends CommonSpec>(
 ): ReplaceOperation | undefined {
   const { replacement } = descriptor
   if (replacement === undefined) return undefined
-  const wanted = decided(desired, descriptor.desire(desired, remote))
-  const fields = differing(descriptor, wanted, descriptor.observe(remote), remote).filter((field) => {
+  const wanted = decided(desired, descriptor.fields.desire(desired, remote))
+  const fields = differing(descriptor, wanted, descriptor.fields.observe(remote), remote).filter((field) => {
     return replacement.fields.includes(field)
   })
   return fields.length === 0 ? undefined : { type: 'replace', fields }
@@ -124,7 +126,7 @@ function differing<Spec extends CommonSpec>(
   found: Fields,
   remote: RemoteObject,
 ): readonly string[] {
-  const comparable = descriptor.comparable(wanted, remote)
+  const comparable = descriptor.fields.comparable(wanted, remote)
   return Object.keys(wanted).filter((field) => {
     return wanted[field] !== undefined && !equalJSON(comparable[field], found[field])
   })
@@ -138,7 +140,7 @@ function drifted<Spec extends CommonSpec>(
   { chosen = {} }: PlanContext,
 ): readonly string[] {
   const found = foundFields(descriptor, remote)
-  const comparable = descriptor.comparable(wanted, remote)
+  const comparable = descriptor.fields.comparable(wanted, remote)
   return differing(descriptor, wanted, found, remote).filter((field) => {
     return chosen[field] === undefined || chosen[field] !== digestOfChoice(comparable[field], found[field])
   })
@@ -151,15 +153,15 @@ export function planUpdate<Spec extends CommonSpec>(
   remote: RemoteObject,
   context: PlanContext,
 ): UpdateOperation | undefined {
-  const wanted = without(wantedFields(descriptor, desired, remote, context), descriptor.createOnly)
+  const wanted = without(wantedFields(descriptor, desired, remote, context), descriptor.fields.createOnly)
   const changed = new Set(drifted(descriptor, wanted, remote, context))
   const fields = Object.keys(wanted).filter((field) => {
-    const resent = context.inputsChanged && descriptor.secretFields.includes(field) && wanted[field] !== undefined
+    const resent = context.inputsChanged && descriptor.fields.secret.includes(field) && wanted[field] !== undefined
     return resent || changed.has(field)
   })
   if (fields.length === 0) return undefined
   const body = Object.fromEntries(fields.map((field) => [field, wanted[field]]))
-  const otherwise = descriptor.otherwise?.(body, remote)
+  const otherwise = descriptor.fields.otherwise?.(body, remote)
   return { type: 'update', body, fields, ...(otherwise === undefined ? {} : { otherwise }) }
 }
 
@@ -181,9 +183,9 @@ export function differences<Spec extends CommonSpec>(
 ): readonly Difference[] {
   const wanted = wantedFields(descriptor, desired, remote, context)
   const found = foundFields(descriptor, remote)
-  const comparable = descriptor.comparable(wanted, remote)
+  const comparable = descriptor.fields.comparable(wanted, remote)
   return drifted(descriptor, wanted, remote, context)
-    .filter((field) => found[field] !== undefined || !descriptor.createOnly.includes(field))
+    .filter((field) => found[field] !== undefined || !descriptor.fields.createOnly.includes(field))
     .map((field) => ({ field, found: found[field], wanted: comparable[field] }))
 }
 
@@ -195,8 +197,8 @@ function wantedFields<Spec extends CommonSpec>(
   context: PlanContext,
 ): Fields {
   return {
-    ...decided(desired, descriptor.desire(desired, remote)),
-    ...(descriptor.markedBy === 'metadata' && {
+    ...decided(desired, descriptor.fields.desire(desired, remote)),
+    ...(descriptor.identity.markedBy === 'metadata' && {
       ...decided(desired, { description: keptText(desired.spec.description ?? '', remote.description ?? '') }),
       metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
     }),
@@ -206,7 +208,7 @@ function wantedFields<Spec extends CommonSpec>(
 /** The same fields with their values at the API. */
 function foundFields<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec>, remote: RemoteObject): Fields {
   return {
-    ...descriptor.observe(remote),
+    ...descriptor.fields.observe(remote),
     description: remote.description ?? '',
     metadata: remote.metadata ?? '',
   }
@@ -221,12 +223,12 @@ export function chosenByServer<Spec extends CommonSpec>(
   desired: Desired<Spec>,
   remote: RemoteObject,
 ): Readonly<Record<string, string>> | undefined {
-  if (descriptor.openFields.length === 0) return undefined
-  const wanted = decided(desired, descriptor.desire(desired, remote))
-  const comparable = descriptor.comparable(wanted, remote)
-  const found = descriptor.observe(remote)
+  if (descriptor.fields.open.length === 0) return undefined
+  const wanted = decided(desired, descriptor.fields.desire(desired, remote))
+  const comparable = descriptor.fields.comparable(wanted, remote)
+  const found = descriptor.fields.observe(remote)
   const chosen = differing(descriptor, wanted, found, remote)
-    .filter((field) => descriptor.openFields.includes(field) && isChosen(comparable[field], found[field]))
+    .filter((field) => descriptor.fields.open.includes(field) && isChosen(comparable[field], found[field]))
     .map((field) => [field, digestOfChoice(comparable[field], found[field])])
   return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }
