@@ -119,7 +119,7 @@ export function sweep(
       else if (isCopy(context, cr, collection)) copies.set(marker.uid, [...(copies.get(marker.uid) ?? []), object.id])
     }
   }
-  for (const [uid, ids] of copies) context.memories.of(uid).copies = ids
+  for (const [uid, ids] of copies) context.memories.of(uid).identity.expectCopies(ids)
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
 }
 
@@ -198,7 +198,10 @@ export function concerned(
     }
   }
   for (const cr of members) {
-    const { copies, clockOffset } = context.memories.of(cr.metadata.uid)
+    const {
+      identity: { copies },
+      poll: { clockOffset },
+    } = context.memories.of(cr.metadata.uid)
     const isMistimed = clockOffset !== undefined && wasClockSet(clockOffset, context.clock)
     // While a create is open, copies are not looked for: a resync would only repeat what the API has refused.
     const hasCopies = copies !== undefined && unresolvedAttempt(cr) === undefined

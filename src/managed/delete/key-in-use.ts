@@ -77,7 +77,7 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
   const account = accountOf(context, cr)
   const session = account === undefined ? undefined : context.accounts.session(account, cr)
   const refusedFor = session !== undefined && 'cache' in session ? session.refusedForMs() : undefined
-  if (refusedFor === undefined || (!memory.lastCallSent && refusedFor < REFUSED_MS)) return false
+  if (refusedFor === undefined || (!memory.delete.lastCallSent && refusedFor < REFUSED_MS)) return false
   for (const held of heldIds(statusOf(cr))) {
     const use = await keyUseOf(context.keyDependents, descriptor, cr, held)
     if (use !== undefined && use.neededBy === undefined && isOwnAccount(run, use)) return true

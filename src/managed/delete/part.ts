@@ -36,7 +36,7 @@ export async function awaitPart(run: Reconciliation): Promise<void> {
         break
       case 'wait':
         // By the next check there may be new ones: these lists will not count then.
-        memory.deletingSince = undefined
+        memory.delete.deletingSince = undefined
         throw new WaitError(reasons.Deleting, choice.message, IN_USE_MS)
       default:
         return
@@ -125,6 +125,6 @@ function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): read
 
 /** Monotonic time when the deletion was seen; only lists that began later count. */
 function since({ context, memory }: Reconciliation): number {
-  memory.deletingSince ??= context.clock.monotonic()
-  return memory.deletingSince
+  memory.delete.deletingSince ??= context.clock.monotonic()
+  return memory.delete.deletingSince
 }

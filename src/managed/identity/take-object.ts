@@ -27,9 +27,8 @@ export function take(run: Reconciliation, object: RemoteObject, attempt: Attempt
     run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
-  // Earlier failures no longer count, even if another run has found the object.
-  run.memory.rotation = undefined
-  run.memory.refusals = undefined
+  run.memory.rotation.succeeded()
+  run.memory.outputs.accepted()
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   run.noteInternal(intendedModules(run.descriptor.modules, run.cr.spec, {}, attempt.modules))
   return object.id

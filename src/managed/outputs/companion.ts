@@ -139,7 +139,7 @@ function notAllowed({ context, cr }: Reconciliation, companion: Companion<Common
 async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remote: RemoteObject): Promise<Accompanied> {
   const { context, cr, memory } = run
   const target = targetOf(companion, cr)
-  memory.dismissed = undefined
+  memory.outputs.dismissed = undefined
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const content = companion.content(cr.spec, remote, specOf(found))
   if (content === undefined) {
@@ -180,14 +180,14 @@ async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refu
 async function dismiss(run: Reconciliation, companion: Companion<CommonSpec>): Promise<void> {
   const { cr, memory } = run
   const shown = isShown(companion, cr)
-  if (!shown && memory.dismissed) return
+  if (!shown && memory.outputs.dismissed) return
   try {
     await remove(run, targetOf(companion, cr))
   } catch (error) {
     // An operator whose CRs never ask for companions need not have permission to read them.
     if (shown || !(error instanceof KubeError) || error.code !== 'Forbidden') throw error
   }
-  memory.dismissed = true
+  memory.outputs.dismissed = true
 }
 
 async function remove(run: Reconciliation, target: CompanionTarget): Promise<void> {

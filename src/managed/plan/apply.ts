@@ -58,10 +58,10 @@ export async function apply(
     if (!left.every((operation) => wasWritten(operation, operations))) {
       throw new WaitError(reasons.Progressing, describeAll(left), 0, true)
     }
-    run.memory.ignored = contestAbout(run, wanted, left, observed)
+    run.memory.plan.ignored = contestAbout(run, wanted, left, observed)
     throw writeNotApplied(left)
   }
-  run.memory.ignored = undefined
+  run.memory.plan.ignored = undefined
   await settleChildren(run, observed.remote)
   run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
   run.restored = contested

@@ -42,8 +42,8 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
   const { leadership, times } = run.context
   const { memory } = run
-  const former = memory.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
-  await listAfter(run, remote, about, Math.max(former, memory.childUnknownUntil ?? 0))
+  const former = memory.identity.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
+  await listAfter(run, remote, about, Math.max(former, memory.plan.childUnknownUntil ?? 0))
 }
 
 /**
@@ -52,7 +52,7 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
  */
 export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
   const about = 'a write was not answered: finding out what became of it'
-  await listAfter(run, remote, about, run.memory.childUnknownUntil ?? 0)
+  await listAfter(run, remote, about, run.memory.plan.childUnknownUntil ?? 0)
 }
 
 /**
@@ -123,7 +123,7 @@ async function createChild(
     return id
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
-      run.memory.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs
+      run.memory.plan.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs
     }
     throw error
   }

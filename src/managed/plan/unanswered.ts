@@ -11,7 +11,7 @@ export async function noteUnanswered<T>(run: Reconciliation, send: () => Promise
     return await send()
   } catch (error) {
     if (!(error instanceof ApiError) || !error.definite) {
-      run.memory.updateUnknownUntil = clock.monotonic() + times.requestTimeoutMs
+      run.memory.plan.updateUnknownUntil = clock.monotonic() + times.requestTimeoutMs
     }
     throw error
   }
@@ -23,5 +23,5 @@ export async function noteUnanswered<T>(run: Reconciliation, send: () => Promise
  */
 export function unansweredMs({ context: { clock, leadership, times }, memory }: Reconciliation): number {
   const former = leadership.leadingSince() + times.requestTimeoutMs
-  return Math.max(0, Math.max(former, memory.updateUnknownUntil ?? 0) - clock.monotonic())
+  return Math.max(0, Math.max(former, memory.plan.updateUnknownUntil ?? 0) - clock.monotonic())
 }

@@ -200,7 +200,7 @@ export class Reconciliation {
       if (patch === undefined) return
       try {
         await this.#patch({ status: patch }, 'status')
-        if (this.memory.answer?.nonce === internalOf(this.#cr).create?.nonce) this.memory.answer = undefined
+        this.memory.identity.stored(internalOf(this.#cr).create?.nonce)
         return
       } catch (error) {
         if (!isConflict(error) || !this.unstored || tries === 5) throw error

@@ -54,8 +54,8 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
   const retained = run.status.adopted === true && retains(cr)
   const rotation = reportRotation(run, remote)
   const again = sooner(pollMs, rotation.pollMs)
-  memory.clockOffset = again === undefined ? undefined : offsetOf(run)
-  memory.pollAt = pollMs === undefined ? undefined : context.clock.monotonic() + pollMs
+  memory.poll.clockOffset = again === undefined ? undefined : offsetOf(run)
+  memory.poll.at = pollMs === undefined ? undefined : context.clock.monotonic() + pollMs
   return {
     state:
       undeclared !== undefined

@@ -85,8 +85,8 @@ export const creating: readonly Mutant[] = [
     'scan before a POST of its own that got no answer must be over',
     CREATE,
     [
-      'run.memory.unknownUntil = clock.monotonic() + times.requestTimeoutMs\n    return undefined',
-      'run.memory.unknownUntil = clock.monotonic()\n    return undefined',
+      'run.memory.identity.unknownUntil = clock.monotonic() + times.requestTimeoutMs\n    return undefined',
+      'run.memory.identity.unknownUntil = clock.monotonic()\n    return undefined',
     ],
     lateCreate,
   ),
@@ -105,7 +105,7 @@ export const creating: readonly Mutant[] = [
     ],
     lateCreate,
   ),
-  mutant('keep no answer in memory until it is stored', CREATE, ['  memory.answer = answer\n', ''], {
+  mutant('keep no answer in memory until it is stored', CREATE, ['  memory.identity.answer = answer\n', ''], {
     suite: 'kubernetes-faults',
     cases: '(Backend group|APIKey apikey) / create',
   }),
