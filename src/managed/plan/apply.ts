@@ -125,7 +125,7 @@ async function execute(
     if (!('target' in operation)) {
       references.confirm()
       await run.context.inFlight.during(run.session, references.ids, () => {
-        return noteUnanswered(run, () => sendUpdate(run, parentId, operation, cause.reason))
+        return noteUnanswered(run, 'update', () => sendUpdate(run, parentId, operation, cause.reason))
       })
       continue
     }

@@ -1,4 +1,3 @@
-import { ApiError } from '../../api/errors.ts'
 import type { Collection, RemoteObject, WriteOptions } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { statusOf } from '../cr.ts'
@@ -12,6 +11,7 @@ import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
+import { noteUnanswered } from './unanswered.ts'
 
 /**
  * The object with its children; each child that a list showed as changed or missing is read live.
@@ -116,17 +116,9 @@ async function createChild(
   body: Fields,
   options: WriteOptions,
 ): Promise<string> {
-  const { clock, times } = run.context
-  try {
-    const { id } = await run.session.cache.create(collection, body, options)
-    noteMade(run, collection, id)
-    return id
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.definite) {
-      run.memory.plan.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs
-    }
-    throw error
-  }
+  const { id } = await noteUnanswered(run, 'child', () => run.session.cache.create(collection, body, options))
+  noteMade(run, collection, id)
+  return id
 }
 
 function childrenOf(run: Reconciliation, parentId: string): readonly RemoteObject[] {

@@ -113,37 +113,33 @@ export function planReplacement<Spec extends CommonSpec>(
   const { replacement } = descriptor
   if (replacement === undefined) return undefined
   const wanted = decided(desired, descriptor.fields.desire(desired, remote))
-  const fields = differing(descriptor, wanted, descriptor.fields.observe(remote), remote).filter((field) => {
-    return replacement.fields.includes(field)
-  })
+  const { differing } = compare(descriptor, wanted, remote)
+  const fields = differing.filter((field) => replacement.fields.includes(field))
   return fields.length === 0 ? undefined : { type: 'replace', fields }
 }
 
-/** Names of the fields in which `found` differs from `wanted`. A field that is undefined in `wanted` is left alone. */
-function differing<Spec extends CommonSpec>(
-  descriptor: ManagedDescriptor<Spec>,
-  wanted: Fields,
-  found: Fields,
-  remote: RemoteObject,
-): readonly string[] {
-  const comparable = descriptor.fields.comparable(wanted, remote)
-  return Object.keys(wanted).filter((field) => {
-    return wanted[field] !== undefined && !equalJSON(comparable[field], found[field])
-  })
-}
-
-/** The differing fields, without those that the service chose where the spec leaves a part open. */
-function drifted<Spec extends CommonSpec>(
-  descriptor: ManagedDescriptor<Spec>,
+/**
+ * `wanted` beside what the object has, both in the form in which they are compared, and the names of the fields that
+ * differ. A field that is undefined in `wanted` is left alone, and so is one that only differs as the service has
+ * chosen where the spec leaves a part open.
+ */
+function compare<Spec extends CommonSpec>(
+  { fields }: ManagedDescriptor<Spec>,
   wanted: Fields,
   remote: RemoteObject,
-  { chosen = {} }: PlanContext,
-): readonly string[] {
-  const found = foundFields(descriptor, remote)
-  const comparable = descriptor.fields.comparable(wanted, remote)
-  return differing(descriptor, wanted, found, remote).filter((field) => {
+  { chosen = {} }: Pick<PlanContext, 'chosen'> = {},
+) {
+  const found: Fields = {
+    ...fields.observe(remote),
+    description: remote.description ?? '',
+    metadata: remote.metadata ?? '',
+  }
+  const comparable = fields.comparable(wanted, remote)
+  const differing = Object.keys(wanted).filter((field) => {
+    if (wanted[field] === undefined || equalJSON(comparable[field], found[field])) return false
     return chosen[field] === undefined || chosen[field] !== digestOfChoice(comparable[field], found[field])
   })
+  return { found, comparable, differing }
 }
 
 /** The PATCH of the object itself; undefined if no field that can be changed differs. */
@@ -154,7 +150,7 @@ export function planUpdate<Spec extends CommonSpec>(
   context: PlanContext,
 ): UpdateOperation | undefined {
   const wanted = without(wantedFields(descriptor, desired, remote, context), descriptor.fields.createOnly)
-  const changed = new Set(drifted(descriptor, wanted, remote, context))
+  const changed = new Set(compare(descriptor, wanted, remote, context).differing)
   const fields = Object.keys(wanted).filter((field) => {
     const resent = context.inputsChanged && descriptor.fields.secret.includes(field) && wanted[field] !== undefined
     return resent || changed.has(field)
@@ -182,9 +178,8 @@ export function differences<Spec extends CommonSpec>(
   context: PlanContext,
 ): readonly Difference[] {
   const wanted = wantedFields(descriptor, desired, remote, context)
-  const found = foundFields(descriptor, remote)
-  const comparable = descriptor.fields.comparable(wanted, remote)
-  return drifted(descriptor, wanted, remote, context)
+  const { found, comparable, differing } = compare(descriptor, wanted, remote, context)
+  return differing
     .filter((field) => found[field] !== undefined || !descriptor.fields.createOnly.includes(field))
     .map((field) => ({ field, found: found[field], wanted: comparable[field] }))
 }
@@ -205,15 +200,6 @@ function wantedFields<Spec extends CommonSpec>(
   }
 }
 
-/** The same fields with their values at the API. */
-function foundFields<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec>, remote: RemoteObject): Fields {
-  return {
-    ...descriptor.fields.observe(remote),
-    description: remote.description ?? '',
-    metadata: remote.metadata ?? '',
-  }
-}
-
 /**
  * The service's choices in the last write, in the form of `internal.chosen`: fields that differ from what was sent only
  * where that left them open. They are not drift as long as they stay the same.
@@ -225,9 +211,8 @@ export function chosenByServer<Spec extends CommonSpec>(
 ): Readonly<Record<string, string>> | undefined {
   if (descriptor.fields.open.length === 0) return undefined
   const wanted = decided(desired, descriptor.fields.desire(desired, remote))
-  const comparable = descriptor.fields.comparable(wanted, remote)
-  const found = descriptor.fields.observe(remote)
-  const chosen = differing(descriptor, wanted, found, remote)
+  const { found, comparable, differing } = compare(descriptor, wanted, remote)
+  const chosen = differing
     .filter((field) => descriptor.fields.open.includes(field) && isChosen(comparable[field], found[field]))
     .map((field) => [field, digestOfChoice(comparable[field], found[field])])
   return chosen.length === 0 ? undefined : Object.fromEntries(chosen)

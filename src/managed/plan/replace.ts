@@ -1,4 +1,3 @@
-import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { type CustomResource, generationOf, statusOf } from '../cr.ts'
@@ -10,6 +9,7 @@ import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { markerText, type Wanted } from './desired.ts'
+import { noteUnanswered } from './unanswered.ts'
 
 /**
  * Replaces an object by a new one. With `first: create`, the old one stays in `status.internal.superseded` until
@@ -56,14 +56,8 @@ async function createPlaceholder(
   run.memory.identity.expectCopies([remote.id])
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === PLACEHOLDER_NONCE)) return
-  try {
-    noteMade(run, collection, (await session.cache.create(collection, body, run.because(reason))).id)
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.definite) {
-      run.memory.plan.placeholderUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
-    }
-    throw error
-  }
+  const create = () => session.cache.create(collection, body, run.because(reason))
+  noteMade(run, collection, (await noteUnanswered(run, 'placeholder', create)).id)
 }
 
 /**
