@@ -1,7 +1,8 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import type { ManagedDescriptor, Readiness, ReadinessView } from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
+import type { Readiness, ReadinessView } from '../managed/descriptor/status.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import {
   type AgentIngressSpec,
@@ -17,7 +18,7 @@ import { type CertificateState, certificateProgress } from './certificates/progr
 import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
-import { plain } from './shared/defaults.ts'
+import { inCollection, plain, plainFields } from './shared/defaults.ts'
 import { cut, given, namesOf, sorted, textOf, textsOf, timeOf } from './shared/remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
@@ -25,29 +26,32 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  definition: agentIngressDefinition,
-  collections: [collections.agentIngresses],
-  collectionOf: () => collections.agentIngresses,
   // Its NS records delegate every name below the domain too.
   claims: ({ domain }) => ({
     domains: [domain, `*.${domain}`].map((each) => ({ path: 'spec.domain', domain: each })),
   }),
-  createOnly: ['domain'],
-  setBy: ({ domain, certificate }) => [...namesOf({ domain }), ...setByCertificate(certificate)],
-  desire: ({ spec: { domain, certificate }, decides }, remote) => ({
-    domain,
-    certificate_management_policy:
-      certificate?.type === 'Managed' ? sentCertificatePolicy({ decides }, certificate.managed, remote) : null,
-  }),
-  observe: (remote) => ({
-    domain: textOf(remote.domain)?.toLowerCase(),
-    certificate_management_policy: heldCertificatePolicy(remote),
-  }),
-  uniqueNames: uniqueDomain,
-  answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, answeredTargets(remote)),
-  status,
-  renewsAt: ({ renewsAt }) => textOf(renewsAt),
-  readiness,
+  definition: agentIngressDefinition,
+  identity: { ...inCollection(collections.agentIngresses), uniqueNames: uniqueDomain },
+  fields: {
+    ...plainFields,
+    createOnly: ['domain'],
+    setBy: ({ domain, certificate }) => [...namesOf({ domain }), ...setByCertificate(certificate)],
+    desire: ({ spec: { domain, certificate }, decides }, remote) => ({
+      domain,
+      certificate_management_policy:
+        certificate?.type === 'Managed' ? sentCertificatePolicy({ decides }, certificate.managed, remote) : null,
+    }),
+    observe: (remote) => ({
+      domain: textOf(remote.domain)?.toLowerCase(),
+      certificate_management_policy: heldCertificatePolicy(remote),
+    }),
+  },
+  status: {
+    shown: status,
+    readiness,
+    answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, answeredTargets(remote)),
+  },
+  certificate: { renewsAt: ({ renewsAt }) => textOf(renewsAt) },
   companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),
 }
 

@@ -21,7 +21,7 @@ import {
 } from './credentials/owner.ts'
 import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenRotation } from './credentials/token.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { plain } from './shared/defaults.ts'
+import { inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { given, namesOf } from './shared/remote.ts'
 
@@ -59,17 +59,20 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   role: 'managed',
   reach: 'account',
   definition,
-  collections: [collections.apiKeys],
-  collectionOf: () => collections.apiKeys,
-  refersTo: [ownerKind],
-  references: ownerReferences,
+  identity: inCollection(collections.apiKeys),
+  references: { kinds: [ownerKind], of: ownerReferences },
   problems: outputProblems,
-  createOnly: ['owner_id'],
-  setBy: ({ owner }) => namesOf({ owner_id: owner }),
-  desire: (desired) => ({ owner_id: sentOwner(desired) }),
-  observe: (remote) => ({ owner_id: ownerOf(remote) }),
-  status: (remote) => given({ ownerID: ownerOf(remote) }),
-  readiness: (view) => tokenReadiness('the key is in its Secret', view),
-  output: keyOutput,
+  fields: {
+    ...plainFields,
+    createOnly: ['owner_id'],
+    setBy: ({ owner }) => namesOf({ owner_id: owner }),
+    desire: (desired) => ({ owner_id: sentOwner(desired) }),
+    observe: (remote) => ({ owner_id: ownerOf(remote) }),
+  },
+  status: {
+    shown: (remote) => given({ ownerID: ownerOf(remote) }),
+    readiness: (view) => tokenReadiness('the key is in its Secret', view),
+  },
   rotation: tokenRotation,
+  output: keyOutput,
 }

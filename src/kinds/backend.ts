@@ -2,11 +2,13 @@ import { collections } from '../api/collections.ts'
 import type { Collection, RemoteObject } from '../api/types.ts'
 import type { Claims } from '../managed/descriptor/access.ts'
 import type { Ref } from '../managed/descriptor/common.ts'
-import type { Desired, FoundReference, ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
+import type { FoundReference } from '../managed/descriptor/references.ts'
 import { type BackendSpec, backendDefinition } from './backend/schema.ts'
 import { shownBackend, tunnelsOnlineOf } from './backend/status.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, plain, plainFields } from './shared/defaults.ts'
 import { namesOf, objectOf, textMapOf, textOf, textsOf } from './shared/remote.ts'
 
 /**
@@ -17,25 +19,32 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  definition: backendDefinition,
-  collections: [
-    collections.tunnelGroupBackends,
-    collections.httpResponseBackends,
-    collections.weightedBackends,
-    collections.failoverBackends,
-  ],
-  collectionOf: ({ type }) => collectionOfType(type),
-  refersTo: [{ kind: 'Backend', idsIn: childIds }],
-  references,
   claims,
+  definition: backendDefinition,
+  identity: {
+    markedBy: 'metadata',
+    collections: [
+      collections.tunnelGroupBackends,
+      collections.httpResponseBackends,
+      collections.weightedBackends,
+      collections.failoverBackends,
+    ],
+    collectionOf: ({ type }) => collectionOfType(type),
+  },
+  references: { kinds: [{ kind: 'Backend', idsIn: childIds }], of: references },
   problems,
-  setBy,
-  desire,
-  observe,
-  comparable: (fields) =>
-    fields.headers === undefined ? fields : { ...fields, headers: lowerCaseNames(textMapOf(fields.headers)) },
-  status: shownBackend,
-  readiness: ({ remote }) => ({ ...available('the backend is in place'), conditions: tunnelsOnlineOf(remote) }),
+  fields: {
+    ...plainFields,
+    setBy,
+    desire,
+    observe,
+    comparable: (fields) =>
+      fields.headers === undefined ? fields : { ...fields, headers: lowerCaseNames(textMapOf(fields.headers)) },
+  },
+  status: {
+    shown: shownBackend,
+    readiness: ({ remote }) => ({ ...available('the backend is in place'), conditions: tunnelsOnlineOf(remote) }),
+  },
 }
 
 function collectionOfType(type: BackendSpec['type']): Collection {

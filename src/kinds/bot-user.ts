@@ -6,7 +6,7 @@ import { sharing } from '../managed/descriptor/grant.ts'
 import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { namesOf } from './shared/remote.ts'
 
@@ -65,17 +65,20 @@ export const botUser: ManagedDescriptor<BotUserSpec> = {
   role: 'managed',
   reach: 'account',
   definition,
-  collections: [collections.botUsers],
-  collectionOf: () => collections.botUsers,
-  markedBy: 'name',
-  setBy: ({ displayName, active }) => namesOf({ name: displayName, active }),
-  desire: ({ spec: { displayName, active = true } }, remote) => ({
-    name: displayName,
-    active: remote !== undefined && active,
-  }),
-  observe: ({ name, active }) => ({ name, active: active !== false }),
-  silencesKeys: ({ active }) => active === false,
-  status: ({ active }) => ({ active: active !== false }),
-  readiness: ({ remote: { active } }) =>
-    available(active !== false ? 'the bot is active' : 'the bot exists and is not active'),
+  identity: { ...inCollection(collections.botUsers), markedBy: 'name' },
+  fields: {
+    ...plainFields,
+    setBy: ({ displayName, active }) => namesOf({ name: displayName, active }),
+    desire: ({ spec: { displayName, active = true } }, remote) => ({
+      name: displayName,
+      active: remote !== undefined && active,
+    }),
+    observe: ({ name, active }) => ({ name, active: active !== false }),
+  },
+  status: {
+    shown: ({ active }) => ({ active: active !== false }),
+    readiness: ({ remote: { active } }) =>
+      available(active !== false ? 'the bot is active' : 'the bot exists and is not active'),
+  },
+  apiAccess: { type: 'owns-keys', silences: ({ active }) => active === false },
 }

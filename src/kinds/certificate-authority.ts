@@ -1,15 +1,17 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus, valueFrom } from '../managed/descriptor/common.ts'
-import type { Desired, ManagedDescriptor, ReadinessView } from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { Desired } from '../managed/descriptor/desired.ts'
 import { sharing } from '../managed/descriptor/grant.ts'
 import { pollIn } from '../managed/descriptor/poll-interval.ts'
+import type { ReadinessView } from '../managed/descriptor/status.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import { bytesText, list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { comparablePEM, pemProblem } from './certificates/pem.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { cut, given, textOf, textsOf, timeOf } from './shared/remote.ts'
 import { givenText, inlineOrFrom, inputsFrom } from './shared/value-from.ts'
@@ -73,31 +75,37 @@ export const certificateAuthority: ManagedDescriptor<CertificateAuthoritySpec> =
   role: 'managed',
   reach: 'namespace',
   definition,
-  collections: [collections.certificateAuthorities],
-  collectionOf: () => collections.certificateAuthorities,
-  inputs: ({ caPEMFrom }) => inputsFrom('caPEM', caPEMFrom),
+  identity: inCollection(collections.certificateAuthorities),
+  inputs: {
+    of: ({ caPEMFrom }) => inputsFrom('caPEM', caPEMFrom),
+    problems: (desired) => {
+      const { caPEMFrom } = desired.spec
+      return caPEMFrom === undefined ? [] : pemProblems('spec.caPEMFrom', pemOf(desired))
+    },
+  },
   problems: ({ caPEM }) => (caPEM === undefined ? [] : pemProblems('spec.caPEM', caPEM)),
-  inputProblems: (desired) => {
-    const { caPEMFrom } = desired.spec
-    return caPEMFrom === undefined ? [] : pemProblems('spec.caPEMFrom', pemOf(desired))
+  fields: {
+    ...plainFields,
+    createOnly: ['ca_pem'],
+    setBy: () => ['ca_pem'],
+    desire: (desired) => ({ ca_pem: pemOf(desired) }),
+    observe: ({ ca_pem }) => ({ ca_pem: comparablePEM(textOf(ca_pem) ?? '') }),
+    comparable: (fields) => ({ ...fields, ca_pem: comparablePEM(textOf(fields.ca_pem) ?? '') }),
   },
-  createOnly: ['ca_pem'],
+  status: {
+    shown: (remote) => {
+      const name = textOf(remote.subject_common_name)
+      return given({
+        subjectCommonName: name === undefined ? undefined : cut(name, 1024),
+        notBefore: timeOf(remote.not_before),
+        notAfter: timeOf(remote.not_after),
+        keyUsages: namesOf(remote.key_usages),
+        extendedKeyUsages: namesOf(remote.extended_key_usages),
+      })
+    },
+    readiness,
+  },
   replacement: { fields: ['ca_pem'], first: 'create' },
-  setBy: () => ['ca_pem'],
-  desire: (desired) => ({ ca_pem: pemOf(desired) }),
-  observe: ({ ca_pem }) => ({ ca_pem: comparablePEM(textOf(ca_pem) ?? '') }),
-  comparable: (fields) => ({ ...fields, ca_pem: comparablePEM(textOf(fields.ca_pem) ?? '') }),
-  status: (remote) => {
-    const name = textOf(remote.subject_common_name)
-    return given({
-      subjectCommonName: name === undefined ? undefined : cut(name, 1024),
-      notBefore: timeOf(remote.not_before),
-      notAfter: timeOf(remote.not_after),
-      keyUsages: namesOf(remote.key_usages),
-      extendedKeyUsages: namesOf(remote.extended_key_usages),
-    })
-  },
-  readiness,
 }
 
 function pemOf(desired: Desired<CertificateAuthoritySpec>): string {

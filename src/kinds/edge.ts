@@ -1,8 +1,10 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import type { Desired, ManagedDescriptor, ReferenceKind } from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
+import type { ReferenceKind } from '../managed/descriptor/references.ts'
 import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge/hostports.ts'
 import { shownModules } from './edge/module-status.ts'
 import {
@@ -18,8 +20,8 @@ import {
   wantsModule,
 } from './edge/modules.ts'
 import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
-import { available, plain } from './shared/defaults.ts'
-import { isOurs, partsOfOthers } from './shared/parts-of-others.ts'
+import { available, plain, plainFields } from './shared/defaults.ts'
+import { isOurs } from './shared/is-ours.ts'
 import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textsOf } from './shared/remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
@@ -35,46 +37,56 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  definition: edgeDefinition,
-  collections: [collections.tcpEdges, collections.tlsEdges],
-  collectionOf: ({ protocol }) => (protocol === 'TLS' ? collections.tlsEdges : collections.tcpEdges),
-  refersTo,
-  references: (spec) => [
-    ...hostportReferences(spec),
-    ...modulesOf(spec)
-      .filter((module) => wantsModule(spec, module))
-      .flatMap((module) => module.references(spec)),
-  ],
   claims: hostportClaims,
+  definition: edgeDefinition,
+  identity: {
+    markedBy: 'metadata',
+    collections: [collections.tcpEdges, collections.tlsEdges],
+    collectionOf: ({ protocol }) => (protocol === 'TLS' ? collections.tlsEdges : collections.tcpEdges),
+    uniqueNames: ({ hostports }) => textsOf(hostports),
+  },
+  references: {
+    kinds: refersTo,
+    of: (spec) => [
+      ...hostportReferences(spec),
+      ...modulesOf(spec)
+        .filter((module) => wantsModule(spec, module))
+        .flatMap((module) => module.references(spec)),
+    ],
+  },
   problems: (spec) =>
     modulesOf(spec)
       .filter((module) => wantsModule(spec, module))
       .flatMap((module) => module.problems(spec)),
-  setBy: (spec) => {
-    const named = modulesOf(spec).filter(({ field }) => spec[field] !== undefined)
-    return [
-      ...namesOf({ hostports: spec.hostports }),
-      ...named.flatMap((module) => [module.name, ...module.members(spec)]),
-    ]
+  fields: {
+    ...plainFields,
+    open: ['tls_termination'],
+    setBy: (spec) => {
+      const named = modulesOf(spec).filter(({ field }) => spec[field] !== undefined)
+      return [
+        ...namesOf({ hostports: spec.hostports }),
+        ...named.flatMap((module) => [module.name, ...module.members(spec)]),
+      ]
+    },
+    desire: (desired, remote) => ({
+      hostports: hostportTexts(desired),
+      ...Object.fromEntries(
+        modulesOf(desired.spec).map((module) => [module.name, desiredModule(desired, module, remote)]),
+      ),
+    }),
+    observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
+    comparable,
+    otherwise,
   },
-  desire: (desired, remote) => ({
-    hostports: hostportTexts(desired),
-    ...Object.fromEntries(
-      modulesOf(desired.spec).map((module) => [module.name, desiredModule(desired, module, remote)]),
-    ),
-  }),
-  observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
-  comparable,
-  otherwise,
-  uniqueNames: ({ hostports }) => textsOf(hostports),
-  openFields: ['tls_termination'],
-  status,
-  modules: wantedModules,
-  ...partsOfOthers({
+  status: {
+    shown: status,
+    readiness: () => available('the edge has every module that its spec names'),
+  },
+  modules: {
     named: (spec) => modulesOf(spec).flatMap(({ field }) => (spec[field] === undefined ? [] : [field])),
     held: (remote) => edgeModules.filter((module) => holdsModule(remote, module)).map(({ field }) => field),
-  }),
-  readiness: () => available('the edge has every module that its spec names'),
+    created: wantedModules,
+  },
 }
 
 function wantedModules(spec: EdgeSpec): readonly string[] {

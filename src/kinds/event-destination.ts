@@ -10,7 +10,7 @@ import {
   targetSecrets,
   targetType,
 } from './events/target.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { cut, namesOf, textOf } from './shared/remote.ts'
 
 /** Sinks for account events (`management-api.md § Events`). The target is replaced as a whole. */
@@ -19,26 +19,30 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
   role: 'managed',
   reach: 'account',
   definition: eventDestinationDefinition,
-  collections: [collections.eventDestinations],
-  collectionOf: () => collections.eventDestinations,
-  secretFields: ['target'],
-  openFields: ['target'],
-  inputs: targetSecrets,
-  setBy: ({ format }) => namesOf({ format, target: true }),
-  // JSON is the only format; it is returned in lower case.
+  identity: inCollection(collections.eventDestinations),
+  inputs: { of: targetSecrets },
+  fields: {
+    ...plainFields,
+    secret: ['target'],
+    open: ['target'],
+    setBy: ({ format }) => namesOf({ format, target: true }),
+    // JSON is the only format; it is returned in lower case.
 
-  desire: (desired) => ({ format: 'json', target: sentTarget(desired) }),
-  observe: ({ format, target }) => ({
-    format: textOf(format)?.toLowerCase(),
-    target: comparableTarget(target),
-  }),
-  comparable: (fields, remote) => {
-    const hidden = hidesAccessKeyId(remote?.target) ? SECRETS_AND_KEY_ID : SECRETS
-    return { ...fields, target: comparableTarget(fields.target, hidden) }
+    desire: (desired) => ({ format: 'json', target: sentTarget(desired) }),
+    observe: ({ format, target }) => ({
+      format: textOf(format)?.toLowerCase(),
+      target: comparableTarget(target),
+    }),
+    comparable: (fields, remote) => {
+      const hidden = hidesAccessKeyId(remote?.target) ? SECRETS_AND_KEY_ID : SECRETS
+      return { ...fields, target: comparableTarget(fields.target, hidden) }
+    },
   },
-  status: ({ target }) => {
-    const type = targetType(target)
-    return type === undefined ? {} : { targetType: cut(type, 255) }
+  status: {
+    shown: ({ target }) => {
+      const type = targetType(target)
+      return type === undefined ? {} : { targetType: cut(type, 255) }
+    },
+    readiness: () => available('the destination is in place'),
   },
-  readiness: () => available('the destination is in place'),
 }

@@ -7,7 +7,7 @@ import type { Fields } from '../managed/descriptor/fields.ts'
 import { list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, wideColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import {
   compareTexts,
@@ -92,26 +92,32 @@ export const eventSubscription: ManagedDescriptor<EventSubscriptionSpec> = {
   role: 'managed',
   reach: 'account',
   definition,
-  collections: [collections.eventSubscriptions],
-  collectionOf: () => collections.eventSubscriptions,
-  refersTo: [{ kind: 'EventDestination', idsIn: ({ destinations }) => refIds(destinations) }],
-  references: ({ destinationRefs }) =>
-    destinationRefs.map((ref, index) => ({ path: `spec.destinationRefs[${index}]`, kind: 'EventDestination', ref })),
-  setBy: () => ['sources', 'destination_ids'],
-  desire: (desired) => {
-    const { sources, destinationRefs } = desired.spec
-    return {
-      sources: sources.map(({ type }) => ({ type })),
-      destination_ids: [...new Set(destinationRefs.map((ref) => desired.id('EventDestination', ref)))],
-    }
+  identity: inCollection(collections.eventSubscriptions),
+  references: {
+    kinds: [{ kind: 'EventDestination', idsIn: ({ destinations }) => refIds(destinations) }],
+    of: ({ destinationRefs }) =>
+      destinationRefs.map((ref, index) => ({ path: `spec.destinationRefs[${index}]`, kind: 'EventDestination', ref })),
   },
-  observe: ({ sources, destinations }) => comparable({ sources, destination_ids: refIds(destinations) }),
-  comparable,
-  status: (remote) => {
-    const held = sourcesOf(remote)
-    return held.length === 0 ? {} : { sources: held.slice(0, 2 * SOURCES) }
+  fields: {
+    ...plainFields,
+    setBy: () => ['sources', 'destination_ids'],
+    desire: (desired) => {
+      const { sources, destinationRefs } = desired.spec
+      return {
+        sources: sources.map(({ type }) => ({ type })),
+        destination_ids: [...new Set(destinationRefs.map((ref) => desired.id('EventDestination', ref)))],
+      }
+    },
+    observe: ({ sources, destinations }) => comparable({ sources, destination_ids: refIds(destinations) }),
+    comparable,
   },
-  readiness: () => available('the subscription is in place'),
+  status: {
+    shown: (remote) => {
+      const held = sourcesOf(remote)
+      return held.length === 0 ? {} : { sources: held.slice(0, 2 * SOURCES) }
+    },
+    readiness: () => available('the subscription is in place'),
+  },
 }
 
 function comparable({ sources, destination_ids, ...rest }: Fields): Fields {

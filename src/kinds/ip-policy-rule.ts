@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { collections } from '../api/collections.ts'
 import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/descriptor/common.ts'
-import type { FoundReference, ManagedDescriptor, PlaceholderView } from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
+import type { FoundReference } from '../managed/descriptor/references.ts'
+import type { PlaceholderView } from '../managed/descriptor/replacement.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
@@ -12,7 +14,7 @@ import { refusesRules } from './ip-policy/parts.ts'
 import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { textOf } from './shared/remote.ts'
 
@@ -75,29 +77,33 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   role: 'managed',
   reach: 'namespace',
   definition,
-  collections: [collections.ipPolicyRules],
-  collectionOf: () => collections.ipPolicyRules,
-  references: (spec) => [policyReference(spec)],
-  // A rule is always in the account of its policy.
-  accountFrom: policyReference,
-  createOnly: ['ip_policy_id', 'action'],
+  identity: {
+    ...inCollection(collections.ipPolicyRules),
+    uniqueNames: ({ ip_policy_id, cidr: range }) => [`${range} in ${ip_policy_id}`],
+  },
+  references: { ...noReferences, of: (spec) => [policyReference(spec)] },
+  fields: {
+    ...plainFields,
+    createOnly: ['ip_policy_id', 'action'],
+    setBy: () => ['ip_policy_id', 'cidr', 'action'],
+    desire: (desired) => {
+      const { ipPolicyRef, cidr: range, action } = desired.spec
+      const ipPolicyId = desired.id('IPPolicy', ipPolicyRef)
+      return { ip_policy_id: ipPolicyId, cidr: normaliseCIDR(range), action: sentAction(action) }
+    },
+    observe: (remote) => {
+      const { cidr: range, action } = heldRule(remote)
+      return { ip_policy_id: policyOf(remote), cidr: range, action }
+    },
+    comparable: (fields) => ({ ...fields, cidr: normaliseCIDR(textOf(fields.cidr) ?? '') }),
+  },
+  status: {
+    shown: () => ({}),
+    readiness: () => available('the rule is in place'),
+  },
   replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', placeholder },
-  setBy: () => ['ip_policy_id', 'cidr', 'action'],
-  desire: (desired) => {
-    const { ipPolicyRef, cidr: range, action } = desired.spec
-    const ipPolicyId = desired.id('IPPolicy', ipPolicyRef)
-    return { ip_policy_id: ipPolicyId, cidr: normaliseCIDR(range), action: sentAction(action) }
-  },
-  observe: (remote) => {
-    const { cidr: range, action } = heldRule(remote)
-    return { ip_policy_id: policyOf(remote), cidr: range, action }
-  },
-  uniqueNames: ({ ip_policy_id, cidr: range }) => [`${range} in ${ip_policy_id}`],
-  comparable: (fields) => ({ ...fields, cidr: normaliseCIDR(textOf(fields.cidr) ?? '') }),
-  status: () => ({}),
-  readiness: () => available('the rule is in place'),
-  mayDeletePart: mayDeleteRule,
-  access: {
+  apiAccess: {
+    type: 'admits',
     kind: 'IPPolicy',
     field: ACKNOWLEDGED,
     acknowledged,
@@ -107,6 +113,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
       return remote === undefined ? desired?.id('IPPolicy', desired.spec.ipPolicyRef) : policyOf(remote)
     },
   },
+  part: { mayDelete: mayDeleteRule },
 }
 
 /**

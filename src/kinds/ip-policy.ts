@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
+import type { Children } from '../managed/descriptor/children.ts'
 import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor/common.ts'
-import type { Children, ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { sharing } from '../managed/descriptor/grant.ts'
 import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/descriptor/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
@@ -20,7 +21,7 @@ import {
 } from './ip-policy/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
 import { managedColumns } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { compareTexts, cut, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './shared/remote.ts'
 
@@ -214,33 +215,35 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   role: 'managed',
   reach: 'namespace',
   definition,
-  collections: [collections.ipPolicies],
-  collectionOf: () => collections.ipPolicies,
+  identity: inCollection(collections.ipPolicies),
   problems: ({ rules = [] }) => [
     ...namedTwice(rules.map((each) => each.cidr)),
     ...rules.flatMap(({ cidr: range, metadata }) => {
       return metadataProblems(`spec.rules[${range}].metadata`, metadata, RULE_METADATA_BYTES)
     }),
   ],
-  setBy: ({ rules }) => namesOf({ rules }),
-  desire: () => ({}),
-  observe: () => ({}),
-  status: () => ({}),
-  readiness: ({ spec, unclaimed = 0 }) => {
-    if (takesRules(spec)) {
-      const undeclared = unclaimed === 0 ? {} : { undeclared: undeclaredRules(unclaimed) }
-      return { ...available(withUnclaimed(unclaimed)), ...undeclared }
-    }
-    return available(
-      spec.rules?.[0] === undefined
-        ? 'the policy is in place, and declares no rules'
-        : 'every declared rule is in place',
-    )
+  fields: {
+    ...plainFields,
+    setBy: ({ rules }) => namesOf({ rules }),
+    desire: () => ({}),
+    observe: () => ({}),
   },
-  unusable: unusablePolicy,
-  unusableObject: unusablePolicyObject,
-  parts: [RULE_KIND],
-  access: {
+  status: {
+    shown: () => ({}),
+    readiness: ({ spec, unclaimed = 0 }) => {
+      if (takesRules(spec)) {
+        const undeclared = unclaimed === 0 ? {} : { undeclared: undeclaredRules(unclaimed) }
+        return { ...available(withUnclaimed(unclaimed)), ...undeclared }
+      }
+      return available(
+        spec.rules?.[0] === undefined
+          ? 'the policy is in place, and declares no rules'
+          : 'every declared rule is in place',
+      )
+    },
+  },
+  apiAccess: {
+    type: 'admits',
     kind: 'IPPolicy',
     field: ACKNOWLEDGED,
     acknowledged,
@@ -249,5 +252,6 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
       return isOurs && letsFewerIn(held, desired.spec.rules ?? []) ? remote?.id : undefined
     },
   },
+  whole: { parts: [RULE_KIND], unusable: unusablePolicy, unusableObject: unusablePolicyObject },
   children,
 }

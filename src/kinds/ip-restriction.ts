@@ -8,7 +8,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { sentPolicies } from './ip-policy/ids.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './shared/remote.ts'
 
@@ -117,36 +117,43 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
   role: 'managed',
   reach: 'account',
   definition,
-  collections: [collections.ipRestrictions],
-  collectionOf: () => collections.ipRestrictions,
-  refersTo: [{ kind: 'IPPolicy', outlives: true, idsIn: ({ ip_policies }) => refIds(ip_policies) }],
-  references: ({ ipPolicyRefs }) =>
-    ipPolicyRefs.map((ref, index) => ({ path: `spec.ipPolicyRefs[${index}]`, kind: 'IPPolicy', ref })),
-  restrictsAPI: {
+  identity: inCollection(collections.ipRestrictions),
+  references: {
+    kinds: [{ kind: 'IPPolicy', outlives: true, idsIn: ({ ip_policies }) => refIds(ip_policies) }],
+    of: ({ ipPolicyRefs }) =>
+      ipPolicyRefs.map((ref, index) => ({ path: `spec.ipPolicyRefs[${index}]`, kind: 'IPPolicy', ref })),
+  },
+  fields: {
+    ...plainFields,
+    createOnly: ['type'],
+    setBy: ({ enforcement }) => namesOf({ type: true, enforced: enforcement, ip_policy_ids: true }),
+    desire: (desired, remote) => {
+      const { type, ipPolicyRefs } = desired.spec
+      return {
+        type: SENT_TYPES[type],
+        enforced: isEnforced(desired.spec),
+        ip_policy_ids: sentPolicies(desired, ipPolicyRefs, refIds(remote?.ip_policies)),
+      }
+    },
+    observe: ({ type, enforced, ip_policies }) => ({
+      type: textOf(type),
+      enforced: enforced === true,
+      ip_policy_ids: sorted(refIds(ip_policies)),
+    }),
+    comparable: (fields: Fields) => ({ ...fields, ip_policy_ids: sorted(textsOf(fields.ip_policy_ids)) }),
+  },
+  status: {
+    shown: ({ enforced, ip_policies }) => ({
+      enforcement: enforced === true ? 'Enforce' : 'Warn',
+      ipPolicyIDs: shownIds(sorted(refIds(ip_policies)), SHOWN),
+    }),
+    readiness: ({ remote: { enforced } }) =>
+      available(enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
+  },
+  apiAccess: {
+    type: 'restricts',
     field: 'enforcement',
     spec: (spec) => spec.type === 'API' && isEnforced(spec),
     object: ({ type, enforced }) => type === SENT_TYPES.API && enforced === true,
   },
-  createOnly: ['type'],
-  setBy: ({ enforcement }) => namesOf({ type: true, enforced: enforcement, ip_policy_ids: true }),
-  desire: (desired, remote) => {
-    const { type, ipPolicyRefs } = desired.spec
-    return {
-      type: SENT_TYPES[type],
-      enforced: isEnforced(desired.spec),
-      ip_policy_ids: sentPolicies(desired, ipPolicyRefs, refIds(remote?.ip_policies)),
-    }
-  },
-  observe: ({ type, enforced, ip_policies }) => ({
-    type: textOf(type),
-    enforced: enforced === true,
-    ip_policy_ids: sorted(refIds(ip_policies)),
-  }),
-  comparable: (fields: Fields) => ({ ...fields, ip_policy_ids: sorted(textsOf(fields.ip_policy_ids)) }),
-  status: ({ enforced, ip_policies }) => ({
-    enforcement: enforced === true ? 'Enforce' : 'Warn',
-    ipPolicyIDs: shownIds(sorted(refIds(ip_policies)), SHOWN),
-  }),
-  readiness: ({ remote: { enforced } }) =>
-    available(enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
 }

@@ -7,12 +7,11 @@ import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
 import { endpointConfigurationRef, foreignIdsOf, wantedConfiguration } from './shared/endpoint-configuration.ts'
 import { managedKind } from './shared/names.ts'
-import { partsOfOthers } from './shared/parts-of-others.ts'
 import { region } from './shared/region.ts'
-import { namesOf, refId, textOf, wholeText } from './shared/remote.ts'
+import { given, namesOf, refId, textOf, wholeText } from './shared/remote.ts'
 
 /** Region of an address that names none, by the contract. */
 const REGION = 'us'
@@ -60,33 +59,32 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   role: 'managed',
   reach: 'namespace',
   definition,
-  collections: [collections.reservedAddrs],
-  collectionOf: () => collections.reservedAddrs,
-  foreignIds: ({ endpointConfigurationRef: ref }) => foreignIdsOf({ endpointConfigurationRef: ref }),
-  createOnly: ['region'],
-  updateOnly: ['endpoint_configuration_id'],
-  setBy: ({ region: place, endpointConfigurationRef: ref }) =>
-    namesOf({ region: place, endpoint_configuration_id: ref }),
-  desire: (desired) => ({
-    region: desired.spec.region ?? REGION,
-    endpoint_configuration_id: wantedConfiguration(desired, CONFIGURATION, desired.spec.endpointConfigurationRef),
-  }),
-  observe: (remote) => ({
-    region: textOf(remote.region) ?? REGION,
-    endpoint_configuration_id: refId(remote.endpoint_configuration) ?? null,
-  }),
-  modules: namedParts,
-  ...partsOfOthers({
-    named: namedParts,
-    held: (remote) => namesOf({ [CONFIGURATION]: refId(remote.endpoint_configuration) }),
-  }),
-  status: (remote) => {
-    const addr = wholeText(remote.addr, ADDR_LENGTH)
-    return addr === undefined ? {} : { addr }
+  identity: inCollection(collections.reservedAddrs),
+  references: {
+    ...noReferences,
+    foreignIds: ({ endpointConfigurationRef: ref }) => foreignIdsOf({ endpointConfigurationRef: ref }),
   },
-  readiness: () => available('the address is reserved'),
-}
-
-function namedParts({ endpointConfigurationRef }: ReservedAddressSpec): readonly string[] {
-  return namesOf({ [CONFIGURATION]: endpointConfigurationRef })
+  fields: {
+    ...plainFields,
+    createOnly: ['region'],
+    updateOnly: ['endpoint_configuration_id'],
+    setBy: ({ region: place, endpointConfigurationRef: ref }) =>
+      namesOf({ region: place, endpoint_configuration_id: ref }),
+    desire: (desired) => ({
+      region: desired.spec.region ?? REGION,
+      endpoint_configuration_id: wantedConfiguration(desired, CONFIGURATION, desired.spec.endpointConfigurationRef),
+    }),
+    observe: (remote) => ({
+      region: textOf(remote.region) ?? REGION,
+      endpoint_configuration_id: refId(remote.endpoint_configuration) ?? null,
+    }),
+  },
+  status: {
+    shown: ({ addr }) => given({ addr: wholeText(addr, ADDR_LENGTH) }),
+    readiness: () => available('the address is reserved'),
+  },
+  modules: {
+    named: ({ endpointConfigurationRef: ref }) => namesOf({ [CONFIGURATION]: ref }),
+    held: (remote) => namesOf({ [CONFIGURATION]: refId(remote.endpoint_configuration) }),
+  },
 }

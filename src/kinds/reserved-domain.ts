@@ -1,13 +1,9 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
-import type {
-  Desired,
-  KindCondition,
-  ManagedDescriptor,
-  Readiness,
-  ReadinessView,
-} from '../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
+import type { KindCondition, Readiness, ReadinessView } from '../managed/descriptor/status.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import {
   type AnsweredTarget,
@@ -24,9 +20,9 @@ import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
-import { plain } from './shared/defaults.ts'
+import { inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
 import { foreignIdsOf, wantedConfiguration } from './shared/endpoint-configuration.ts'
-import { isOurs, partsOfOthers } from './shared/parts-of-others.ts'
+import { isOurs } from './shared/is-ours.ts'
 import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './shared/remote.ts'
 import { chosen } from './shared/union-member.ts'
 
@@ -43,37 +39,46 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  definition: reservedDomainDefinition,
-  collections: [collections.reservedDomains],
-  collectionOf: () => collections.reservedDomains,
   claims: ({ domain }) => ({ domains: [{ path: 'spec.domain', domain }] }),
-  foreignIds: ({ certificate, httpEndpointConfigurationRef, httpsEndpointConfigurationRef }) =>
-    foreignIdsOf({
-      'certificate.uploaded': certificate?.uploaded,
-      httpEndpointConfigurationRef,
-      httpsEndpointConfigurationRef,
+  definition: reservedDomainDefinition,
+  identity: { ...inCollection(collections.reservedDomains), uniqueNames: uniqueDomain },
+  references: {
+    ...noReferences,
+    foreignIds: ({ certificate, httpEndpointConfigurationRef, httpsEndpointConfigurationRef }) =>
+      foreignIdsOf({
+        'certificate.uploaded': certificate?.uploaded,
+        httpEndpointConfigurationRef,
+        httpsEndpointConfigurationRef,
+      }),
+  },
+  fields: {
+    ...plainFields,
+    createOnly: ['domain', 'region'],
+    updateOnly: ['http_endpoint_configuration_id', 'https_endpoint_configuration_id'],
+    setBy,
+    desire: (desired, remote) => ({
+      domain: desired.spec.domain,
+      region: desired.spec.region,
+      ...desiredCertificate(desired, remote),
+      http_endpoint_configuration_id: wantedConfiguration(desired, HTTP, desired.spec.httpEndpointConfigurationRef),
+      https_endpoint_configuration_id: wantedConfiguration(desired, HTTPS, desired.spec.httpsEndpointConfigurationRef),
     }),
-  createOnly: ['domain', 'region'],
-  updateOnly: ['http_endpoint_configuration_id', 'https_endpoint_configuration_id'],
-  setBy,
-  desire: (desired, remote) => ({
-    domain: desired.spec.domain,
-    region: desired.spec.region,
-    ...desiredCertificate(desired, remote),
-    http_endpoint_configuration_id: wantedConfiguration(desired, HTTP, desired.spec.httpEndpointConfigurationRef),
-    https_endpoint_configuration_id: wantedConfiguration(desired, HTTPS, desired.spec.httpsEndpointConfigurationRef),
-  }),
-  observe: (remote) => ({
-    domain: textOf(remote.domain)?.toLowerCase(),
-    region: textOf(remote.region),
-    certificate_id: chosenCertificate(remote) ?? null,
-    certificate_management_policy: heldCertificatePolicy(remote),
-    http_endpoint_configuration_id: refId(remote.http_endpoint_configuration) ?? null,
-    https_endpoint_configuration_id: refId(remote.https_endpoint_configuration) ?? null,
-  }),
-  otherwise,
-  modules: namedParts,
-  ...partsOfOthers({
+    observe: (remote) => ({
+      domain: textOf(remote.domain)?.toLowerCase(),
+      region: textOf(remote.region),
+      certificate_id: chosenCertificate(remote) ?? null,
+      certificate_management_policy: heldCertificatePolicy(remote),
+      http_endpoint_configuration_id: refId(remote.http_endpoint_configuration) ?? null,
+      https_endpoint_configuration_id: refId(remote.https_endpoint_configuration) ?? null,
+    }),
+    otherwise,
+  },
+  status: {
+    shown: status,
+    readiness,
+    answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
+  },
+  modules: {
     named: namedParts,
     held: (remote) =>
       namesOf({
@@ -81,12 +86,8 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
         [HTTP]: refId(remote.http_endpoint_configuration),
         [HTTPS]: refId(remote.https_endpoint_configuration),
       }),
-  }),
-  uniqueNames: uniqueDomain,
-  answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
-  status,
-  renewsAt: ({ renewsAt }) => textOf(renewsAt),
-  readiness,
+  },
+  certificate: { renewsAt: ({ renewsAt }) => textOf(renewsAt) },
   companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),
 }
 

@@ -8,7 +8,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField, type Rule } from '../schema/rules.ts'
 import { configMapPlace, outputProblems, placeOf, templateOf } from './credentials/output-place.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { given, namesOf, textOf, wholeText } from './shared/remote.ts'
 import { answeredKey } from './ssh/answer.ts'
@@ -111,28 +111,32 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
   role: 'managed',
   reach: 'account',
   definition,
-  collections: [collections.sshCertificateAuthorities],
-  collectionOf: () => collections.sshCertificateAuthorities,
+  identity: inCollection(collections.sshCertificateAuthorities),
   problems: outputProblems,
-  createOnly: ['private_key_type', 'elliptic_curve', 'key_size'],
-  setBy: ({ privateKeyType, ellipticCurve, keySize }) =>
-    namesOf({ private_key_type: privateKeyType, elliptic_curve: ellipticCurve, key_size: keySize }),
-  desire: ({ spec: { privateKeyType = KEY_TYPE, ellipticCurve, keySize } }) => ({
-    private_key_type: privateKeyType.toLowerCase(),
-    elliptic_curve: ellipticCurve,
-    key_size: keySize,
-  }),
-  observe: ({ public_key, key_type }) => ({ ...typeFacts(key_type), ...keyFacts(public_key) }),
-  status: ({ public_key, key_type }) =>
-    given({ publicKey: wholeText(public_key, PUBLIC_KEY_LENGTH), keyType: wholeText(key_type, 64) }),
-  readiness: ({ spec: { privateKeyType }, remote }) => {
-    const type = sshCertificateAuthority.observe(remote).private_key_type
-    const isAnother = privateKeyType !== undefined && type !== undefined && type !== privateKeyType.toLowerCase()
-    return available(
-      isAnother
-        ? `the authority has a key of type ${type}, and spec.privateKeyType is ${privateKeyType}, which cannot be changed: delete this resource and create it again with the type that the key has`
-        : 'the authority has its key',
-    )
+  fields: {
+    ...plainFields,
+    createOnly: ['private_key_type', 'elliptic_curve', 'key_size'],
+    setBy: ({ privateKeyType, ellipticCurve, keySize }) =>
+      namesOf({ private_key_type: privateKeyType, elliptic_curve: ellipticCurve, key_size: keySize }),
+    desire: ({ spec: { privateKeyType = KEY_TYPE, ellipticCurve, keySize } }) => ({
+      private_key_type: privateKeyType.toLowerCase(),
+      elliptic_curve: ellipticCurve,
+      key_size: keySize,
+    }),
+    observe: ({ public_key, key_type }) => ({ ...typeFacts(key_type), ...keyFacts(public_key) }),
+  },
+  status: {
+    shown: ({ public_key, key_type }) =>
+      given({ publicKey: wholeText(public_key, PUBLIC_KEY_LENGTH), keyType: wholeText(key_type, 64) }),
+    readiness: ({ spec: { privateKeyType }, remote }) => {
+      const type = sshCertificateAuthority.fields.observe(remote).private_key_type
+      const isAnother = privateKeyType !== undefined && type !== undefined && type !== privateKeyType.toLowerCase()
+      return available(
+        isAnother
+          ? `the authority has a key of type ${type}, and spec.privateKeyType is ${privateKeyType}, which cannot be changed: delete this resource and create it again with the type that the key has`
+          : 'the authority has its key',
+      )
+    },
   },
   output: {
     type: 'derived',

@@ -15,7 +15,7 @@ import {
   sentOwner,
 } from './credentials/owner.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { available, plain } from './shared/defaults.ts'
+import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { given, namesOf } from './shared/remote.ts'
 import {
@@ -69,33 +69,35 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  definition,
-  collections: [collections.sshCredentials],
-  collectionOf: () => collections.sshCredentials,
-  refersTo: [ownerKind],
-  references: ownerReferences,
   claims: aclClaims,
-  inputs: publicKeyInputs,
+  definition,
+  identity: inCollection(collections.sshCredentials),
+  references: { kinds: [ownerKind], of: ownerReferences },
+  inputs: { of: publicKeyInputs, problems: publicKeyInputProblems },
   problems: publicKeyProblems,
-  inputProblems: publicKeyInputProblems,
-  createOnly: ['owner_id', 'public_key'],
+  fields: {
+    ...plainFields,
+    createOnly: ['owner_id', 'public_key'],
+    setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, public_key: true, acl: rules }),
+    desire: (desired, remote) => ({
+      owner_id: sentOwner(desired),
+      public_key: publicKeyOf(desired),
+      acl: wantedACL(desired.spec.acl, remote !== undefined),
+    }),
+    observe: (remote) => ({
+      owner_id: ownerOf(remote),
+      public_key: comparablePublicKey(remote.public_key),
+      acl: comparableACL(remote.acl),
+    }),
+    comparable: (fields) => ({
+      ...fields,
+      public_key: comparablePublicKey(fields.public_key),
+      acl: comparableACL(fields.acl),
+    }),
+  },
+  status: {
+    shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
+    readiness: () => available('the credential is in place'),
+  },
   replacement: { fields: ['public_key'], first: 'create' },
-  setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, public_key: true, acl: rules }),
-  desire: (desired, remote) => ({
-    owner_id: sentOwner(desired),
-    public_key: publicKeyOf(desired),
-    acl: wantedACL(desired.spec.acl, remote !== undefined),
-  }),
-  observe: (remote) => ({
-    owner_id: ownerOf(remote),
-    public_key: comparablePublicKey(remote.public_key),
-    acl: comparableACL(remote.acl),
-  }),
-  comparable: (fields) => ({
-    ...fields,
-    public_key: comparablePublicKey(fields.public_key),
-    acl: comparableACL(fields.acl),
-  }),
-  status: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
-  readiness: () => available('the credential is in place'),
 }

@@ -5,6 +5,7 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
 import { managedColumns } from './shared/columns.ts'
+import { inCollection } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { given } from './shared/remote.ts'
 import {
@@ -76,12 +77,11 @@ export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
     needsAuthority: (spec) => placeOf(spec) !== undefined,
     own: { names: [], setBy: () => [], desire: () => ({}), observe: () => ({}), comparable: (fields) => fields },
   }),
-  definition,
   claims: ({ principals = [] }) => ({
     domains: (principals.length === 0 ? ['*'] : principals).map((domain) => ({ path: 'spec.principals', domain })),
   }),
-  collections: [collections.sshHostCertificates],
-  collectionOf: () => collections.sshHostCertificates,
+  definition,
+  identity: inCollection(collections.sshHostCertificates),
   output: {
     type: 'derived',
     target: placeOf,

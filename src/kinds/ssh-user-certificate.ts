@@ -8,6 +8,7 @@ import { keysLimit } from '../schema/rules.ts'
 import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
 import { cidrText, normaliseCIDR } from './ip-policy/cidr.ts'
 import { managedColumns } from './shared/columns.ts'
+import { inCollection } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { given, namesOf, sorted, textMapOf } from './shared/remote.ts'
 import {
@@ -141,8 +142,7 @@ export const sshUserCertificate: ManagedDescriptor<SSHUserCertificateSpec> = {
     },
   }),
   definition,
-  collections: [collections.sshUserCertificates],
-  collectionOf: () => collections.sshUserCertificates,
+  identity: inCollection(collections.sshUserCertificates),
   output: {
     type: 'derived',
     target: placeOf,

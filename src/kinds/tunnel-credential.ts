@@ -23,7 +23,7 @@ import {
 } from './credentials/owner.ts'
 import { tokenConditions, tokenFields, tokenOutput, tokenReadiness, tokenRotation } from './credentials/token.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { plain } from './shared/defaults.ts'
+import { inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import { given, namesOf } from './shared/remote.ts'
 
@@ -60,23 +60,26 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  definition,
-  collections: [collections.credentials],
-  collectionOf: () => collections.credentials,
-  refersTo: [ownerKind],
-  references: ownerReferences,
   claims: aclClaims,
+  definition,
+  identity: inCollection(collections.credentials),
+  references: { kinds: [ownerKind], of: ownerReferences },
   problems: outputProblems,
-  createOnly: ['owner_id'],
-  setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, acl: rules }),
-  desire: (desired, remote) => ({
-    owner_id: sentOwner(desired),
-    acl: wantedACL(desired.spec.acl, remote !== undefined),
-  }),
-  observe: (remote) => ({ owner_id: ownerOf(remote), acl: comparableACL(remote.acl) }),
-  comparable: (fields) => (fields.acl === undefined ? fields : { ...fields, acl: comparableACL(fields.acl) }),
-  status: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
-  readiness: (view) => tokenReadiness('the token is in its Secret', view),
-  output: tokenOutput,
+  fields: {
+    ...plainFields,
+    createOnly: ['owner_id'],
+    setBy: ({ owner, acl: rules }) => namesOf({ owner_id: owner, acl: rules }),
+    desire: (desired, remote) => ({
+      owner_id: sentOwner(desired),
+      acl: wantedACL(desired.spec.acl, remote !== undefined),
+    }),
+    observe: (remote) => ({ owner_id: ownerOf(remote), acl: comparableACL(remote.acl) }),
+    comparable: (fields) => (fields.acl === undefined ? fields : { ...fields, acl: comparableACL(fields.acl) }),
+  },
+  status: {
+    shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
+    readiness: (view) => tokenReadiness('the token is in its Secret', view),
+  },
   rotation: tokenRotation,
+  output: tokenOutput,
 }

@@ -1,9 +1,11 @@
+import type { Collection } from '../api/types.ts'
 import type { ResourceType } from '../kube/types.ts'
 import type { Claims, Reach } from './descriptor/access.ts'
 import type { CommandDescriptor } from './descriptor/command.ts'
 import type { CommonSpec } from './descriptor/common.ts'
-import type { AccountDescriptor, Descriptor, ManagedDescriptor, ReferenceKind } from './descriptor/descriptor.ts'
+import type { AccountDescriptor, Descriptor, ManagedDescriptor } from './descriptor/descriptor.ts'
 import type { MirrorDescriptor } from './descriptor/mirror.ts'
+import type { ReferenceKind } from './descriptor/references.ts'
 
 /** What accounts need to know of a kind whose CRs live in them. */
 interface MemberKind {
@@ -33,6 +35,11 @@ export class KindsRegistry {
     return descriptor?.role === 'managed' ? descriptor : undefined
   }
 
+  /** The collections that may contain objects of a kind; none for a kind without a descriptor. */
+  collectionsOf(kind: string): readonly Collection[] {
+    return this.managedKind(kind)?.identity.collections ?? []
+  }
+
   /** The reach of a kind whose CRs live in accounts, and the claims of its specs. */
   member(kind: string): MemberKind {
     const descriptor = this.#byKind.get(kind)
@@ -56,7 +63,7 @@ export class KindsRegistry {
   /** Kinds whose specs may refer to `kind`, with how their remote objects name it. */
   referrersOf(kind: string): readonly { readonly descriptor: ManagedDescriptor; readonly reference: ReferenceKind }[] {
     return this.managed.flatMap((descriptor) => {
-      return descriptor.refersTo
+      return descriptor.references.kinds
         .filter((reference) => reference.kind === kind)
         .map((reference) => ({ descriptor, reference }))
     })

@@ -1,8 +1,10 @@
 import type { Collection, RemoteObject } from '../../src/api/types.ts'
 import type { CommonSpec, CommonStatus, Ref } from '../../src/managed/descriptor/common.ts'
-import type { Desired, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { Desired } from '../../src/managed/descriptor/desired.ts'
 import type { Fields } from '../../src/managed/descriptor/fields.ts'
 import { formatMarker, type Marker } from '../../src/managed/identity/marker.ts'
+import { intendedModules, settledModules } from '../../src/managed/plan/modules.ts'
 import { type Operation, plan, planCreate } from '../../src/managed/plan/plan.ts'
 import type { ApiClient, Resource } from './contract/api-client.ts'
 
@@ -97,7 +99,7 @@ export class EmulatedLife {
   }
 
   async #create(spec: CommonSpec): Promise<void> {
-    const collection = this.#descriptor.collectionOf(spec)
+    const collection = this.#descriptor.identity.collectionOf(spec)
     this.#inputs = this.#inputsOf(spec)
     const body = planCreate(this.#descriptor, this.#desired(spec), markedMetadata(spec))
     const created = await this.#api.create(collection.path, body)
@@ -112,16 +114,16 @@ export class EmulatedLife {
 
   #seen(spec: CommonSpec, object: RemoteObject): void {
     const { internal } = this.#status
-    const kept = { ...internal, ...this.#descriptor.intent(spec, internal ?? {}) }
-    const after = { ...kept, ...this.#descriptor.internal(object, kept) }
-    this.#status = { ...this.#descriptor.status(object, kept), internal: after }
+    const kept = { ...internal, ...intendedModules(this.#descriptor.modules, spec, internal ?? {}) }
+    const after = { ...kept, ...settledModules(this.#descriptor.modules, object, kept) }
+    this.#status = { ...this.#descriptor.status.shown(object, kept), internal: after }
   }
 
   async #carryOut(operation: Operation, spec: CommonSpec): Promise<void> {
     if ('target' in operation) return this.#carryOutChild(operation)
     const { collection, id } = this.#place()
     if (operation.type === 'update') {
-      const never = operation.fields.filter((field) => this.#descriptor.createOnly.includes(field))
+      const never = operation.fields.filter((field) => this.#descriptor.fields.createOnly.includes(field))
       if (never.length > 0) throw new Error(`an update with ${never}`)
       await this.#api.update(collection.path, id, operation.body)
       return
@@ -143,7 +145,8 @@ export class EmulatedLife {
   }
 
   #inputsOf(spec: CommonSpec): readonly string[] {
-    return this.#descriptor.inputs(spec).map(({ path, ref }) => `${path} ${this.#around.input(ref.key)}`)
+    const { inputs } = this.#descriptor
+    return (inputs?.of(spec) ?? []).map(({ path, ref }) => `${path} ${this.#around.input(ref.key)}`)
   }
 
   #desired(spec: CommonSpec): Desired<CommonSpec> {

@@ -227,7 +227,7 @@ export class ModelWorld {
 
   /** The remote object named in a resource's status. */
   remote(cr: CustomResource) {
-    const collection = registry.managedKind(cr.kind)?.collectionOf(cr.spec)
+    const collection = registry.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
     const { id } = statusOf(cr)
     return id === undefined || collection === undefined ? undefined : this.account.get(collection.path, id)
   }

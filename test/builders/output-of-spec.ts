@@ -1,4 +1,4 @@
-import type { OutputTarget } from '../../src/managed/descriptor/descriptor.ts'
+import type { OutputTarget } from '../../src/managed/descriptor/output.ts'
 
 /** `spec.output` as tests read it, for any kind. */
 export interface WithOutput {

@@ -24,7 +24,7 @@ async function accountMadeByHand(world: World) {
 type Handmade = Manifest & { readonly id: string }
 
 async function snapshot(world: World): Promise<readonly unknown[]> {
-  const paths = managed.flatMap(({ collections, children }) => [
+  const paths = managed.flatMap(({ identity: { collections }, children }) => [
     ...collections.map(({ path }) => path),
     ...(children === undefined ? [] : [children.collection.path]),
   ])

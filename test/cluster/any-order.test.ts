@@ -68,7 +68,7 @@ async function allReady(world: World, manifests: readonly Manifest[]): Promise<v
 async function left(world: World): Promise<readonly string[]> {
   const collections = kinds.flatMap((each) =>
     each.role === 'managed'
-      ? [...each.collections, ...(each.children === undefined ? [] : [each.children.collection])]
+      ? [...each.identity.collections, ...(each.children === undefined ? [] : [each.children.collection])]
       : [],
   )
   const paths = [...new Set(collections.map(({ path }) => path))]

@@ -26,18 +26,18 @@ const subjects = cases.map(subjectOf)
 
 function subjectOf({ kind, title, spec }: SpecCase): Subject {
   const descriptor = managed.find(({ definition }) => definition.kind === kind) as ManagedDescriptor
-  const found = spec('x') as Parameters<typeof descriptor.collectionOf>[0]
+  const found = spec('x') as Parameters<typeof descriptor.identity.collectionOf>[0]
   const objects = {
     'ReservedDomain/x-domain': { id: 'rd', domain: 'x' },
     'ReservedAddress/x-address': { id: 'ra', addr: 'x:1' },
   }
   const desire: Fields = {
-    ...descriptor.desire(desiredOf({ spec: found, objects }), undefined),
-    ...(descriptor.markedBy === 'metadata' ? { description: '', metadata: '' } : {}),
+    ...descriptor.fields.desire(desiredOf({ spec: found, objects }), undefined),
+    ...(descriptor.identity.markedBy === 'metadata' ? { description: '', metadata: '' } : {}),
   }
-  const possible = Object.keys(desire).filter((field) => !descriptor.createOnly.includes(field))
+  const possible = Object.keys(desire).filter((field) => !descriptor.fields.createOnly.includes(field))
   const decided = possible.filter((field) => desire[field] !== undefined)
-  return { kind, title, path: descriptor.collectionOf(found).path, fields: decided, possible }
+  return { kind, title, path: descriptor.identity.collectionOf(found).path, fields: decided, possible }
 }
 
 /** One change of one object. */
@@ -229,7 +229,7 @@ test('an object deleted at the API is recreated within one resync', async () => 
   await applyAll(world, manifests)
   const lost = []
   for (const [index, { kind, name, spec }] of manifests.entries()) {
-    const { path } = managed[index]?.collectionOf(spec as never) ?? { path: '' }
+    const { path } = managed[index]?.identity.collectionOf(spec as never) ?? { path: '' }
     lost.push({ kind, name, path, id: (await world.ready(kind, name, 60_000)).status?.id ?? '' })
   }
   // No more than five objects in a pass.

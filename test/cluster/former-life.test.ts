@@ -40,7 +40,7 @@ function creates(world: World, since: number) {
 
 /** Of everything in the account that a resource may stand for. */
 async function objectIds(world: World): Promise<readonly unknown[]> {
-  const collections = managed.flatMap((descriptor) => descriptor.collections)
+  const collections = managed.flatMap((descriptor) => descriptor.identity.collections)
   const objects = await Promise.all(collections.map(({ path }) => world.remote(path)))
   return objects.flat().map(({ id }) => id)
 }
@@ -70,7 +70,7 @@ test('a resource that was removed by hand and applied again takes its former obj
 }, async () => {
   await using world = await World.open()
   // A token goes with its Secret, and that with its owner: see tokens.test.ts. A bot bears the mark until it has its name only.
-  const lasting = managed.filter((descriptor) => !hasToken(descriptor) && descriptor.markedBy === 'metadata')
+  const lasting = managed.filter((descriptor) => !hasToken(descriptor) && descriptor.identity.markedBy === 'metadata')
   const { manifests, ids } = await oneOfEach(world, 'minimal', lasting)
   const mark = world.mark()
   await forceDelete(world, manifests)

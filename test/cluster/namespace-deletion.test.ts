@@ -26,7 +26,7 @@ async function objects(world: World): Promise<readonly string[]> {
     world.journal()[0]?.keyId,
     ...Object.values(SEED.objects ?? {}).flatMap((each) => each.map(({ id }) => id)),
   ])
-  const collections = managed.flatMap((each) => [...each.collections, each.children?.collection])
+  const collections = managed.flatMap((each) => [...each.identity.collections, each.children?.collection])
   const paths = new Set(collections.flatMap((collection) => (collection === undefined ? [] : [collection.path])))
   const found = await Promise.all([...paths].map((path) => world.remote(path)))
   return found.flat().flatMap(({ id }) => (seeded.has(id) ? [] : [String(id)]))

@@ -93,7 +93,7 @@ async function lookedAt({ scene, world }: Takeover): Promise<void> {
 
 /** Ids in the account, of every collection that resources stand for. */
 async function held({ world }: Takeover): Promise<ReadonlyMap<string, Record<string, unknown>>> {
-  const collections = managed.flatMap(({ collections, children }) => [
+  const collections = managed.flatMap(({ identity: { collections }, children }) => [
     ...collections,
     ...(children === undefined ? [] : [children.collection]),
   ])

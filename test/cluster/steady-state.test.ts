@@ -54,7 +54,11 @@ function passesSince(
 /** The collections that the resources of a world live in, each with how many objects there are. */
 async function collectionsInUse(world: World): Promise<ReadonlyMap<string, number>> {
   const inUse = new Map<string, number>()
-  for (const { definition, collectionOf, children } of managed) {
+  for (const {
+    definition,
+    identity: { collectionOf },
+    children,
+  } of managed) {
     for (const { spec } of await world.list(definition.kind)) {
       const paths = [collectionOf(spec as Parameters<typeof collectionOf>[0]).path, children?.collection.path]
       for (const path of paths) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { KindCondition } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { KindCondition } from '../../managed/descriptor/status.ts'
 import { reasons } from '../../managed/status/reasons.ts'
 import { integer, list, object, stringMap, text } from '../../schema/define.ts'
 import {

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { KindCondition } from '../../managed/descriptor/descriptor.ts'
+import type { KindCondition } from '../../managed/descriptor/status.ts'
 import { type Reason, reasons } from '../../managed/status/reasons.ts'
 import { cut } from '../shared/remote.ts'
 import type { CertificateState } from './progress.ts'

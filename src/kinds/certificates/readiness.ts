@@ -1,4 +1,4 @@
-import type { KindCondition, Readiness } from '../../managed/descriptor/descriptor.ts'
+import type { KindCondition, Readiness } from '../../managed/descriptor/status.ts'
 import { type Reason, reasons } from '../../managed/status/reasons.ts'
 import { type DNSRecord, recordText } from './dns.ts'
 import type { CertificateState, ProvisioningJob } from './progress.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { OutputTemplate } from '../../managed/descriptor/descriptor.ts'
+import type { OutputTemplate } from '../../managed/descriptor/output.ts'
 import { GROUP, INTERNAL, MANAGED_BY } from '../../managed/names.ts'
 import { stringMap, text } from '../../schema/define.ts'
 import { keysLimit, type Rule } from '../../schema/rules.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { OutputTarget, OutputTemplate } from '../../managed/descriptor/descriptor.ts'
+import type { OutputTarget, OutputTemplate } from '../../managed/descriptor/output.ts'
 import { object, text } from '../../schema/define.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 import { outputMetadata, outputMetadataProblems } from './output-metadata.ts'

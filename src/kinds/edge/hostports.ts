@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Claims } from '../../managed/descriptor/access.ts'
-import type { Desired, FoundReference } from '../../managed/descriptor/descriptor.ts'
+import type { Desired } from '../../managed/descriptor/desired.ts'
+import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { covers } from '../certificates/domain-name.ts'
 import { textOf, textsOf } from '../shared/remote.ts'
 import { chosen } from '../shared/union-member.ts'

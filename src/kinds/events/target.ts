@@ -1,6 +1,7 @@
 import type { KeyRef } from '../../managed/descriptor/common.ts'
-import type { Desired, Input } from '../../managed/descriptor/descriptor.ts'
+import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Input } from '../../managed/descriptor/inputs.ts'
 import { given, objectOf, textOf } from '../shared/remote.ts'
 import { chosen } from '../shared/union-member.ts'
 import type { EventDestinationSpec } from './destination-schema.ts'

@@ -1,5 +1,5 @@
 import type { Ref } from '../../managed/descriptor/common.ts'
-import type { Desired } from '../../managed/descriptor/descriptor.ts'
+import type { Desired } from '../../managed/descriptor/desired.ts'
 import { sorted } from '../shared/remote.ts'
 
 const KIND = 'IPPolicy'

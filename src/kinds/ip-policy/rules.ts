@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { ChildOperation } from '../../managed/descriptor/descriptor.ts'
+import type { ChildOperation } from '../../managed/descriptor/children.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import { keptText } from '../../managed/descriptor/kept-text.ts'
 import { MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'

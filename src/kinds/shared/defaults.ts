@@ -1,32 +1,29 @@
-import type { Readiness } from '../../managed/descriptor/descriptor.ts'
+import type { Collection } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
-import type { InternalStatus } from '../../managed/descriptor/internal.ts'
-import type { Release } from '../../managed/descriptor/target.ts'
+import type { FoundReference } from '../../managed/descriptor/references.ts'
+import type { Readiness } from '../../managed/descriptor/status.ts'
 import { reasons } from '../../managed/status/reasons.ts'
 
-/**
- * Defaults that suit most kinds: no references, nothing fixed, marked in metadata, no secrets, Ready as soon as the
- * remote object equals the spec, and usable as soon as it exists.
- */
-export const plain = {
-  refersTo: [],
-  references: () => [],
-  inputs: () => [],
-  problems: (): readonly string[] => [],
-  inputProblems: (): readonly string[] => [],
+/** Defaults that suit most kinds, group by group. */
+
+export const noReferences = { kinds: [], of: (): readonly FoundReference[] => [] } as const
+
+/** Nothing fixed, no secrets, compared as observed. */
+export const plainFields = {
   createOnly: [],
-  markedBy: 'metadata',
   updateOnly: [],
-  secretFields: [],
-  openFields: [],
+  secret: [],
+  open: [],
   comparable: (fields: Fields): Fields => fields,
-  modules: (): readonly string[] => [],
-  internal: (): InternalStatus => ({}),
-  intent: (): InternalStatus => ({}),
-  parts: [],
-  mayDeletePart: (): Release => ({ type: 'delete' }),
-  unusable: (): string | undefined => undefined,
 } as const
+
+/** No references, and no problems that the schema does not detect. */
+export const plain = { references: noReferences, problems: (): readonly string[] => [] } as const
+
+/** All objects of the kind are in one collection, marked in their metadata. */
+export function inCollection(collection: Collection) {
+  return { collections: [collection], collectionOf: () => collection, markedBy: 'metadata' } as const
+}
 
 /** Ready, because nothing at the API happens after the write. */
 export function available(message: string): Readiness {

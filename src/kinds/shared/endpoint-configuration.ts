@@ -1,6 +1,6 @@
-import type { Desired } from '../../managed/descriptor/descriptor.ts'
+import type { Desired } from '../../managed/descriptor/desired.ts'
 import { object, text } from '../../schema/define.ts'
-import { isOurs } from './parts-of-others.ts'
+import { isOurs } from './is-ours.ts'
 
 /** Spec field that refers to an endpoint configuration, by id only, since no kind creates them. */
 export function endpointConfigurationRef(traffic: string) {

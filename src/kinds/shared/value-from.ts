@@ -1,5 +1,6 @@
 import type { ValueFrom } from '../../managed/descriptor/common.ts'
-import type { Desired, Input } from '../../managed/descriptor/descriptor.ts'
+import type { Desired } from '../../managed/descriptor/desired.ts'
+import type { Input } from '../../managed/descriptor/inputs.ts'
 import type { Rule } from '../../schema/rules.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 

@@ -9,13 +9,15 @@ import {
   reference,
   type ValueFrom,
 } from '../../managed/descriptor/common.ts'
-import type { Desired, FoundReference, ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { bool, list, text } from '../../schema/define.ts'
 import type { Rule } from '../../schema/rules.ts'
 import { outputProblems, type WithOutput } from '../credentials/output-place.ts'
 import { textColumn, wideColumn } from '../shared/columns.ts'
-import { plain } from '../shared/defaults.ts'
+import { plain, plainFields } from '../shared/defaults.ts'
 import { given, namesOf, sorted, textOf, textsOf, wholeText } from '../shared/remote.ts'
 import { answeredCertificate, answeredKey } from './answer.ts'
 import { CERTIFICATE_LENGTH } from './lengths.ts'
@@ -200,61 +202,69 @@ export function certificateParts<Spec extends CertificateSpec>({
     ...plain,
     role: 'managed',
     reach: 'namespace',
-    refersTo: [
-      {
-        kind: AUTHORITY,
-        idsIn: (remote: RemoteObject) => [authorityIn(remote)].filter((id) => id !== undefined),
-        isOver: isExpired,
-      },
-    ],
-    references: (spec: Spec): readonly FoundReference[] => [
-      {
-        path: 'spec.sshCertificateAuthorityRef',
-        kind: AUTHORITY,
-        ref: spec.sshCertificateAuthorityRef,
-        needsObject: needsAuthority(spec),
-      },
-    ],
-    inputs: publicKeyInputs,
+    references: {
+      kinds: [
+        {
+          kind: AUTHORITY,
+          idsIn: (remote: RemoteObject) => [authorityIn(remote)].filter((id) => id !== undefined),
+          isOver: isExpired,
+        },
+      ],
+      of: (spec: Spec): readonly FoundReference[] => [
+        {
+          path: 'spec.sshCertificateAuthorityRef',
+          kind: AUTHORITY,
+          ref: spec.sshCertificateAuthorityRef,
+          needsObject: needsAuthority(spec),
+        },
+      ],
+    },
+    inputs: { of: publicKeyInputs, problems: publicKeyInputProblems },
     problems: (spec: Spec) => [...publicKeyProblems(spec), ...outputProblems(spec)],
-    inputProblems: publicKeyInputProblems,
-    createOnly: fields,
+    fields: {
+      ...plainFields,
+      createOnly: fields,
+      setBy: (spec: Spec): readonly string[] => [
+        ...namesOf({
+          ssh_certificate_authority_id: true,
+          public_key: true,
+          principals: spec.principals ?? spec.anyPrincipal,
+          valid_after: spec.validAfter,
+          valid_until: spec.validUntil ?? spec.validFor,
+        }),
+        ...own.setBy(spec),
+      ],
+      desire: (desired: Desired<Spec>, remote: RemoteObject | undefined): Fields => ({
+        ssh_certificate_authority_id: desired.id(AUTHORITY, desired.spec.sshCertificateAuthorityRef),
+        public_key: publicKeyOf(desired),
+        principals: desired.spec.principals ?? [],
+        ...wantedValidity(desired.spec, { now: desired.now, remote, defaultLength }),
+        ...own.desire(desired),
+      }),
+      observe: (remote: RemoteObject): Fields => ({
+        ssh_certificate_authority_id: authorityIn(remote),
+        public_key: comparablePublicKey(remote.public_key),
+        principals: sorted(textsOf(remote.principals)),
+        ...observedValidity(remote),
+        ...own.observe(remote),
+      }),
+      comparable: (values: Fields): Fields => own.comparable(common(values)),
+    },
+    status: {
+      shown: (remote: RemoteObject): Fields =>
+        given({
+          keyType: wholeText(remote.key_type, 64),
+          ...validityOf(remote),
+          certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
+        }),
+      readiness: validityReadiness,
+    },
+    certificate: {
+      renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
+      expiresAt: ({ validUntil }: Fields) => textOf(validUntil),
+    },
     replacement: { fields, first: 'create' },
-    setBy: (spec: Spec): readonly string[] => [
-      ...namesOf({
-        ssh_certificate_authority_id: true,
-        public_key: true,
-        principals: spec.principals ?? spec.anyPrincipal,
-        valid_after: spec.validAfter,
-        valid_until: spec.validUntil ?? spec.validFor,
-      }),
-      ...own.setBy(spec),
-    ],
-    desire: (desired: Desired<Spec>, remote: RemoteObject | undefined): Fields => ({
-      ssh_certificate_authority_id: desired.id(AUTHORITY, desired.spec.sshCertificateAuthorityRef),
-      public_key: publicKeyOf(desired),
-      principals: desired.spec.principals ?? [],
-      ...wantedValidity(desired.spec, { now: desired.now, remote, defaultLength }),
-      ...own.desire(desired),
-    }),
-    observe: (remote: RemoteObject): Fields => ({
-      ssh_certificate_authority_id: authorityIn(remote),
-      public_key: comparablePublicKey(remote.public_key),
-      principals: sorted(textsOf(remote.principals)),
-      ...observedValidity(remote),
-      ...own.observe(remote),
-    }),
-    comparable: (values: Fields): Fields => own.comparable(common(values)),
-    status: (remote: RemoteObject): Fields =>
-      given({
-        keyType: wholeText(remote.key_type, 64),
-        ...validityOf(remote),
-        certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
-      }),
-    readiness: validityReadiness,
     rotation: certificateRenewal,
-    renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
-    expiresAt: ({ validUntil }: Fields) => textOf(validUntil),
   } as const satisfies Partial<ManagedDescriptor<Spec>>
 }
 

@@ -1,5 +1,5 @@
 import { type CustomResource, isDeleting, nameOf, recordedAccount, shortName } from '../cr.ts'
-import type { FoundReference } from '../descriptor/descriptor.ts'
+import type { FoundReference } from '../descriptor/references.ts'
 import { type AccountName, parseAttempt } from '../identity/attempt.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
@@ -141,7 +141,10 @@ interface AccountSource {
 
 /** The resource that decides the account of a CR instead of its own spec; undefined if there is none. */
 function sourceOf({ kinds, resources }: AccountChoices, cr: CustomResource): AccountSource | undefined {
-  const reference = kinds.managedKind(cr.kind)?.accountFrom?.(cr.spec)
+  const reference = kinds
+    .managedKind(cr.kind)
+    ?.references.of(cr.spec)
+    .find(({ partOf }) => partOf !== undefined)
   if (reference?.ref.name === undefined) return undefined
   if (!crosses(cr, reference.ref)) return { reference, target: resources.get(referredName(cr, reference)) }
   const crossing = crossingOf(resources, cr, reference)

@@ -1,7 +1,7 @@
 import { generationOf } from '../cr.ts'
 import type { AccountStatus } from '../descriptor/account.ts'
-import type { ConditionText } from '../descriptor/descriptor.ts'
 import type { Fields } from '../descriptor/fields.ts'
+import type { ConditionText } from '../descriptor/status.ts'
 import { type ConditionState, conditionsFor, isCommon, stampConditions } from '../status/conditions.ts'
 import { mergePatch } from '../status/merge-patch.ts'
 import { type Reason, reasons } from '../status/reasons.ts'

@@ -29,7 +29,7 @@ export function holdingsOf(
   for (const cr of members) {
     const descriptor = context.kinds.managedKind(cr.kind)
     if (descriptor === undefined || !mayHold(context, session, cr)) continue
-    const own = [descriptor.collectionOf(cr.spec), descriptor.children?.collection]
+    const own = [descriptor.identity.collectionOf(cr.spec), descriptor.children?.collection]
     for (const collection of own) if (collection !== undefined) used.set(collection.path, collection)
   }
   const reported = new Set(orphans.map(({ collection }) => collection))
@@ -48,7 +48,7 @@ function mayHold({ registry }: AccountContext, { account }: LiveSession, cr: Cus
 
 /** Each collection once: children of one kind may be objects of another. */
 function collectionsOf(descriptors: readonly ManagedDescriptor[]): readonly Collection[] {
-  const all = descriptors.flatMap(({ collections, children }) => {
+  const all = descriptors.flatMap(({ identity: { collections }, children }) => {
     return children === undefined ? collections : [...collections, children.collection]
   })
   return [...new Set(all)]
@@ -80,7 +80,7 @@ export function countMissing(
   let missing = 0
   for (const cr of members) {
     const { id } = statusOf(cr)
-    const collection = context.kinds.managedKind(cr.kind)?.collectionOf(cr.spec)
+    const collection = context.kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
     if (id === undefined || collection === undefined) continue
     known++
     if (session.cache.get(collection, id)?.object === undefined) missing++
@@ -119,7 +119,7 @@ export function sweep(
       else if (isCopy(context, cr, collection)) copies.set(marker.uid, [...(copies.get(marker.uid) ?? []), object.id])
     }
   }
-  for (const [uid, ids] of copies) context.memories.of(uid).copies = ids
+  for (const [uid, ids] of copies) context.memories.of(uid).identity.expectCopies(ids)
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
 }
 
@@ -165,7 +165,7 @@ function isOwnedBeside(
 /** Whether the object is a copy beside the one that its CR holds. While a create is open, that is not decided. */
 function isCopy(context: AccountContext, cr: CustomResource, collection: Collection): boolean {
   const descriptor = context.kinds.managedKind(cr.kind)
-  const ofParent = descriptor?.collections.some(({ path }) => path === collection.path) ?? false
+  const ofParent = descriptor?.identity.collections.some(({ path }) => path === collection.path) ?? false
   return ofParent && unresolvedAttempt(cr) === undefined && statusOf(cr).id !== undefined
 }
 
@@ -198,7 +198,10 @@ export function concerned(
     }
   }
   for (const cr of members) {
-    const { copies, clockOffset } = context.memories.of(cr.metadata.uid)
+    const {
+      identity: { copies },
+      poll: { clockOffset },
+    } = context.memories.of(cr.metadata.uid)
     const isMistimed = clockOffset !== undefined && wasClockSet(clockOffset, context.clock)
     // While a create is open, copies are not looked for: a resync would only repeat what the API has refused.
     const hasCopies = copies !== undefined && unresolvedAttempt(cr) === undefined
@@ -216,11 +219,11 @@ export function apiRestriction(
   session: LiveSession,
   members: readonly CustomResource[],
 ): string | undefined {
-  for (const { collections, definition, restrictsAPI } of kinds.managed) {
-    if (restrictsAPI === undefined) continue
-    const seen = collections.flatMap((collection) => {
+  for (const { identity, definition, apiAccess } of kinds.managed) {
+    if (apiAccess?.type !== 'restricts') continue
+    const seen = identity.collections.flatMap((collection) => {
       return [...session.cache.all(collection)]
-        .filter((object) => restrictsAPI.object(object))
+        .filter((object) => apiAccess.object(object))
         .map(({ id }) => {
           const holder = resources.holderOf(session.key, id)
           return holder === undefined ? `${collection.path}/${id}` : shortName(nameOf(holder))
@@ -228,7 +231,7 @@ export function apiRestriction(
     })
     const declared = members
       .filter(({ kind, spec, status }) => {
-        return kind === definition.kind && status?.id !== undefined && restrictsAPI.spec(spec)
+        return kind === definition.kind && status?.id !== undefined && apiAccess.spec(spec)
       })
       .map((cr) => shortName(nameOf(cr)))
     const [first] = [...seen, ...declared].sort((left, right) => (left < right ? -1 : 1))

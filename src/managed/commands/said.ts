@@ -1,5 +1,5 @@
 import { MAX_TARGETS } from '../descriptor/command.ts'
-import type { KindCondition } from '../descriptor/descriptor.ts'
+import type { KindCondition } from '../descriptor/status.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 
 /** Over with everything done, over with something not done, or still running. */

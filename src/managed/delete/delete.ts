@@ -70,7 +70,7 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
  * @throws WaitError while the object has dependents, or an earlier create is not settled.
  */
 export async function remove(run: Reconciliation): Promise<ReconcileResult> {
-  if (!hasFinalizer(run.cr) || run.memory.released) return silent
+  if (!hasFinalizer(run.cr) || run.memory.delete.released) return silent
   if (retains(run.cr)) await releaseOutputs(run)
   else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run)
   return await letGo(run)
@@ -84,12 +84,12 @@ async function releaseOutputs(run: Reconciliation): Promise<void> {
 /** Removes our finalizer: nothing of the CR is left at the API. */
 export async function letGo(run: Reconciliation): Promise<ReconcileResult> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
-  run.memory.released = true
+  run.memory.delete.released = true
   return silent
 }
 
 async function removeObject(run: Reconciliation): Promise<void> {
-  run.memory.deletingSince ??= run.context.clock.monotonic()
+  run.memory.delete.deletingSince ??= run.context.clock.monotonic()
   refuseWhileReferred(run)
   await run.session.cache.ensureListed(run.collection)
   // Checked first, since it may need a person to act, and again once nothing else is waited for.
@@ -114,7 +114,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
   for (const id of [...held.filter(isTaken), ...others]) await removeOne(run, id)
   await removeCopies(run, last)
   if (last === undefined) return
-  run.memory.lastCallSent = true
+  run.memory.delete.lastCallSent = true
   await removeOne(run, last)
 }
 
@@ -135,7 +135,7 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
   await refuseWhileUsed(run, id)
   // New referrers may have appeared while lists were awaited.
   refuseWhileReferred(run)
-  run.memory.heldUp = undefined
+  run.memory.delete.heldUp = undefined
   await deleteOwn(run, id)
   run.context.inFlight.forget(run.session, id)
 }
@@ -146,7 +146,7 @@ function refuseWhileReferred(run: Reconciliation): void {
   if (dependents.length === 0) return
   noteHeldUp(run, dependents)
   // They may block the deletion for long: by the time they are gone, there may be new dependents.
-  run.memory.deletingSince = undefined
+  run.memory.delete.deletingSince = undefined
   throw inUse(dependents)
 }
 
@@ -156,12 +156,12 @@ async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
   const dependents = await dependentsOf(
     run,
     { kind: cr.kind, collection, id },
-    memory.deletingSince ?? context.clock.monotonic(),
+    memory.delete.deletingSince ?? context.clock.monotonic(),
   )
   if (dependents.length === 0) return
   noteHeldUp(run, dependents)
   // By the next check they may have gone: these lists will not count then.
-  run.memory.deletingSince = undefined
+  run.memory.delete.deletingSince = undefined
   throw inUse(dependents)
 }
 

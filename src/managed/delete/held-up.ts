@@ -11,9 +11,9 @@ export function noteHeldUp({ context, cr, memory }: Reconciliation, dependents: 
     return resource === undefined || resource.metadata.namespace === cr.metadata.namespace ? [] : [nameOf(resource)]
   })
   const by = others.toSorted((left, right) => (nameText(left) < nameText(right) ? -1 : 1))
-  const before = textOf(memory.heldUp?.by ?? [])
+  const before = textOf(memory.delete.heldUp?.by ?? [])
   if (textOf(by) === before) return
-  memory.heldUp = by.length === 0 ? undefined : { resource: nameOf(cr), by }
+  memory.delete.heldUp = by.length === 0 ? undefined : { resource: nameOf(cr), by }
   if (by.length === 0) return
   const { kind, namespace, name } = nameOf(cr)
   context.logger.warn(

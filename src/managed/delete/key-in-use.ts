@@ -77,7 +77,7 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
   const account = accountOf(context, cr)
   const session = account === undefined ? undefined : context.accounts.session(account, cr)
   const refusedFor = session !== undefined && 'cache' in session ? session.refusedForMs() : undefined
-  if (refusedFor === undefined || (!memory.lastCallSent && refusedFor < REFUSED_MS)) return false
+  if (refusedFor === undefined || (!memory.delete.lastCallSent && refusedFor < REFUSED_MS)) return false
   for (const held of heldIds(statusOf(cr))) {
     const use = await keyUseOf(context.keyDependents, descriptor, cr, held)
     if (use !== undefined && use.neededBy === undefined && isOwnAccount(run, use)) return true
@@ -90,14 +90,20 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
  * @throws TerminalError naming the account that uses one of them.
  */
 export async function refuseSilencing(run: Reconciliation, operations: readonly Operation[]): Promise<void> {
-  const { context, descriptor, session, status } = run
+  const {
+    context,
+    descriptor: { apiAccess },
+    session,
+    status,
+  } = run
+  if (apiAccess?.type !== 'owns-keys') return
   const silencing = operations.some((operation) => {
-    return operation.type === 'update' && !('target' in operation) && descriptor.silencesKeys?.(operation.body) === true
+    return operation.type === 'update' && !('target' in operation) && apiAccess.silences(operation.body)
   })
   if (!silencing) return
   for (const { descriptor: owned, reference } of context.kinds.referrersOf(run.cr.kind)) {
     if (owned.output?.type !== 'one-time' || !owned.output.opensAccounts) continue
-    for (const collection of owned.collections) {
+    for (const collection of owned.identity.collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.all(collection)) {
         if (status.id === undefined || !reference.idsIn(object).includes(status.id)) continue

@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { heldIds, internalOf, statusOf, type TargetKey, targetKeyOf } from '../cr.ts'
-import type { FoundReference, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { FoundReference } from '../descriptor/references.ts'
 import type { AccountView, SiblingView } from '../descriptor/target.ts'
 import { isNamesake, markerOf } from '../identity/marker.ts'
 import { bearerOf } from '../identity/taken-over.ts'
@@ -14,7 +15,7 @@ import { reasons } from '../status/reasons.ts'
 
 /** Whether the object of a deleted part belongs to another owner by now and must not be touched. */
 export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
-  return descriptor.mayDeletePart(wholesOf(context, descriptor, cr), {}).type === 'leave'
+  return descriptor.part?.mayDelete(wholesOf(context, descriptor, cr), {}).type === 'leave'
 }
 
 /**
@@ -24,16 +25,18 @@ export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
  */
 export async function awaitPart(run: Reconciliation): Promise<void> {
   const { context, cr, descriptor, memory } = run
+  const { part } = descriptor
+  if (part === undefined) return
   let account: AccountView = {}
   for (;;) {
-    const choice = descriptor.mayDeletePart(wholesOf(context, descriptor, cr), account)
+    const choice = part.mayDelete(wholesOf(context, descriptor, cr), account)
     switch (choice.type) {
       case 'look':
         account = { ...account, [choice.at]: await LOOKS[choice.at](run) }
         break
       case 'wait':
         // By the next check there may be new ones: these lists will not count then.
-        memory.deletingSince = undefined
+        memory.delete.deletingSince = undefined
         throw new WaitError(reasons.Deleting, choice.message, IN_USE_MS)
       default:
         return
@@ -84,9 +87,9 @@ function isOwn({ context, cr, status }: Reconciliation, object: RemoteObject): b
 async function dependentsOfWholes(run: Reconciliation): Promise<readonly string[]> {
   const found: string[] = []
   for (const { id, key, descriptor } of wholesAtAPI(run)) {
-    const parts = descriptor.parts
+    const parts = descriptor.whole?.parts ?? []
     found.push(...namesOfDependents(referringDependents(run, key, ({ kind }) => !parts.includes(kind))))
-    for (const collection of descriptor.collections) {
+    for (const collection of descriptor.identity.collections) {
       const dependents = await dependentsOf(run, { kind: descriptor.definition.kind, collection, id }, since(run))
       found.push(...namesOfDependents(dependents))
     }
@@ -102,7 +105,7 @@ interface Whole {
 
 /** The objects that the CR is part of, as the account has them, whether a resource manages them or not. */
 function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): readonly Whole[] {
-  return descriptor.references(cr.spec).flatMap((reference: FoundReference): readonly Whole[] => {
+  return descriptor.references.of(cr.spec).flatMap((reference: FoundReference): readonly Whole[] => {
     const { kind, partOf, ref } = reference
     const whole = context.kinds.managedKind(kind)
     if (partOf === undefined || whole === undefined) return []
@@ -122,6 +125,6 @@ function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): read
 
 /** Monotonic time when the deletion was seen; only lists that began later count. */
 function since({ context, memory }: Reconciliation): number {
-  memory.deletingSince ??= context.clock.monotonic()
-  return memory.deletingSince
+  memory.delete.deletingSince ??= context.clock.monotonic()
+  return memory.delete.deletingSince
 }

@@ -126,10 +126,10 @@ function adoptedMessage({ cr }: Reconciliation, id: string): string {
 
 /** Create-only fields in which `object` differs from the spec, as far as the API returns them. */
 export function fixedDifferences({ descriptor }: Reconciliation, { desired }: Wanted, object: RemoteObject) {
-  const wanted = decided(desired, descriptor.desire(desired, object))
-  const comparable = descriptor.comparable(wanted, object)
-  const found = descriptor.observe(object)
-  return descriptor.createOnly.filter((field) => {
+  const wanted = decided(desired, descriptor.fields.desire(desired, object))
+  const comparable = descriptor.fields.comparable(wanted, object)
+  const found = descriptor.fields.observe(object)
+  return descriptor.fields.createOnly.filter((field) => {
     return wanted[field] !== undefined && found[field] !== undefined && !equalJSON(comparable[field], found[field])
   })
 }

@@ -45,13 +45,13 @@ export function tellAlike({ collection, context, cr, descriptor, session }: Reco
   const free = [...session.cache.all(collection)].filter(
     ({ id }) => context.resources.holderOf(session.key, id) === undefined,
   )
-  const { elsewhere, unmarked } = alikeOf(free, cr, descriptor.markedBy, context.installation)
+  const { elsewhere, unmarked } = alikeOf(free, cr, descriptor.identity.markedBy, context.installation)
   const told = [
     ...elsewhere.slice(0, SHOWN).map(({ id, installation }) => {
       return `${id} bears the mark of this resource in another cluster (to have it: --installation ${installation}, once that one is gone)`
     }),
     ...unmarked.slice(0, SHOWN).map((id) => {
-      return `${id} has the same ${descriptor.markedBy} and no resource here holds it (to have it: spec.externalID: ${id} with spec.managementPolicy: Manage)`
+      return `${id} has the same ${descriptor.identity.markedBy} and no resource here holds it (to have it: spec.externalID: ${id} with spec.managementPolicy: Manage)`
     }),
   ]
   if (told.length === 0) return

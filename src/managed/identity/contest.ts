@@ -29,7 +29,7 @@ export function contestAbout(
 ): string {
   const request = requestOf(cr, 'reconcile')
   const { description, metadata } = remote
-  const found: Fields = { ...descriptor.observe(remote), description, metadata }
+  const found: Fields = { ...descriptor.fields.observe(remote), description, metadata }
   const undone = operations.map((operation) => {
     if (operation.type === 'replace') return operation.fields
     if ('target' in operation) return [operation.type, operation.about]
@@ -49,7 +49,7 @@ export function refuseContest(
   about: string,
   operations: readonly Operation[],
 ): void {
-  const { contest } = memory
+  const { contest } = memory.identity
   if (contest === undefined || contest.about !== about || contest.turns < MOST_TURNS) return
   if (context.clock.monotonic() - contest.at > QUIET_MS) return
   throw new TerminalError(
@@ -65,10 +65,10 @@ export function refuseContest(
  */
 export function noteTurn({ context, memory, restored: about }: Reconciliation): void {
   if (about === undefined) return
-  const { contest } = memory
+  const { contest } = memory.identity
   const at = context.clock.monotonic()
-  if (contest === undefined || contest.about !== about) memory.contest = { about, turns: 0, at }
-  else if (at - contest.at <= QUIET_MS) memory.contest = { about, turns: contest.turns + 1, at }
+  if (contest === undefined || contest.about !== about) memory.identity.contest = { about, turns: 0, at }
+  else if (at - contest.at <= QUIET_MS) memory.identity.contest = { about, turns: contest.turns + 1, at }
   // Still contested at the last write: one more write is enough to see whether that is over.
-  else memory.contest = { about, turns: contest.turns < MOST_TURNS ? 1 : MOST_TURNS, at }
+  else memory.identity.contest = { about, turns: contest.turns < MOST_TURNS ? 1 : MOST_TURNS, at }
 }

@@ -37,14 +37,14 @@ export async function deleteCopies(
  * exists, and a resync does not classify the objects of a CR whose attempt is open.
  */
 export function recallPlaceholder({ descriptor, memory }: Reconciliation): void {
-  if (descriptor.replacement?.placeholder !== undefined) memory.copies ??= []
+  if (descriptor.replacement?.placeholder !== undefined) memory.identity.copies ??= []
 }
 
 /** Deletes the copies that the resync found, once no attempt is open. */
 export async function sweepCopies(run: Reconciliation): Promise<void> {
   const { collection, context, cr, memory, session } = run
-  if (memory.copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return
+  if (memory.identity.copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return
   const listed = copiesOf(session.cache.all(collection), cr.metadata.uid, run.status, context.installation)
   await deleteCopies(run, listed)
-  memory.copies = undefined
+  memory.identity.copies = undefined
 }

@@ -3,9 +3,9 @@ import { type CustomResource, heldIds, internalOf, nameOf, statusOf, unresolvedA
 import type { CommonStatus } from '../descriptor/common.ts'
 import { REMOTE_ID } from '../names.ts'
 import type { ProtocolTimes } from '../reconcile/context.ts'
-import type { Answer, Memory } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Attempt } from './attempt.ts'
+import type { Answer, IdentityMemory } from './identity-memory.ts'
 import { isNamesake, type Marker, markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { isSealed, parseOwnership, type Seal } from './ownership.ts'
 
@@ -35,6 +35,9 @@ export interface Scan {
   readonly isLast: boolean
 }
 
+/** What a process knows of its requests for an attempt. */
+export type AttemptMemory = Pick<IdentityMemory, 'answer' | 'voidAttempt' | 'unknownUntil' | 'firstScanAt'>
+
 /** When the step is decided. Times are monotonic, in milliseconds. */
 export interface Moment {
   readonly now: number
@@ -44,7 +47,7 @@ export interface Moment {
 }
 
 /** The CR's step in the protocol, from what is durable, what this process remembers, and the time. */
-export function createStep(cr: CustomResource, memory: Memory, moment: Moment): CreateStep {
+export function createStep(cr: CustomResource, memory: AttemptMemory, moment: Moment): CreateStep {
   const attempt = unresolvedAttempt(cr)
   if (attempt === undefined) {
     const { id } = statusOf(cr)
@@ -62,10 +65,10 @@ export function createStep(cr: CustomResource, memory: Memory, moment: Moment): 
 
 /** The step of the run, at this moment. */
 export function stepOf({ context: { clock, leadership, times }, cr, memory }: Reconciliation): CreateStep {
-  return createStep(cr, memory, { now: clock.monotonic(), leadingSince: leadership.leadingSince(), times })
+  return createStep(cr, memory.identity, { now: clock.monotonic(), leadingSince: leadership.leadingSince(), times })
 }
 
-function nextScan({ firstScanAt, unknownUntil = 0 }: Memory, { now, leadingSince, times }: Moment): Scan {
+function nextScan({ firstScanAt, unknownUntil = 0 }: AttemptMemory, { now, leadingSince, times }: Moment): Scan {
   const isLast = firstScanAt !== undefined
   const quietFrom = Math.max(leadingSince + times.requestTimeoutMs, unknownUntil)
   const notBefore = isLast ? firstScanAt + times.scanPauseMs : quietFrom

@@ -8,12 +8,12 @@ import { refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issu
 import { reserveToken, storeToken } from '../outputs/token.ts'
 import { markerText, type Wanted } from '../plan/desired.ts'
 import { planCreate } from '../plan/plan.ts'
-import type { Answer } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Attempt } from './attempt.ts'
 import { formatAttempt } from './attempt.ts'
 import { stepOf } from './create-step.ts'
 import { noteMade } from './gone.ts'
+import type { Answer } from './identity-memory.ts'
 import { recoverObject } from './recovery.ts'
 import { resolveUnknown } from './resolve-unknown.ts'
 import { scanFor, take } from './take-object.ts'
@@ -64,20 +64,22 @@ export async function createObject(
   await confirmDefaultAccount(context, cr, session.account)
   const step = stepOf(run)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
+  const { modules } = run.descriptor
+  const created = (modules?.created ?? modules?.named)?.(cr.spec) ?? []
   const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []
   const attempt: Attempt = {
     uid: cr.metadata.uid,
     number: step.type === 'attempt' ? step.number : 1,
     nonce,
     account: session.account,
-    modules: [...new Set([...earlier, ...run.descriptor.modules(cr.spec)])],
+    modules: [...new Set([...earlier, ...created])],
   }
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   // An etcd restore may bring back the previous attempt number. This one was sent since, so a scan must decide then.
-  memory.voidAttempt = undefined
-  memory.firstScanAt = undefined
+  memory.identity.voidAttempt = undefined
+  memory.identity.firstScanAt = undefined
   await confirmTargets(run, wanted, attempt)
   let answer: Answer
   try {
@@ -92,8 +94,8 @@ export async function createObject(
     await refuseUnfitFound(run, { ...attempt, object: found })
     return take(run, found, attempt)
   }
-  memory.answer = answer
-  memory.createdHere = true
+  memory.identity.answer = answer
+  memory.identity.createdHere = true
   noteMade(run, collection, answer.object.id)
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
   await refuseUnfit(run, answer)
@@ -109,7 +111,7 @@ async function confirmTargets(run: Reconciliation, { references }: Wanted, { non
   try {
     references.confirm()
   } catch (error) {
-    run.memory.voidAttempt = { nonce, number }
+    run.memory.identity.voidAttempt = { nonce, number }
     await dropVoidAttempt(run)
     throw error
   }
@@ -137,7 +139,7 @@ export async function dropAttempt(run: Reconciliation): Promise<void> {
   const attempt = ownAttempt(run.cr)
   if (run.unstored || attempt === undefined || attempt.nonce === internalOf(run.cr).create?.nonce) return
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
-  run.memory.voidAttempt = undefined
+  run.memory.identity.voidAttempt = undefined
 }
 
 /**
@@ -159,7 +161,7 @@ async function afterFailedCreate(
 ): Promise<RemoteObject | undefined> {
   const { clock, times } = run.context
   if (!(error instanceof ApiError) || !error.definite) {
-    run.memory.unknownUntil = clock.monotonic() + times.requestTimeoutMs
+    run.memory.identity.unknownUntil = clock.monotonic() + times.requestTimeoutMs
     return undefined
   }
   if (error.code === 'Conflict') {
@@ -168,7 +170,7 @@ async function afterFailedCreate(
   }
   if (!REFUSED.has(error.code) || attempt.number > 1) {
     // An earlier POST may still be in flight, or none was sent at all: the attempt stays, the next one needs no scan.
-    run.memory.voidAttempt = { nonce: attempt.nonce, number: attempt.number }
+    run.memory.identity.voidAttempt = { nonce: attempt.nonce, number: attempt.number }
     return undefined
   }
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })

@@ -20,7 +20,7 @@ export async function findObject(run: Reconciliation, known: string | undefined)
 
 function noteVanished(run: Reconciliation, id: string): void {
   const { context, cr } = run
-  run.memory.isLost = true
+  run.memory.identity.isLost = true
   // If creating it again is refused, the status must not go on naming an object that is gone.
   run.note({ id: undefined, uri: undefined, createdAt: undefined })
   context.metrics.drift(cr.kind, DELETED)

@@ -51,7 +51,7 @@ export async function settle(run: Reconciliation, collection: Collection, id: st
  * created.
  */
 function countsFrom({ context: { leadership, times }, memory }: Reconciliation, id: string): number {
-  const made = memory.made.get(id)
+  const made = memory.identity.made.get(id)
   return made === undefined ? leadership.leadingSince() + times.requestTimeoutMs : made.at + times.readLagMs
 }
 
@@ -75,7 +75,7 @@ const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set(['NotLeader', 'Aborted', 'S
 /** Notes that a create was just answered with this id: reads may lag behind it. */
 export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {
   const { clock, times } = run.context
-  const { made } = run.memory
+  const { made } = run.memory.identity
   const now = clock.monotonic()
   for (const [each, { at }] of made) if (at + times.readLagMs < now) made.delete(each)
   made.set(id, { path, at: now })
@@ -86,7 +86,7 @@ export function noteMade(run: Reconciliation, { path }: Collection, id: string):
  * lists may lag behind, so these must be searched for.
  */
 export function unlisted({ collection, memory, session: { cache } }: Reconciliation): readonly string[] {
-  return [...memory.made]
+  return [...memory.identity.made]
     .filter(([, { path }]) => path === collection.path)
     .map(([id]) => id)
     .filter((id) => !cache.isDeleted(collection, id) && cache.get(collection, id)?.object === undefined)
@@ -115,19 +115,19 @@ export async function deleteObject(
 ): Promise<Deletion> {
   const { memory, session } = run
   if (session.cache.isDeleted(collection, id)) return 'deleted'
-  if (memory.denied.get(id)?.isOpen) {
+  if (memory.identity.denied.get(id)?.isOpen) {
     const existence = await settle(run, collection, id)
     if (existence.type !== 'there') return concluded(run, id, existence)
   }
   if ((await session.cache.delete(collection, id, run.because(reason))) === 'deleted') {
-    memory.denied.delete(id)
+    memory.identity.denied.delete(id)
     return 'deleted'
   }
-  const tries = (memory.denied.get(id)?.tries ?? 0) + 1
-  memory.denied.set(id, { tries, isOpen: true })
+  const tries = (memory.identity.denied.get(id)?.tries ?? 0) + 1
+  memory.identity.denied.set(id, { tries, isOpen: true })
   const existence = await settle(run, collection, id)
   if (existence.type !== 'there') return concluded(run, id, existence)
-  memory.denied.set(id, { tries, isOpen: false })
+  memory.identity.denied.set(id, { tries, isOpen: false })
   return {
     ms: Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** (tries - 1)),
     why: `the API answers 404 to the deletion of ${id}, and lists it: trying again`,
@@ -136,7 +136,7 @@ export async function deleteObject(
 
 function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Existence, { type: 'there' }>): Deletion {
   if (existence.type === 'unsettled') return { ms: existence.ms, why: `making sure by lists that ${id} is gone` }
-  memory.denied.delete(id)
+  memory.identity.denied.delete(id)
   return 'absent'
 }
 

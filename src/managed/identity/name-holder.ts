@@ -50,13 +50,13 @@ export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown
 
 function holderIn(run: Reconciliation, { desired }: Wanted): string | undefined {
   const { context, cr, descriptor, session, status } = run
-  const { uniqueNames } = descriptor
+  const { uniqueNames } = descriptor.identity
   if (uniqueNames === undefined) return undefined
-  const names = new Set(uniqueNames(descriptor.comparable(descriptor.desire(desired, undefined))))
+  const names = new Set(uniqueNames(descriptor.fields.comparable(descriptor.fields.desire(desired, undefined))))
   const takenIn = (object: RemoteObject): string | undefined => {
-    return uniqueNames(descriptor.observe(object)).find((name) => names.has(name))
+    return uniqueNames(descriptor.fields.observe(object)).find((name) => names.has(name))
   }
-  const others = descriptor.collections.flatMap((collection) => session.cache.all(collection))
+  const others = descriptor.identity.collections.flatMap((collection) => session.cache.all(collection))
   const object = others.find((other) => other.id !== status.id && takenIn(other) !== undefined)
   if (object === undefined) return undefined
   const keeper = keeperOf(context, session, cr.kind, object.id)

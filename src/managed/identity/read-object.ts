@@ -62,5 +62,5 @@ export async function sought(
 
 /** Whether a live read of the object is due, since the last one found something in progress. */
 export function isReadDue({ context, memory }: Reconciliation): boolean {
-  return memory.pollAt !== undefined && context.clock.monotonic() >= memory.pollAt
+  return memory.poll.at !== undefined && context.clock.monotonic() >= memory.poll.at
 }

@@ -9,7 +9,7 @@ import { type ReconcileResult, resultOf } from '../status/result.ts'
 
 /** Why an answer about the CR's object must not be used; undefined if it may be. */
 export function answerProblem({ cr, descriptor }: Reconciliation, remote: RemoteObject): string | undefined {
-  return descriptor.answerProblem?.(cr.spec, remote)
+  return descriptor.status.answerProblem?.(cr.spec, remote)
 }
 
 /**

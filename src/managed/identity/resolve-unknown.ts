@@ -25,7 +25,7 @@ export async function resolveUnknown(run: Reconciliation, attempt: Attempt, scan
   const found = await scanFor(run, attempt.nonce, scan.notBefore)
   if (found.length > 0) return takeFound(run, found, attempt)
   if (!scan.isLast) {
-    run.memory.firstScanAt = run.context.clock.monotonic()
+    run.memory.identity.firstScanAt = run.context.clock.monotonic()
     const next = stepOf(run)
     throw unresolved(next.type === 'resolve' ? next.scan.waitMs : 0)
   }
@@ -63,8 +63,8 @@ async function takeFound(
 
 /** The attempt left nothing behind: another may be made. @returns the id of the object to replace, if any. */
 function nextAttempt(run: Reconciliation, { nonce, number }: Attempt): string | undefined {
-  run.memory.voidAttempt = { nonce, number }
-  run.memory.unknownUntil = undefined
+  run.memory.identity.voidAttempt = { nonce, number }
+  run.memory.identity.unknownUntil = undefined
   return statusOf(run.cr).id
 }
 

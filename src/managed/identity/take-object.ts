@@ -1,5 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { retains } from '../cr.ts'
+import { intendedModules } from '../plan/modules.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { formerNotes, issueNotes } from '../rotation/rotation.ts'
 import type { Attempt } from './attempt.ts'
@@ -26,10 +27,9 @@ export function take(run: Reconciliation, object: RemoteObject, attempt: Attempt
     run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
-  // Earlier failures no longer count, even if another run has found the object.
-  run.memory.rotation = undefined
-  run.memory.refusals = undefined
+  run.memory.rotation.succeeded()
+  run.memory.outputs.accepted()
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
-  run.noteInternal(run.descriptor.intent(run.cr.spec, {}, attempt.modules))
+  run.noteInternal(intendedModules(run.descriptor.modules, run.cr.spec, {}, attempt.modules))
   return object.id
 }

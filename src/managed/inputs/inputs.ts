@@ -72,7 +72,7 @@ export async function readInputs(
 ): Promise<Inputs> {
   const namespace = cr.metadata.namespace ?? ''
   const values = new Map<string, string>()
-  for (const { path, source, ref } of descriptor.inputs(cr.spec)) {
+  for (const { path, source, ref } of descriptor.inputs?.of(cr.spec) ?? []) {
     const read = source === 'Secret' ? readSecretKey : readConfigMapKey
     const value = await read(kube, namespace, ref)
     if (value === undefined) {

@@ -1,7 +1,7 @@
 import { equalJSON } from '../../util/equal-json.ts'
 import { type AccountKey, type AccountResource, accountText } from '../accounts/account-resource.ts'
-import type { ConditionText, KindCondition } from '../descriptor/descriptor.ts'
 import { shownCondition } from '../descriptor/mirror.ts'
+import type { ConditionText, KindCondition } from '../descriptor/status.ts'
 import { isCommon } from '../status/conditions.ts'
 import { reasons } from '../status/reasons.ts'
 import { MIRRORS_PER_NAMESPACE } from './settings.ts'

@@ -5,8 +5,9 @@ import { equalJSON } from '../../util/equal-json.ts'
 import { type CustomResource, statusOf } from '../cr.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { Companion } from '../descriptor/companion.ts'
-import type { KindCondition, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Fields } from '../descriptor/fields.ts'
+import type { KindCondition } from '../descriptor/status.ts'
 import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
@@ -138,7 +139,7 @@ function notAllowed({ context, cr }: Reconciliation, companion: Companion<Common
 async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remote: RemoteObject): Promise<Accompanied> {
   const { context, cr, memory } = run
   const target = targetOf(companion, cr)
-  memory.dismissed = undefined
+  memory.outputs.dismissed = undefined
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const content = companion.content(cr.spec, remote, specOf(found))
   if (content === undefined) {
@@ -179,14 +180,14 @@ async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refu
 async function dismiss(run: Reconciliation, companion: Companion<CommonSpec>): Promise<void> {
   const { cr, memory } = run
   const shown = isShown(companion, cr)
-  if (!shown && memory.dismissed) return
+  if (!shown && memory.outputs.dismissed) return
   try {
     await remove(run, targetOf(companion, cr))
   } catch (error) {
     // An operator whose CRs never ask for companions need not have permission to read them.
     if (shown || !(error instanceof KubeError) || error.code !== 'Forbidden') throw error
   }
-  memory.dismissed = true
+  memory.outputs.dismissed = true
 }
 
 async function remove(run: Reconciliation, target: CompanionTarget): Promise<void> {

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { ownField } from '../../util/own-field.ts'
-import type { OutputTarget } from '../descriptor/descriptor.ts'
 import type { Fields } from '../descriptor/fields.ts'
+import type { OutputTarget } from '../descriptor/output.ts'
 import { OUTPUT_KEYS } from '../names.ts'
 import type { Wanted } from '../plan/desired.ts'
 import { TerminalError } from '../reconcile/errors.ts'

@@ -2,9 +2,8 @@ import type { RemoteObject } from '../../api/types.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { heldIds, statusOf } from '../cr.ts'
 import { deleteForSure } from '../identity/gone.ts'
-import { pauseBeforeNext } from '../reconcile/damping.ts'
+import type { Answer } from '../identity/identity-memory.ts'
 import { WaitError } from '../reconcile/errors.ts'
-import type { Answer } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 
@@ -45,23 +44,19 @@ export async function refuseUnfitFound(run: Reconciliation, found: Answer): Prom
 
 async function refuseObject(run: Reconciliation, answer: Answer, problem: string): Promise<never> {
   const { collection, context, cr, memory, session } = run
-  const { nonce, number, object } = answer
-  if (memory.refusing !== object.id) {
-    memory.refusing = object.id
+  const { object } = answer
+  if (memory.outputs.refusing !== object.id) {
+    memory.outputs.refusing = object.id
     const message = `the API answered the create of ${object.id} with ${problem}: nothing is written`
     context.events.record(cr, { type: 'Warning', reason: reasons.AnswerRefused, message })
   }
-  // Until the object is gone, the next run returns to it.
-  memory.answer = answer
+  memory.identity.holdBack(answer)
   // An answer with the id of an object that a resource holds, this one included, did not answer a create.
   const isHeld =
     heldIds(statusOf(cr)).includes(object.id) || context.resources.holderOf(session.key, object.id) !== undefined
   if (!isHeld) await deleteForSure(run, collection, object.id, writeReasons.copy)
-  memory.answer = undefined
-  memory.refusing = undefined
-  memory.voidAttempt = { nonce, number }
-  // Counts consecutive refusals; time without one does not reset the count, since nothing was created.
-  memory.refusals = { count: (memory.refusals?.count ?? 0) + 1, at: context.clock.monotonic(), problem }
+  memory.identity.discard(answer)
+  memory.outputs.refused(problem, context.clock.monotonic())
   throw refusedLately(run)
 }
 
@@ -72,12 +67,12 @@ export function waitAfterRefusal(run: Reconciliation): void {
 
 /** How long the next create must wait because of refused answers, in milliseconds. */
 export function refusalPause({ context, memory }: Reconciliation): number {
-  return pauseBeforeNext(memory.refusals, context.clock.monotonic())
+  return memory.outputs.pauseAfterRefusal(context.clock.monotonic())
 }
 
 export function refusedLately(run: Reconciliation): WaitError {
   const message =
-    `the API answered a create with ${run.memory.refusals?.problem}: nothing of it was written, and the object was deleted at the API. Find out whether spec.baseURL ` +
+    `the API answered a create with ${run.memory.outputs.refusedFor}: nothing of it was written, and the object was deleted at the API. Find out whether spec.baseURL ` +
     'of the account leads to the right API; another object is made in a while'
   return new WaitError(reasons.AnswerRefused, message, Math.ceil(refusalPause(run)))
 }

@@ -1,7 +1,8 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { ownField } from '../../util/own-field.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
-import type { ManagedDescriptor, OutputTemplate } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { OutputTemplate } from '../descriptor/output.ts'
 import { OUTPUT_ANNOTATIONS, OUTPUT_LABELS } from '../names.ts'
 import { keysNote, namesNoted } from './ownership.ts'
 

@@ -1,4 +1,3 @@
-import { countedRepeat, pauseBeforeNext } from '../reconcile/damping.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
@@ -57,22 +56,17 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
 
 /** Whether the object must be replaced now because its token is lost. */
 export function isReissueDue(run: Reconciliation, state: TokenState): boolean {
-  return state.type === 'lost' && reissuePause(run) === 0 && refusalPause(run) === 0
-}
-
-function reissuePause({ context, memory }: Reconciliation): number {
-  return pauseBeforeNext(memory.reissues, context.clock.monotonic())
+  return (
+    state.type === 'lost' &&
+    run.memory.outputs.pauseBeforeReissue(run.context.clock.monotonic()) === 0 &&
+    refusalPause(run) === 0
+  )
 }
 
 export function announceReissue({ context, cr }: Reconciliation, state: TokenState): void {
   if (state.type !== 'lost') return
   context.metrics.drift(cr.kind, 'output')
   context.events.record(cr, { type: 'Warning', reason: 'Reissued', message: `${state.why}: issuing a new token` })
-}
-
-/** Counts a reissue of a lost token. */
-export function countReissue({ context, memory }: Reconciliation): void {
-  memory.reissues = countedRepeat(memory.reissues, context.clock.monotonic())
 }
 
 /**
@@ -104,7 +98,7 @@ async function putRight(run: Reconciliation, state: Found): Promise<void> {
 }
 
 function tooEarly(run: Reconciliation, why: string): WaitError {
-  const pause = reissuePause(run)
+  const pause = run.memory.outputs.pauseBeforeReissue(run.context.clock.monotonic())
   if (refusalPause(run) > pause) return refusedLately(run)
   const message = `${why}, and so was the one before: find out what does that; another token is issued in a while`
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
@@ -134,7 +128,7 @@ async function formerToken(
  */
 function ownSecrets({ context, cr, memory, status }: Reconciliation): ReadonlySet<string> {
   const watched = context.resources.outputsOf(cr).filter(({ kind }) => kind === 'Secret')
-  const names = [status.output?.name, memory.tokenSecret, ...watched.map(({ name }) => name)]
+  const names = [status.output?.name, memory.outputs.tokenSecret, ...watched.map(({ name }) => name)]
   return new Set(names.filter((name) => name !== undefined))
 }
 

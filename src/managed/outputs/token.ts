@@ -1,12 +1,12 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, internalOf, nameOf, ownAttempt } from '../cr.ts'
 import type { KeyRef } from '../descriptor/common.ts'
-import type { OneTimeOutput, OutputTarget } from '../descriptor/descriptor.ts'
+import type { OneTimeOutput, OutputTarget } from '../descriptor/output.ts'
 import type { Attempt } from '../identity/attempt.ts'
+import type { Answer } from '../identity/identity-memory.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import { OUTPUT_KEYS, RESERVED_FOR } from '../names.ts'
 import { ConflictError } from '../reconcile/errors.ts'
-import type { Answer } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { claim, naming, patchTarget, wasOvertaken } from './claim.ts'
 import { type Issued, tokenFingerprint, tokenPatch } from './held-token.ts'
@@ -82,7 +82,7 @@ export function noteToken(
   { token, id }: Pick<Issued, 'token' | 'id'>,
 ): void {
   run.note({ output: { ...target, keys: [key] } })
-  run.memory.tokenSecret = target.name
+  run.memory.outputs.tokenSecret = target.name
   run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
 }
 

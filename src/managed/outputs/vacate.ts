@@ -1,5 +1,6 @@
 import { statusOf } from '../cr.ts'
-import type { ManagedDescriptor, OutputTarget } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { OutputTarget } from '../descriptor/output.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, OUTPUT_OF, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { patchTarget } from './claim.ts'

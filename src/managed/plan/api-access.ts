@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { nameOf, shortName } from '../cr.ts'
-import type { AccessChange } from '../descriptor/descriptor.ts'
+import type { AccessChange } from '../descriptor/api-access.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -23,17 +23,18 @@ export async function refuseShutOut(
   held: Omit<AccessChange, 'desired'>,
 ): Promise<void> {
   const { context, cr, descriptor, session } = run
-  const { access } = descriptor
-  const target = access?.narrows({ ...held, desired: wanted?.desired })
-  if (access === undefined || target === undefined) return
+  const { apiAccess: access } = descriptor
+  if (access?.type !== 'admits') return
+  const target = access.narrows({ ...held, desired: wanted?.desired })
+  if (target === undefined) return
   const wholes = wholesOf(context, descriptor, cr).map(({ spec }) => spec)
   if ([cr.spec as Fields, ...wholes].some((spec) => access.acknowledged(spec))) return
   for (const { descriptor: user, reference } of context.kinds.referrersOf(access.kind)) {
-    if (user.restrictsAPI === undefined) continue
-    for (const collection of user.collections) {
+    if (user.apiAccess?.type !== 'restricts') continue
+    for (const collection of user.identity.collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.all(collection)) {
-        if (!user.restrictsAPI.object(object) || !reference.idsIn(object).includes(target)) continue
+        if (!user.apiAccess.object(object) || !reference.idsIn(object).includes(target)) continue
         const holder = context.resources.holderOf(session.key, object.id)
         const by = holder === undefined ? `${collection.path}/${object.id}` : shortName(nameOf(holder))
         throw refusal(by, access.field, wanted === undefined)
@@ -50,14 +51,16 @@ export function waitBeforeRestricting(
   { context, cr, descriptor, session }: Reconciliation,
   remote: RemoteObject | undefined,
 ): void {
-  if (!descriptor.restrictsAPI?.spec(cr.spec)) return
-  if (remote !== undefined && descriptor.restrictsAPI.object(remote)) return
-  for (const { kind, path, ref } of descriptor.references(cr.spec)) {
+  const { apiAccess } = descriptor
+  if (apiAccess?.type !== 'restricts' || !apiAccess.spec(cr.spec)) return
+  if (remote !== undefined && apiAccess.object(remote)) return
+  for (const { kind, path, ref } of descriptor.references.of(cr.spec)) {
     const name = ref.name === undefined ? undefined : { kind, namespace: cr.metadata.namespace, name: ref.name }
     const target =
       name === undefined ? context.resources.holderOf(session.key, ref.id ?? '') : context.resources.get(name)
     const lacking =
-      target && context.kinds.managedKind(target.kind)?.unusable(targetView(context, target, cr.metadata.namespace))
+      target &&
+      context.kinds.managedKind(target.kind)?.whole?.unusable(targetView(context, target, cr.metadata.namespace))
     if (target === undefined || lacking === undefined) continue
     throw new WaitError(reasons.ReferenceNotReady, `${path}: ${shortName(nameOf(target))} ${lacking}`, IN_USE_MS)
   }
@@ -69,18 +72,18 @@ export function waitBeforeRestricting(
  * field.
  */
 export function refuseUnsaidRestriction(
-  { cr, descriptor: { restrictsAPI } }: Reconciliation,
+  { cr, descriptor: { apiAccess } }: Reconciliation,
   operations: readonly Operation[],
   remote: RemoteObject,
 ): void {
-  if (restrictsAPI === undefined || restrictsAPI.spec(cr.spec)) return
+  if (apiAccess?.type !== 'restricts' || apiAccess.spec(cr.spec)) return
   for (const operation of operations) {
     if (operation.type !== 'update' || 'target' in operation) continue
     const changed = operation.fields.filter((field) => !TEXTS.has(field))
-    if (changed.length === 0 || !restrictsAPI.object({ ...remote, ...operation.body })) continue
+    if (changed.length === 0 || !apiAccess.object({ ...remote, ...operation.body })) continue
     throw new TerminalError(
       reasons.InvalidSpec,
-      `${remote.id} keeps callers out of the API, and spec.${restrictsAPI.field} is left out: set it before ${changed.join(', ')} is changed`,
+      `${remote.id} keeps callers out of the API, and spec.${apiAccess.field} is left out: set it before ${changed.join(', ')} is changed`,
     )
   }
 }

@@ -16,6 +16,7 @@ import { executeChild, observeChildren, quarantineChildren, settleChildren, type
 import { noteSent, type Wanted } from './desired.ts'
 import { passGates } from './gates.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
+import { intendedModules } from './modules.ts'
 import { createNotApplied, writeNotApplied } from './not-applied.ts'
 import { chosenByServer, type Observed, type Operation } from './plan.ts'
 import { planFor } from './remaining.ts'
@@ -57,10 +58,10 @@ export async function apply(
     if (!left.every((operation) => wasWritten(operation, operations))) {
       throw new WaitError(reasons.Progressing, describeAll(left), 0, true)
     }
-    run.memory.ignored = contestAbout(run, wanted, left, observed)
+    run.memory.plan.ignored = contestAbout(run, wanted, left, observed)
     throw writeNotApplied(left)
   }
-  run.memory.ignored = undefined
+  run.memory.plan.ignored = undefined
   await settleChildren(run, observed.remote)
   run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
   run.restored = contested
@@ -71,7 +72,10 @@ export async function apply(
 async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
   const { cr, descriptor, internal } = run
   const { remote } = observed
-  const intent = { ...descriptor.intent(cr.spec, internal), ...appliedBefore(descriptor, cr, run.status) }
+  const intent = {
+    ...intendedModules(descriptor.modules, cr.spec, internal),
+    ...appliedBefore(descriptor, cr, run.status),
+  }
   const stored = internalOf(cr)
   const intended = !equalJSON({ ...stored, ...intent }, stored)
   if (run.unstored || intended) {
@@ -90,9 +94,9 @@ function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, rem
   return (
     operation.type === 'update' &&
     !('target' in operation) &&
-    descriptor.markedBy in operation.body &&
+    descriptor.identity.markedBy in operation.body &&
     markerOf(remote) !== undefined &&
-    parseMarker(operation.body[descriptor.markedBy]) === undefined
+    parseMarker(operation.body[descriptor.identity.markedBy]) === undefined
   )
 }
 
@@ -121,7 +125,7 @@ async function execute(
     if (!('target' in operation)) {
       references.confirm()
       await run.context.inFlight.during(run.session, references.ids, () => {
-        return noteUnanswered(run, () => sendUpdate(run, parentId, operation, cause.reason))
+        return noteUnanswered(run, 'update', () => sendUpdate(run, parentId, operation, cause.reason))
       })
       continue
     }

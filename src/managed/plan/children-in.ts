@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Children } from '../descriptor/descriptor.ts'
+import type { Children } from '../descriptor/children.ts'
 import { markerOf, PLACEHOLDER_NONCE } from '../identity/marker.ts'
 import type { SessionCache } from '../reconcile/context.ts'
 

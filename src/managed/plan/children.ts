@@ -1,8 +1,7 @@
-import { ApiError } from '../../api/errors.ts'
 import type { Collection, RemoteObject, WriteOptions } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { statusOf } from '../cr.ts'
-import type { ChildOperation } from '../descriptor/descriptor.ts'
+import type { ChildOperation } from '../descriptor/children.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { deleteForSure, noteMade } from '../identity/gone.ts'
 import { confirm } from '../identity/read-object.ts'
@@ -12,6 +11,7 @@ import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
+import { noteUnanswered } from './unanswered.ts'
 
 /**
  * The object with its children; each child that a list showed as changed or missing is read live.
@@ -42,8 +42,8 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
   const { leadership, times } = run.context
   const { memory } = run
-  const former = memory.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
-  await listAfter(run, remote, about, Math.max(former, memory.childUnknownUntil ?? 0))
+  const former = memory.identity.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
+  await listAfter(run, remote, about, Math.max(former, memory.plan.childUnknownUntil ?? 0))
 }
 
 /**
@@ -52,7 +52,7 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
  */
 export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
   const about = 'a write was not answered: finding out what became of it'
-  await listAfter(run, remote, about, run.memory.childUnknownUntil ?? 0)
+  await listAfter(run, remote, about, run.memory.plan.childUnknownUntil ?? 0)
 }
 
 /**
@@ -116,17 +116,9 @@ async function createChild(
   body: Fields,
   options: WriteOptions,
 ): Promise<string> {
-  const { clock, times } = run.context
-  try {
-    const { id } = await run.session.cache.create(collection, body, options)
-    noteMade(run, collection, id)
-    return id
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.definite) {
-      run.memory.childUnknownUntil = clock.monotonic() + times.requestTimeoutMs
-    }
-    throw error
-  }
+  const { id } = await noteUnanswered(run, 'child', () => run.session.cache.create(collection, body, options))
+  noteMade(run, collection, id)
+  return id
 }
 
 function childrenOf(run: Reconciliation, parentId: string): readonly RemoteObject[] {

@@ -1,7 +1,8 @@
 import { errorOf } from '../accounts/account-choice.ts'
 import type { CustomResource } from '../cr.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
-import type { Desired, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Desired } from '../descriptor/desired.ts'
 import { metadataProblems, type OwnMetadata, rawMetadataProblems } from '../descriptor/metadata.ts'
 import { formatMarker } from '../identity/marker.ts'
 import { type Inputs, readInputs } from '../inputs/inputs.ts'
@@ -28,7 +29,7 @@ export interface Wanted {
 export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   const { context, descriptor, cr, session } = run
   refuseProblems(descriptor, cr)
-  for (const { path, id } of descriptor.foreignIds?.(cr.spec) ?? []) {
+  for (const { path, id } of descriptor.references.foreignIds?.(cr.spec) ?? []) {
     refuseUse(session, cr.metadata.namespace, undefined, { path, id, asked: 'Reference' })
   }
   const references = await resolveReferences(context, descriptor, cr, session)
@@ -50,7 +51,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   }
   const blocked = session.refusal(descriptor.claims?.(cr.spec, desired) ?? {})
   if (blocked !== undefined) throw errorOf(blocked, false)
-  const problems = descriptor.inputProblems(desired)
+  const problems = descriptor.inputs?.problems?.(desired) ?? []
   if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
   return { desired, references, inputs }
 }

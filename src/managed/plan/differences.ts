@@ -18,7 +18,7 @@ export function describeDifferences(
   { context, operations }: { readonly context: PlanContext; readonly operations: readonly Operation[] },
 ): string | undefined {
   const own = differences(descriptor, desired, observed.remote, context).map((difference) => {
-    return descriptor.secretFields.includes(difference.field)
+    return descriptor.fields.secret.includes(difference.field)
       ? `${difference.field} differs (it may hold secrets)`
       : valuesText(difference)
   })

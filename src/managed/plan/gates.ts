@@ -27,7 +27,7 @@ type Gate = (run: Reconciliation, intent: Intent) => void | Promise<void>
 const gates: readonly Gate[] = [
   /** The API ignored the same write in the same state. */
   ({ memory }, { contested, operations }) => {
-    if (memory.ignored === contested) throw writeNotApplied(operations)
+    if (memory.plan.ignored === contested) throw writeNotApplied(operations)
   },
   /** Another client keeps undoing the same writes. */
   (run, { contested, operations }) => refuseContest(run, contested, operations),

@@ -15,7 +15,7 @@ import type { Fields } from '../descriptor/fields.ts'
  */
 export function fieldsSet<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec>, spec: Spec): readonly string[] {
   const described = spec.description === undefined ? [] : ['description']
-  return [...new Set([...descriptor.setBy(spec), ...described])].sort()
+  return [...new Set([...descriptor.fields.setBy(spec), ...described])].sort()
 }
 
 /** Whether fields that the spec never set are left alone; `status` is the status including what this run has noted. */

@@ -4,8 +4,7 @@ import { generationOf } from '../cr.ts'
 import { createObject, dropAttempt } from '../identity/create.ts'
 import { refuseTaken } from '../identity/taken-over.ts'
 import { waitAfterRefusal } from '../outputs/issued.ts'
-import { announceReissue, countReissue, isReissueDue, type TokenState } from '../outputs/token-care.ts'
-import { countedRepeat, pauseBeforeNext } from '../reconcile/damping.ts'
+import { announceReissue, isReissueDue, type TokenState } from '../outputs/token-care.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { announceRotation, noteRotationFailure, rotationStep } from '../rotation/rotation.ts'
@@ -36,15 +35,15 @@ export async function keepOrReplace(
   const replacement = planReplacement(run.descriptor, wanted.desired, existing)
   if (replacement !== undefined) {
     const purpose = purposeOf(run, wanted, replacement)
-    if (run.memory.replacedFor === purpose(existing)) throw createNotApplied(replacement)
+    if (run.memory.plan.replacedFor === purpose(existing)) throw createNotApplied(replacement)
     waitAfterRefusal(run)
     const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
     const successor = await replace(run, wanted, existing, writeReasons.replacement)
-    run.memory.replacedFor = purpose(successor.remote)
+    run.memory.plan.replacedFor = purpose(successor.remote)
     return successor
   }
-  run.memory.replacedFor = undefined
+  run.memory.plan.replacedFor = undefined
   if (rotationStep(run, existing, token).type === 'due') return rotate(run, wanted, existing)
   if (!isReissueDue(run, token)) {
     await dropAttempt(run)
@@ -52,7 +51,7 @@ export async function keepOrReplace(
   }
   announceReissue(run, token)
   const successor = await replace(run, wanted, existing, writeReasons.reissue)
-  countReissue(run)
+  run.memory.outputs.reissued(run.context.clock.monotonic())
   return successor
 }
 
@@ -93,17 +92,16 @@ async function replace(
 export async function createOrRecreate(run: Reconciliation, wanted: Wanted): Promise<Kept> {
   const { clock, times } = run.context
   const { memory } = run
-  if (!memory.isLost) return created(run, wanted, writeReasons.spec)
+  if (!memory.identity.isLost) return created(run, wanted, writeReasons.spec)
   // Wait at least until the loss of the previous object could have been noticed.
-  const pause = pauseBeforeNext(memory.remakes, clock.monotonic(), times.readLagMs)
+  const pause = memory.identity.pauseBeforeRemake(clock.monotonic(), times.readLagMs)
   if (pause > 0) {
     const message =
       'the object was deleted at the API, and so was the one before: find out what does that; another is made in a while'
     throw new WaitError(reasons.RemoteMissing, message, Math.ceil(pause))
   }
   const kept = await created(run, wanted, writeReasons.drift)
-  memory.isLost = undefined
-  memory.remakes = countedRepeat(memory.remakes, clock.monotonic(), times.readLagMs)
+  memory.identity.remade(clock.monotonic(), times.readLagMs)
   return kept
 }
 

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { externalId, internalOf, statusOf } from '../cr.ts'
-import type { KindCondition } from '../descriptor/descriptor.ts'
+import type { KindCondition } from '../descriptor/status.ts'
 import { externalObject, fixedDifferences } from '../identity/adopt.ts'
 import { readObject } from '../identity/read-object.ts'
 import { TerminalError } from '../reconcile/errors.ts'

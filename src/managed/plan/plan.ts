@@ -1,7 +1,9 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import type { ChildOperation } from '../descriptor/children.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
-import type { ChildOperation, Desired, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Desired } from '../descriptor/desired.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { keptText } from '../descriptor/kept-text.ts'
 import { wantedMetadata } from '../descriptor/metadata.ts'
@@ -62,12 +64,12 @@ export function planCreate<Spec extends CommonSpec>(
   former?: RemoteObject,
 ): Fields {
   const kept = former === undefined ? {} : leftAlone(descriptor, desired, former)
-  const fields = without({ ...descriptor.desire(desired, undefined), ...kept }, descriptor.updateOnly)
+  const fields = without({ ...descriptor.fields.desire(desired, undefined), ...kept }, descriptor.fields.updateOnly)
   const description = desired.decides('description') ? desired.spec.description : former?.description
   return {
     ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)),
-    ...(description && descriptor.markedBy === 'metadata' ? { description } : {}),
-    [descriptor.markedBy]: marker,
+    ...(description && descriptor.identity.markedBy === 'metadata' ? { description } : {}),
+    [descriptor.identity.markedBy]: marker,
   }
 }
 
@@ -77,9 +79,9 @@ function leftAlone<Spec extends CommonSpec>(
   desired: Desired<Spec>,
   former: RemoteObject,
 ): Fields {
-  const wanted = descriptor.comparable(descriptor.desire(desired, former), former)
+  const wanted = descriptor.fields.comparable(descriptor.fields.desire(desired, former), former)
   const fresh = descriptor.rotation?.fresh ?? []
-  const kept = Object.entries(descriptor.observe(former)).filter(([field, value]) => {
+  const kept = Object.entries(descriptor.fields.observe(former)).filter(([field, value]) => {
     return !(desired.decides(field) || fresh.includes(field)) && !equalJSON(wanted[field], value)
   })
   return Object.fromEntries(kept)
@@ -110,38 +112,34 @@ export function planReplacement<Spec extends CommonSpec>(
 ): ReplaceOperation | undefined {
   const { replacement } = descriptor
   if (replacement === undefined) return undefined
-  const wanted = decided(desired, descriptor.desire(desired, remote))
-  const fields = differing(descriptor, wanted, descriptor.observe(remote), remote).filter((field) => {
-    return replacement.fields.includes(field)
-  })
+  const wanted = decided(desired, descriptor.fields.desire(desired, remote))
+  const { differing } = compare(descriptor, wanted, remote)
+  const fields = differing.filter((field) => replacement.fields.includes(field))
   return fields.length === 0 ? undefined : { type: 'replace', fields }
 }
 
-/** Names of the fields in which `found` differs from `wanted`. A field that is undefined in `wanted` is left alone. */
-function differing<Spec extends CommonSpec>(
-  descriptor: ManagedDescriptor<Spec>,
-  wanted: Fields,
-  found: Fields,
-  remote: RemoteObject,
-): readonly string[] {
-  const comparable = descriptor.comparable(wanted, remote)
-  return Object.keys(wanted).filter((field) => {
-    return wanted[field] !== undefined && !equalJSON(comparable[field], found[field])
-  })
-}
-
-/** The differing fields, without those that the service chose where the spec leaves a part open. */
-function drifted<Spec extends CommonSpec>(
-  descriptor: ManagedDescriptor<Spec>,
+/**
+ * `wanted` beside what the object has, both in the form in which they are compared, and the names of the fields that
+ * differ. A field that is undefined in `wanted` is left alone, and so is one that only differs as the service has
+ * chosen where the spec leaves a part open.
+ */
+function compare<Spec extends CommonSpec>(
+  { fields }: ManagedDescriptor<Spec>,
   wanted: Fields,
   remote: RemoteObject,
-  { chosen = {} }: PlanContext,
-): readonly string[] {
-  const found = foundFields(descriptor, remote)
-  const comparable = descriptor.comparable(wanted, remote)
-  return differing(descriptor, wanted, found, remote).filter((field) => {
+  { chosen = {} }: Pick<PlanContext, 'chosen'> = {},
+) {
+  const found: Fields = {
+    ...fields.observe(remote),
+    description: remote.description ?? '',
+    metadata: remote.metadata ?? '',
+  }
+  const comparable = fields.comparable(wanted, remote)
+  const differing = Object.keys(wanted).filter((field) => {
+    if (wanted[field] === undefined || equalJSON(comparable[field], found[field])) return false
     return chosen[field] === undefined || chosen[field] !== digestOfChoice(comparable[field], found[field])
   })
+  return { found, comparable, differing }
 }
 
 /** The PATCH of the object itself; undefined if no field that can be changed differs. */
@@ -151,15 +149,15 @@ export function planUpdate<Spec extends CommonSpec>(
   remote: RemoteObject,
   context: PlanContext,
 ): UpdateOperation | undefined {
-  const wanted = without(wantedFields(descriptor, desired, remote, context), descriptor.createOnly)
-  const changed = new Set(drifted(descriptor, wanted, remote, context))
+  const wanted = without(wantedFields(descriptor, desired, remote, context), descriptor.fields.createOnly)
+  const changed = new Set(compare(descriptor, wanted, remote, context).differing)
   const fields = Object.keys(wanted).filter((field) => {
-    const resent = context.inputsChanged && descriptor.secretFields.includes(field) && wanted[field] !== undefined
+    const resent = context.inputsChanged && descriptor.fields.secret.includes(field) && wanted[field] !== undefined
     return resent || changed.has(field)
   })
   if (fields.length === 0) return undefined
   const body = Object.fromEntries(fields.map((field) => [field, wanted[field]]))
-  const otherwise = descriptor.otherwise?.(body, remote)
+  const otherwise = descriptor.fields.otherwise?.(body, remote)
   return { type: 'update', body, fields, ...(otherwise === undefined ? {} : { otherwise }) }
 }
 
@@ -180,10 +178,9 @@ export function differences<Spec extends CommonSpec>(
   context: PlanContext,
 ): readonly Difference[] {
   const wanted = wantedFields(descriptor, desired, remote, context)
-  const found = foundFields(descriptor, remote)
-  const comparable = descriptor.comparable(wanted, remote)
-  return drifted(descriptor, wanted, remote, context)
-    .filter((field) => found[field] !== undefined || !descriptor.createOnly.includes(field))
+  const { found, comparable, differing } = compare(descriptor, wanted, remote, context)
+  return differing
+    .filter((field) => found[field] !== undefined || !descriptor.fields.createOnly.includes(field))
     .map((field) => ({ field, found: found[field], wanted: comparable[field] }))
 }
 
@@ -195,20 +192,11 @@ function wantedFields<Spec extends CommonSpec>(
   context: PlanContext,
 ): Fields {
   return {
-    ...decided(desired, descriptor.desire(desired, remote)),
-    ...(descriptor.markedBy === 'metadata' && {
+    ...decided(desired, descriptor.fields.desire(desired, remote)),
+    ...(descriptor.identity.markedBy === 'metadata' && {
       ...decided(desired, { description: keptText(desired.spec.description ?? '', remote.description ?? '') }),
       metadata: wantedMetadata(desired.spec, remote.metadata ?? '', context.markedMetadata),
     }),
-  }
-}
-
-/** The same fields with their values at the API. */
-function foundFields<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Spec>, remote: RemoteObject): Fields {
-  return {
-    ...descriptor.observe(remote),
-    description: remote.description ?? '',
-    metadata: remote.metadata ?? '',
   }
 }
 
@@ -221,12 +209,11 @@ export function chosenByServer<Spec extends CommonSpec>(
   desired: Desired<Spec>,
   remote: RemoteObject,
 ): Readonly<Record<string, string>> | undefined {
-  if (descriptor.openFields.length === 0) return undefined
-  const wanted = decided(desired, descriptor.desire(desired, remote))
-  const comparable = descriptor.comparable(wanted, remote)
-  const found = descriptor.observe(remote)
-  const chosen = differing(descriptor, wanted, found, remote)
-    .filter((field) => descriptor.openFields.includes(field) && isChosen(comparable[field], found[field]))
+  if (descriptor.fields.open.length === 0) return undefined
+  const wanted = decided(desired, descriptor.fields.desire(desired, remote))
+  const { found, comparable, differing } = compare(descriptor, wanted, remote)
+  const chosen = differing
+    .filter((field) => descriptor.fields.open.includes(field) && isChosen(comparable[field], found[field]))
     .map((field) => [field, digestOfChoice(comparable[field], found[field])])
   return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }

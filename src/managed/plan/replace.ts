@@ -1,4 +1,3 @@
-import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { type CustomResource, generationOf, statusOf } from '../cr.ts'
@@ -10,6 +9,7 @@ import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { markerText, type Wanted } from './desired.ts'
+import { noteUnanswered } from './unanswered.ts'
 
 /**
  * Replaces an object by a new one. With `first: create`, the old one stays in `status.internal.superseded` until
@@ -53,17 +53,11 @@ async function createPlaceholder(
   const all = [...session.cache.all(collection)]
   const marker = markerText(context, cr, PLACEHOLDER_NONCE)
   const body = descriptor.replacement.placeholder({ desired: wanted.desired, remote, all, marker })
-  run.memory.copies = [remote.id]
+  run.memory.identity.expectCopies([remote.id])
   const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === PLACEHOLDER_NONCE)) return
-  try {
-    noteMade(run, collection, (await session.cache.create(collection, body, run.because(reason))).id)
-  } catch (error) {
-    if (!(error instanceof ApiError) || !error.definite) {
-      run.memory.placeholderUnknownUntil = context.clock.monotonic() + context.times.requestTimeoutMs
-    }
-    throw error
-  }
+  const create = () => session.cache.create(collection, body, run.because(reason))
+  noteMade(run, collection, (await noteUnanswered(run, 'placeholder', create)).id)
 }
 
 /**
@@ -71,7 +65,7 @@ async function createPlaceholder(
  * begins then shows the result.
  */
 function placeholdersSettle({ context: { leadership, times }, memory }: Reconciliation): number {
-  return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.placeholderUnknownUntil ?? 0)
+  return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.plan.placeholderUnknownUntil ?? 0)
 }
 
 /**
@@ -83,7 +77,7 @@ export async function revealPlaceholders(run: Reconciliation): Promise<void> {
   const { collection, cr, descriptor, memory, session } = run
   const { clock } = run.context
   if (descriptor.replacement?.placeholder === undefined) return
-  if (wasAtRest(cr) && memory.placeholderUnknownUntil === undefined) return
+  if (wasAtRest(cr) && memory.plan.placeholderUnknownUntil === undefined) return
   const since = placeholdersSettle(run)
   const wait = since - clock.monotonic()
   if (wait > 0) {

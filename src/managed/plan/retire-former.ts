@@ -26,7 +26,7 @@ export async function retireFormer(run: Reconciliation): Promise<number | undefi
     wait = Math.min(wait, ms)
   }
   run.noteInternal({ superseded: left.length === 0 ? undefined : left })
-  if (left.length === 0) run.memory.retiringSince = undefined
+  if (left.length === 0) run.memory.plan.retiringSince = undefined
   return left.length === 0 ? undefined : wait
 }
 
@@ -42,12 +42,12 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   if (existence.type === 'gone' || isNeighbours(run, existence.object)) return undefined
   if (referrersHold(run, id)) return IN_USE_MS
   if (await isKeyInUse(run, former)) return IN_USE_MS
-  run.memory.retiringSince ??= clock.monotonic()
+  run.memory.plan.retiringSince ??= clock.monotonic()
   const { collection, cr } = run
-  const dependents = await dependentsOf(run, { kind: cr.kind, collection, id }, run.memory.retiringSince)
+  const dependents = await dependentsOf(run, { kind: cr.kind, collection, id }, run.memory.plan.retiringSince)
   if (dependents.length > 0 || referrersHold(run, id)) {
     // By the next check they may have gone: these lists will not count then.
-    run.memory.retiringSince = undefined
+    run.memory.plan.retiringSince = undefined
     return IN_USE_MS
   }
   try {
@@ -70,12 +70,12 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
   if (descriptor.output?.type !== 'one-time' || !descriptor.output.opensAccounts) return false
   if (digest === undefined && !adopted) return false
   const dependent = await context.keyDependents.dependentOf(cr, id, digest)
-  if (dependent !== undefined && memory.keptFor !== id) {
+  if (dependent !== undefined && memory.plan.keptFor !== id) {
     const key = adopted ? 'a key that no resource holds, and which it may be' : 'it'
     const message = `${id}, which was replaced, stays as long as ${dependent} works with ${key}`
     context.events.record(cr, { type: 'Normal', reason: 'FormerKept', message })
   }
-  memory.keptFor = dependent === undefined ? undefined : id
+  memory.plan.keptFor = dependent === undefined ? undefined : id
   return dependent !== undefined
 }
 

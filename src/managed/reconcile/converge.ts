@@ -63,7 +63,7 @@ async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | u
   const companion = await keepCompanion(run, applied.remote)
   const retireMs = await retireFormer(run)
   // Copies found during a replacement are deleted once the new id is stored.
-  const again = run.memory.copies === undefined ? retireMs : 0
+  const again = run.memory.identity.copies === undefined ? retireMs : 0
   return pollingAgain(accompanied(conclude(run, applied), companion), again)
 }
 

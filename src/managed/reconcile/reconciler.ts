@@ -88,7 +88,7 @@ export class ManagedReconciler {
    * check.
    */
   #tryWayOut({ cr, descriptor }: Reconciliation): void {
-    const decides = descriptor.access !== undefined || descriptor.restrictsAPI !== undefined
+    const decides = descriptor.apiAccess !== undefined && descriptor.apiAccess.type !== 'owns-keys'
     const isNew = generationOf(cr) !== statusOf(cr).observedGeneration || openRequest(cr, 'reconcile') !== undefined
     const account = decides && isNew ? accountOf(this.#context, cr) : undefined
     const session = account && this.#context.accounts.session(account, cr)

@@ -6,9 +6,10 @@ import { clockOffset } from '../../util/noted-time.ts'
 import { isRFC3339 } from '../../util/rfc3339.ts'
 import { type CustomResource, generationOf, internalOf, isUntold, nameOf, originOf, statusOf } from '../cr.ts'
 import type { CommonStatus, Condition } from '../descriptor/common.ts'
-import type { ConditionText, ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
+import type { ConditionText } from '../descriptor/status.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import { type ConditionState, conditionsFor, stampConditions } from '../status/conditions.ts'
 import { mergePatch } from '../status/merge-patch.ts'
@@ -83,7 +84,7 @@ export class Reconciliation {
   }
 
   get collection(): Collection {
-    return this.descriptor.collectionOf(this.#cr.spec)
+    return this.descriptor.identity.collectionOf(this.#cr.spec)
   }
 
   /** Options of a write to the account: for which CR it is made, and why. */
@@ -199,7 +200,7 @@ export class Reconciliation {
       if (patch === undefined) return
       try {
         await this.#patch({ status: patch }, 'status')
-        if (this.memory.answer?.nonce === internalOf(this.#cr).create?.nonce) this.memory.answer = undefined
+        this.memory.identity.stored(internalOf(this.#cr).create?.nonce)
         return
       } catch (error) {
         if (!isConflict(error) || !this.unstored || tries === 5) throw error

@@ -69,7 +69,7 @@ export type SentReference = NonNullable<InternalStatus['references']>[number]
 
 /** Names of the CRs that `cr` refers to, for the index that wakes referrers. */
 export function namedTargets(descriptor: ManagedDescriptor, cr: CustomResource): readonly ResourceName[] {
-  return descriptor.references(cr.spec).flatMap(({ kind, ref }) => {
+  return descriptor.references.of(cr.spec).flatMap(({ kind, ref }) => {
     return ref.name === undefined ? [] : [referredName(cr, { kind, ref })]
   })
 }

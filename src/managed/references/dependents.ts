@@ -1,6 +1,6 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, type TargetKey } from '../cr.ts'
-import type { ReferenceKind } from '../descriptor/descriptor.ts'
+import type { ReferenceKind } from '../descriptor/references.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
 import type { ManagedContext } from '../reconcile/context.ts'
 import { WaitError } from '../reconcile/errors.ts'
@@ -42,7 +42,7 @@ export async function dependentsOf(
   const begun = settledAt(run, id, since)
   const dependents: Dependent[] = []
   for (const { descriptor, reference } of run.context.kinds.referrersOf(kind)) {
-    for (const place of descriptor.collections) {
+    for (const place of descriptor.identity.collections) {
       await cache.ensureListed(place, { since: begun })
       for (const object of cache.all(place)) {
         if (reference.isOver?.(object, now)) continue
@@ -102,8 +102,10 @@ export function referringDependents(
 export function hasRunItsCourse({ context: { clock, kinds } }: Reconciliation, cr: CustomResource): boolean {
   const descriptor = kinds.managedKind(cr.kind)
   const status = statusOf(cr)
-  const until = descriptor?.expiresAt?.(status)
-  return until !== undefined && descriptor?.renewsAt?.(status) === undefined && Date.parse(until) <= clock.now()
+  const until = descriptor?.certificate?.expiresAt?.(status)
+  return (
+    until !== undefined && descriptor?.certificate?.renewsAt?.(status) === undefined && Date.parse(until) <= clock.now()
+  )
 }
 
 /** Names of dependents, sorted. */

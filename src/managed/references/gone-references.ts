@@ -19,7 +19,7 @@ export async function goneReferences(
   const object = own === undefined ? undefined : session.cache.get(run.collection, own)?.object
   if (object === undefined) return gone
   const before = internalOf(cr).references ?? []
-  for (const { kind, outlives = false, idsIn } of descriptor.refersTo) {
+  for (const { kind, outlives = false, idsIn } of descriptor.references.kinds) {
     if (!outlives) continue
     const wanted = applied.filter((each) => each.kind === kind).map(({ id }) => id)
     if (isSame(wanted, idsIn(object))) continue
@@ -33,7 +33,7 @@ export async function goneReferences(
 
 async function isMissing(run: Reconciliation, kind: string, id: string): Promise<boolean> {
   const { cache } = run.session
-  for (const collection of run.context.kinds.managedKind(kind)?.collections ?? []) {
+  for (const collection of run.context.kinds.managedKind(kind)?.identity.collections ?? []) {
     await cache.ensureListed(collection)
     const object = cache.get(collection, id)?.object ?? (await sought(run, collection, id))
     if (object !== undefined) return false

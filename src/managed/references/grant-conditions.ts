@@ -1,5 +1,5 @@
 import { nameOf } from '../cr.ts'
-import type { KindCondition } from '../descriptor/descriptor.ts'
+import type { KindCondition } from '../descriptor/status.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts'
@@ -18,7 +18,7 @@ export function grantConditions(run: Reconciliation): readonly KindCondition[] {
 }
 
 function ownMessages({ context: { resources }, cr, descriptor }: Reconciliation): readonly string[] {
-  const crossing = descriptor.references(cr.spec).filter(({ ref }) => crosses(cr, ref))
+  const crossing = descriptor.references.of(cr.spec).filter(({ ref }) => crosses(cr, ref))
   return crossing.flatMap((reference) => {
     if (crossingOf(resources, cr, reference).type !== 'withdrawn') return []
     const { kind, path, ref } = reference

@@ -96,8 +96,7 @@ export function keeperOf(
   kind: string,
   id: string,
 ): CustomResource | undefined {
-  const { collections = [] } = kinds.managedKind(kind) ?? {}
-  for (const collection of collections) {
+  for (const collection of kinds.collectionsOf(kind)) {
     const object = session.cache.get(collection, id)?.object
     const marker = object && markerOf(object)
     if (marker === undefined || marker.installation !== installation) continue

@@ -10,8 +10,10 @@ import {
   statusOf,
 } from '../cr.ts'
 import type { Ref } from '../descriptor/common.ts'
-import type { FoundReference, ManagedDescriptor, ResolvedTarget } from '../descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ResolvedTarget } from '../descriptor/desired.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
+import type { FoundReference } from '../descriptor/references.ts'
 import type { TargetView } from '../descriptor/target.ts'
 import { childrenIn } from '../plan/children-in.ts'
 import type { ManagedContext, MemberSession } from '../reconcile/context.ts'
@@ -61,7 +63,7 @@ export async function resolveReferences(
   cr: CustomResource,
   session: MemberSession,
 ): Promise<ResolvedReferences> {
-  const found = descriptor.references(cr.spec)
+  const found = descriptor.references.of(cr.spec)
   refuseCycle(context, cr, found)
   const targets = new Map<string, ResolvedTarget>()
   const applied: SentReference[] = []
@@ -202,7 +204,7 @@ async function learnOfCrossing({ context, cr, session }: Resolver, reference: Fo
   const id = target && statusOf(target).id
   if (id === undefined || id === appliedReference(cr, reference)?.id) return
   if (context.resources.holderOf(session.key, id) !== undefined) return
-  for (const collection of context.kinds.managedKind(reference.kind)?.collections ?? []) {
+  for (const collection of context.kinds.managedKind(reference.kind)?.identity.collections ?? []) {
     if (session.cache.get(collection, id)?.object === undefined) await session.cache.fetch(collection, id)
   }
 }
@@ -218,9 +220,10 @@ function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: {
   if (own === undefined) return false
   // An object belongs to its whole from its creation.
   if (partOf !== undefined) return true
-  const object = session.cache.get(descriptor.collectionOf(cr.spec), own)?.object
+  const object = session.cache.get(descriptor.identity.collectionOf(cr.spec), own)?.object
   return (
-    object !== undefined && descriptor.refersTo.some((each) => each.kind === kind && each.idsIn(object).includes(id))
+    object !== undefined &&
+    descriptor.references.kinds.some((each) => each.kind === kind && each.idsIn(object).includes(id))
   )
 }
 
@@ -234,7 +237,7 @@ function refusalOfReference(
   if (target === undefined) {
     if (ref.id === undefined) return 'does not exist: create it or correct the name'
     const children = partOf === undefined ? knownChildren(context, session, kind, ref.id) : undefined
-    return children && context.kinds.managedKind(kind)?.unusableObject?.(children)
+    return children && context.kinds.managedKind(kind)?.whole?.unusableObject(children)
   }
   const refusal = refusalOf(context, reference, target, cr.metadata.namespace)
   if (refusal === undefined || target.metadata.namespace === cr.metadata.namespace) return refusal
@@ -254,8 +257,9 @@ function knownChildren(
   kind: string,
   id: string,
 ): readonly RemoteObject[] | undefined {
-  const { children, collections = [], unusableObject } = kinds.managedKind(kind) ?? {}
-  if (children === undefined || unusableObject === undefined) return undefined
+  const { children, whole } = kinds.managedKind(kind) ?? {}
+  if (children === undefined || whole === undefined) return undefined
+  const collections = kinds.collectionsOf(kind)
   if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) return undefined
   return childrenIn(cache, children, id).filter((child) => {
     const holder = resources.holderOf(key, child.id)
@@ -272,7 +276,8 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   const { kind, partOf, ref } = reference
   const { id } = ref
   if (id === undefined || targetOf(context, cr, reference) !== undefined) return
-  const { children, collections = [], unusableObject } = context.kinds.managedKind(kind) ?? {}
+  const { children, whole } = context.kinds.managedKind(kind) ?? {}
+  const collections = context.kinds.collectionsOf(kind)
   const { access, cache } = session
   // An object that was just created is in no status yet: its marker shows the owner.
   const isAnybodys = access.granted !== undefined && !isApplied(resolver, reference)
@@ -282,7 +287,7 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
     }
     if (targetOf(context, cr, reference) !== undefined) return
   }
-  if (children === undefined || unusableObject === undefined) return
+  if (children === undefined || whole === undefined) return
   if (partOf !== undefined || isApplied(resolver, reference)) return
   const list = async (since: number): Promise<void> => {
     for (const collection of [...collections, children.collection]) await cache.ensureListed(collection, { since })
@@ -320,7 +325,7 @@ export function wholesOf(
   descriptor: ManagedDescriptor,
   cr: CustomResource,
 ): readonly TargetView[] {
-  const references = descriptor.references(cr.spec).filter(({ partOf }) => partOf !== undefined)
+  const references = descriptor.references.of(cr.spec).filter(({ partOf }) => partOf !== undefined)
   return references.flatMap((reference) => {
     const target = targetOf(context, cr, reference)
     return target === undefined ? [] : [targetView(context, target, cr.metadata.namespace, cr)]
@@ -351,7 +356,7 @@ function refusalOf(
   if (isDeleting(target)) return 'is being deleted'
   if (statusOf(target).id === undefined) return 'is not created yet'
   return partOf === undefined
-    ? context.kinds.managedKind(kind)?.unusable(targetView(context, target, reader))
+    ? context.kinds.managedKind(kind)?.whole?.unusable(targetView(context, target, reader))
     : undefined
 }
 
@@ -361,7 +366,7 @@ async function targetObject(
   { kind, path, ref }: FoundReference,
   id: string,
 ): Promise<ResolvedTarget['object']> {
-  for (const collection of context.kinds.managedKind(kind)?.collections ?? []) {
+  for (const collection of context.kinds.collectionsOf(kind)) {
     const cached = session.cache.get(collection, id)?.object
     const object = cached ?? (await session.cache.fetch(collection, id))
     if (object !== undefined) return object
@@ -384,7 +389,7 @@ function refuseCycle(context: ManagedContext, cr: CustomResource, found: readonl
     if (seen.has(name)) return false
     seen.add(name)
     const next = targetOf(context, from, reference)
-    const onward = next === undefined ? [] : (context.kinds.managedKind(cr.kind)?.references(next.spec) ?? [])
+    const onward = next === undefined ? [] : (context.kinds.managedKind(cr.kind)?.references.of(next.spec) ?? [])
     const closed = onward.some((each) => {
       return each.kind === cr.kind && each.ref.name !== undefined && next !== undefined && visit(next, each)
     })
@@ -405,5 +410,5 @@ export function targetIds(
   descriptor: ManagedDescriptor,
   cr: CustomResource,
 ): readonly { readonly kind: string; readonly id: string }[] {
-  return descriptor.references(cr.spec).flatMap(({ kind, ref: { id } }) => (id === undefined ? [] : [{ kind, id }]))
+  return descriptor.references.of(cr.spec).flatMap(({ kind, ref: { id } }) => (id === undefined ? [] : [{ kind, id }]))
 }

@@ -21,7 +21,7 @@ export function targetView(
     spec: target.spec as Fields,
     status: statusOf(target),
   }
-  const partKinds = context.kinds.managedKind(target.kind)?.parts ?? []
+  const partKinds = context.kinds.managedKind(target.kind)?.whole?.parts ?? []
   if (partKinds.length === 0) return { ...own, parts: [], dependents: [] }
   const referrers = referrersInReach(context, targetKeyOf(target), target).filter(
     ({ metadata }) => metadata.uid !== except?.metadata.uid,

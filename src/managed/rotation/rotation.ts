@@ -4,9 +4,10 @@ import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
 import { isAccountWide } from '../accounts/account-wide.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
-import type { KindCondition, Rotation } from '../descriptor/descriptor.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import type { Former } from '../descriptor/internal.ts'
+import type { Rotation } from '../descriptor/rotation.ts'
+import type { KindCondition } from '../descriptor/status.ts'
 import type { TokenState } from '../outputs/token-care.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -33,7 +34,7 @@ export function rotationStep(run: Reconciliation, remote: RemoteObject, token: T
 /** Records the Event that a new object replaces `former`; only once while attempts fail. */
 export function announceRotation({ context, cr, descriptor, memory }: Reconciliation, former: string): void {
   const { rotation } = descriptor
-  if (rotation === undefined || memory.rotation !== undefined) return
+  if (rotation === undefined || memory.rotation.failure !== undefined) return
   const { event, what } = WORDS[rotation.type]
   context.events.record(cr, { type: 'Normal', reason: event, message: `issuing ${what} in the place of ${former}` })
 }
@@ -49,8 +50,8 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
   if (!isRefused && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
   if (isAccountWide(error)) run.session.reportFailure(error)
   const { cr, context, memory } = run
-  const failures = (memory.rotation?.failures ?? 0) + 1
-  memory.rotation = {
+  const failures = (memory.rotation.failure?.failures ?? 0) + 1
+  memory.rotation.failure = {
     failures,
     at: context.clock.monotonic(),
     about: aboutOf(run),
@@ -189,8 +190,8 @@ function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): 
 
 /** The failure that still counts: after a change of the spec, or a new request, the next attempt is immediate. */
 function failureOf(run: Reconciliation) {
-  const { rotation } = run.memory
-  return rotation?.about === aboutOf(run) ? rotation : undefined
+  const { failure } = run.memory.rotation
+  return failure?.about === aboutOf(run) ? failure : undefined
 }
 
 function aboutOf({ cr }: Reconciliation): string {

@@ -1,4 +1,4 @@
-import type { Rotation } from '../descriptor/descriptor.ts'
+import type { Rotation } from '../descriptor/rotation.ts'
 import { reasons } from '../status/reasons.ts'
 
 /** The words for the two kinds of rotation, in conditions, Events and status fields. */

@@ -4,6 +4,7 @@ import { type CustomResource, retains } from '../cr.ts'
 import { pollIn } from '../descriptor/poll-interval.ts'
 import { markerOf } from '../identity/marker.ts'
 import { noteMark } from '../identity/taken-over.ts'
+import { intendedModules, settledModules } from '../plan/modules.ts'
 import type { Observed } from '../plan/plan.ts'
 import { unansweredMs } from '../plan/unanswered.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -15,14 +16,14 @@ import type { ReconcileResult } from './result.ts'
 /** Notes the status fields of the kind, and what is recorded of the object. */
 export function noteKindStatus(run: Reconciliation, { remote, children }: Observed): void {
   const { cr, descriptor, internal } = run
-  const intent = descriptor.intent(cr.spec, internal)
+  const intent = intendedModules(descriptor.modules, cr.spec, internal)
   const kept = { ...internal, ...intent }
   run.noteKind({
-    ...descriptor.status(remote, kept),
+    ...descriptor.status.shown(remote, kept),
     ...descriptor.children?.status(children),
     ...reportRotation(run, remote).fields,
   })
-  const settled = descriptor.internal(remote, kept)
+  const settled = settledModules(descriptor.modules, remote, kept)
   // An update without an answer may still write these fields: that would not be a change by another client.
   run.noteInternal(unansweredMs(run) > 0 ? { ...settled, ...intent } : settled)
 }
@@ -34,7 +35,8 @@ export function noteKindStatus(run: Reconciliation, { remote, children }: Observ
 function restMs(run: Reconciliation, { remote }: Observed): number | undefined {
   const { descriptor, internal } = run
   const ms = unansweredMs(run)
-  return ms === 0 || equalJSON({ ...internal, ...descriptor.internal(remote, internal) }, internal) ? undefined : ms
+  const settled = { ...internal, ...settledModules(descriptor.modules, remote, internal) }
+  return ms === 0 || equalJSON(settled, internal) ? undefined : ms
 }
 
 /** Notes the kind's status and returns the result, for an object that equals the spec. */
@@ -43,17 +45,17 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
   const { remote } = observed
   noteKindStatus(run, observed)
   noteMark(run, remote)
-  const unclaimed = descriptor.parts.length === 0 ? undefined : countUnclaimed(run, observed)
+  const unclaimed = descriptor.whole === undefined ? undefined : countUnclaimed(run, observed)
   const { status } = run
-  const readiness = descriptor.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
+  const readiness = descriptor.status.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
   const { ready, reason, message, stalled = false, conditions } = readiness
   const pollMs = sooner(readiness.pollMs, restMs(run, observed))
   const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared
   const retained = run.status.adopted === true && retains(cr)
   const rotation = reportRotation(run, remote)
   const again = sooner(pollMs, rotation.pollMs)
-  memory.clockOffset = again === undefined ? undefined : offsetOf(run)
-  memory.pollAt = pollMs === undefined ? undefined : context.clock.monotonic() + pollMs
+  memory.poll.clockOffset = again === undefined ? undefined : offsetOf(run)
+  memory.poll.at = pollMs === undefined ? undefined : context.clock.monotonic() + pollMs
   return {
     state:
       undeclared !== undefined
@@ -88,7 +90,8 @@ function countUnclaimed(
   }
   return children.filter((child) => {
     const marker = markerOf(child)
-    const maker = marker === undefined || !descriptor.parts.includes(marker.kind) ? undefined : resources.get(marker)
+    const maker =
+      marker === undefined || !descriptor.whole?.parts.includes(marker.kind) ? undefined : resources.get(marker)
     const made = maker?.metadata.uid === marker?.uid ? maker : undefined
     const holder = resources.holderOf(session.key, child.id) ?? made
     return holder === undefined || !mayClaim(holder)

@@ -1,7 +1,7 @@
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { printable } from '../../util/printable.ts'
 import type { Condition } from '../descriptor/common.ts'
-import type { ConditionText, KindCondition } from '../descriptor/descriptor.ts'
+import type { ConditionText, KindCondition } from '../descriptor/status.ts'
 import type { Reason } from './reasons.ts'
 import { reasons } from './reasons.ts'
 

@@ -1,7 +1,7 @@
 import { ApiError } from '../../api/errors.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
-import type { ConditionText } from '../descriptor/descriptor.ts'
+import type { ConditionText } from '../descriptor/status.ts'
 import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { ConditionState } from './conditions.ts'
 import { type Reason, reasons } from './reasons.ts'

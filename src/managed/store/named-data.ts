@@ -27,7 +27,7 @@ function namedBy(kinds: KindsRegistry, cr: CustomResource, source: InputSource):
   const descriptor = kinds.managedKind(cr.kind)
   if (descriptor === undefined) return []
   const { namespace = '' } = cr.metadata
-  const inputs = descriptor.inputs(cr.spec).filter((input) => input.source === source)
+  const inputs = (descriptor.inputs?.of(cr.spec) ?? []).filter((input) => input.source === source)
   const outputs = [outputTarget(descriptor, cr), statusOf(cr).output].filter((place) => place?.kind === source)
   return [...inputs.map(({ ref }) => ref), ...outputs].flatMap((each) => {
     return each === undefined ? [] : [{ namespace, name: each.name }]

@@ -27,7 +27,7 @@ import {
 } from '../cr.ts'
 import type { Action } from '../descriptor/command.ts'
 import type { InputSource } from '../descriptor/common.ts'
-import type { OutputTarget } from '../descriptor/descriptor.ts'
+import type { OutputTarget } from '../descriptor/output.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { holderAmong } from '../identity/holder.ts'
 import { ownNote } from '../identity/ownership.ts'
@@ -436,7 +436,9 @@ export class ResourceStore implements Resources {
     })
     reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
     reflector.addIndex(INPUTS, (cr) => {
-      return descriptor.inputs(cr.spec).map(({ source, ref }) => inputText(source, cr.metadata.namespace, ref.name))
+      return (descriptor.inputs?.of(cr.spec) ?? []).map(({ source, ref }) =>
+        inputText(source, cr.metadata.namespace, ref.name),
+      )
     })
     reflector.addIndex(OUTPUTS, (cr) => {
       const places = [outputTarget(descriptor, cr), statusOf(cr).output].filter((place) => place !== undefined)

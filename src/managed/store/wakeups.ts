@@ -82,7 +82,7 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   if (before !== undefined && !isEdited && isSameForOthers(before, object)) return
   wakeRivals(options, event)
   const descriptor = kinds.managedKind(name.kind)
-  const parts = descriptor?.parts ?? []
+  const parts = descriptor?.whole?.parts ?? []
   const asBefore = before !== undefined && isSameForParts(before, object)
   const ids = [...new Set([previous, object].flatMap((cr) => (cr === undefined ? [] : heldIds(statusOf(cr)))))]
   for (const referrer of store.referrersOf({ ...name, ids, account: store.accountKeyOf(object) })) {
@@ -128,7 +128,7 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
  */
 function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
   const { kind, namespace, name } = whole
-  const parts = kinds.managedKind(kind)?.parts ?? []
+  const parts = kinds.managedKind(kind)?.whole?.parts ?? []
   if (parts.length === 0) return
   const isPart = parts.includes(changed)
   if (isPart && name !== undefined) wake.managed({ kind, namespace, name }, 'edit')
@@ -294,7 +294,7 @@ function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): vo
 
 /** Labels decide what other namespaces grant to the namespace of `cr`. */
 function wakeAcross({ kinds, store, wake }: WakeupOptions, cr: CustomResource): void {
-  const references = kinds.managedKind(cr.kind)?.references(cr.spec) ?? []
+  const references = kinds.managedKind(cr.kind)?.references.of(cr.spec) ?? []
   const across = references.filter(({ ref }) => crosses(cr, ref))
   for (const reference of across) {
     const name = referredName(cr, reference)

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../../src/api/types.ts'
 import type { CommonStatus, Ref } from '../../../src/managed/descriptor/common.ts'
-import type { Desired } from '../../../src/managed/descriptor/descriptor.ts'
+import type { Desired } from '../../../src/managed/descriptor/desired.ts'
 import type { Fields } from '../../../src/managed/descriptor/fields.ts'
 import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
 import { sshKeys } from '../contract/ssh-keys.ts'

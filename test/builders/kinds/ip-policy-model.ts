@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { ChildOperation } from '../../../src/managed/descriptor/descriptor.ts'
+import type { ChildOperation } from '../../../src/managed/descriptor/children.ts'
 
 /** Ranges that overlap, contain each other or are disjoint. */
 const ranges = ['10.0.0.0/8', '10.0.0.0/9', '10.128.0.0/9', '10.1.0.0/16', '172.16.0.0/12', '2001:db8::/32'] as const

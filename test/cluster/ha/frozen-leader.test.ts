@@ -130,5 +130,5 @@ async function freezeAmid(
 function pathOf({ kind, spec }: Manifest): string {
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
-  return `/${descriptor.collectionOf(spec).path}`
+  return `/${descriptor.identity.collectionOf(spec).path}`
 }

@@ -12,7 +12,10 @@ export async function expectOneEach(world: World): Promise<void> {
   const seeded = Object.values(SEED.objects ?? {}).flatMap((objects) => objects.map(({ id }) => id))
   const others: ReadonlySet<unknown> = new Set([...seeded, world.journal()[0]?.keyId])
   for (const descriptor of managed) {
-    const { definition, collections } = descriptor
+    const {
+      definition,
+      identity: { collections },
+    } = descriptor
     // A rule may also be a policy's own.
     if (managed.some((other) => other.children && collections.includes(other.children.collection))) continue
     const crs = await world.list(definition.kind)

@@ -13,7 +13,7 @@ const timeout = 400_000
 
 /** Whoever made an object, as it is marked. Those that bear no mark any more have `rawMetadata`, or are bots. */
 async function marks(world: World): Promise<readonly Marker[]> {
-  const paths = new Set(managed.flatMap(({ collections }) => collections.map(({ path }) => path)))
+  const paths = new Set(managed.flatMap(({ identity: { collections } }) => collections.map(({ path }) => path)))
   const objects = (await Promise.all([...paths].map((path) => world.remote(path)))).flat()
   return objects.map((object) => markerOf(object as unknown as RemoteObject)).filter((mark) => mark !== undefined)
 }
@@ -26,7 +26,10 @@ async function installationOf(world: World, name: string): Promise<string> {
 /** Every resource has an object that is there, and no other bears the installation's mark; resolves to how many bear another's. */
 async function expectHeldOnce(world: World, installation: string): Promise<number> {
   let others = 0
-  for (const { definition, collections } of managed) {
+  for (const {
+    definition,
+    identity: { collections },
+  } of managed) {
     // A rule may also be a policy's own.
     if (managed.some(({ children }) => children && collections.includes(children.collection))) continue
     const held = (await world.list(definition.kind)).map(({ status }) => status?.id)

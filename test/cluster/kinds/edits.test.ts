@@ -131,7 +131,7 @@ test('every edit of every kind is one PATCH of the edited fields, another object
 
 /** Ids of everything in the account that CRs can stand for. */
 async function objectIds(world: World): Promise<ReadonlySet<unknown>> {
-  const paths = new Set(managed.flatMap(({ collections }) => collections.map(({ path }) => path)))
+  const paths = new Set(managed.flatMap(({ identity: { collections } }) => collections.map(({ path }) => path)))
   const objects = await Promise.all([...paths].map((path) => world.remote(path)))
   return new Set(objects.flat().map(({ id }) => id))
 }
@@ -149,7 +149,7 @@ async function live(world: World, story: EditStory, id: IdOf): Promise<void> {
   const name = `edited-${title}`
   const [base, ...specs] = specsOf(story)
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
-  const path = descriptor?.collectionOf(base as never).path ?? ''
+  const path = descriptor?.identity.collectionOf(base as never).path ?? ''
   await world.apply(kind, name, base ?? {})
   let cr = await world.ready(kind, name, 60_000)
   let object = await objectOf(world, path, cr)

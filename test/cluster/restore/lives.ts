@@ -62,8 +62,8 @@ export async function everything(world: World): Promise<readonly Subject[]> {
       return Promise.all(
         (await world.list(kind)).map(async ({ metadata: { name } }) => {
           const { spec, status } = await world.ready(kind, name, 60_000)
-          const { path } = descriptor.collectionOf(spec)
-          const marked = descriptor.markedBy === 'metadata' && spec.rawMetadata === undefined
+          const { path } = descriptor.identity.collectionOf(spec)
+          const marked = descriptor.identity.markedBy === 'metadata' && spec.rawMetadata === undefined
           return { kind, name, spec, id: status?.id ?? '', path, marked, token: hasToken(descriptor) }
         }),
       )
@@ -187,9 +187,9 @@ export async function told(world: World, { kind, name }: Manifest, reason: strin
 
 /** Collections in which every object is a CR's: not those of rules, which a policy may also hold itself. */
 const children = new Set(managed.flatMap((descriptor) => descriptor.children?.collection.path ?? []))
-const paths = [...new Set(managed.flatMap(({ collections }) => collections.map(({ path }) => path)))].filter(
-  (path) => !children.has(path),
-)
+const paths = [
+  ...new Set(managed.flatMap(({ identity: { collections } }) => collections.map(({ path }) => path))),
+].filter((path) => !children.has(path))
 
 /** Ids of everything that the account holds in them, but for what was there before. */
 export async function objectIds(world: World): Promise<readonly string[]> {

@@ -35,7 +35,7 @@ export function subjects(chosen: readonly SpecCase[], suffix: string): readonly 
 export function pathOfObjects({ kind, spec }: Manifest): string {
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
-  return descriptor.collectionOf(spec as never).path
+  return descriptor.identity.collectionOf(spec as never).path
 }
 
 /** The values that an expectation may use, from the world's current CRs. */

@@ -15,7 +15,7 @@ export function casesTitled(title: 'minimal' | 'full'): readonly SpecCase[] {
 
 /** The spec with `text` in a visible field of its object: bots have a name and no description. */
 export function withText({ kind, spec }: Manifest, text: string): Record<string, unknown> {
-  const bot = managed.some(({ definition, markedBy }) => definition.kind === kind && markedBy === 'name')
+  const bot = managed.some(({ definition, identity }) => definition.kind === kind && identity.markedBy === 'name')
   return { ...spec, [bot ? 'displayName' : 'description']: text }
 }
 
@@ -37,7 +37,7 @@ export function collectionPaths(cases: readonly SpecCase[]): readonly string[] {
   const paths = cases.flatMap(({ kind, spec }) => {
     const descriptor = managed.find(({ definition }) => definition.kind === kind)
     if (descriptor === undefined) return []
-    const { path } = descriptor.collectionOf(spec('any'))
+    const { path } = descriptor.identity.collectionOf(spec('any'))
     return [path, ...(descriptor.children === undefined ? [] : [descriptor.children.collection.path])]
   })
   return [...new Set(paths)].map((path) => `/${path}`)
@@ -105,12 +105,14 @@ async function expectObjects(
   ])
   for (const descriptor of managed) {
     const crs = await world.list(descriptor.definition.kind)
-    const listed = (await Promise.all(descriptor.collections.map(({ path }) => world.remote(path)))).flat()
+    const listed = (await Promise.all(descriptor.identity.collections.map(({ path }) => world.remote(path)))).flat()
     // Objects from before, such as the world's own key, belong to no resource.
     const objects = listed.filter(({ id }) => !seeded.has(id))
     const [found, known] = [objects.map(({ id }) => id), crs.map(({ status }) => status?.id)]
     // A rule may also be a policy's own: `expectRules` counts them all.
-    const shared = managed.some(({ children }) => children && descriptor.collections.includes(children.collection))
+    const shared = managed.some(
+      ({ children }) => children && descriptor.identity.collections.includes(children.collection),
+    )
     if (shared) expect(found).toEqual(expect.arrayContaining(known))
     else expect(found.toSorted()).toEqual(known.toSorted())
     for (const { spec, status } of crs) {
@@ -120,7 +122,7 @@ async function expectObjects(
         expect(JSON.parse(String(object?.metadata))).toMatchObject(spec.metadata as object)
     }
     if (shared) continue
-    const paths: readonly string[] = descriptor.collections.map(({ path }) => `/${path}`)
+    const paths: readonly string[] = descriptor.identity.collections.map(({ path }) => `/${path}`)
     const made = world.journal().filter(({ method, path, status }) => {
       return method === 'POST' && status === 201 && paths.includes(path)
     })

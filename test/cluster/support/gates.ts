@@ -145,12 +145,12 @@ export class ApiGate implements Gate {
   }
 }
 
-const COLLECTIONS: readonly string[] = managed.flatMap(({ collections, children }) => {
+const COLLECTIONS: readonly string[] = managed.flatMap(({ identity: { collections }, children }) => {
   return [...collections, ...(children === undefined ? [] : [children.collection])].map(({ path }) => `/${path}`)
 })
 
 const WITH_TOKENS: ReadonlySet<string> = new Set(
-  managed.filter(hasToken).flatMap(({ collections }) => collections.map(({ path }) => `/${path}`)),
+  managed.filter(hasToken).flatMap(({ identity: { collections } }) => collections.map(({ path }) => `/${path}`)),
 )
 
 /** The CRs of requests: by the object in the path, the policy in the body, or the marker in the body. */

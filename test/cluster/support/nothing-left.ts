@@ -31,7 +31,9 @@ export async function expectNothingLeft(world: World, kept: Kept = {}): Promise<
   await world.pass()
   const needed = new Set<unknown>([world.journal()[0]?.keyId, ...objects])
   for (const { kind, name } of needs) needed.add((await world.ready(kind, name)).status?.id)
-  for (const path of new Set(managed.flatMap(({ collections }) => collections.map((each) => each.path)))) {
+  for (const path of new Set(
+    managed.flatMap(({ identity: { collections } }) => collections.map((each) => each.path)),
+  )) {
     const left = (await world.remote(path)).filter(({ id, ip_policy: policy }) => {
       return !needed.has(id) && !needed.has((policy as { readonly id?: string } | undefined)?.id)
     })

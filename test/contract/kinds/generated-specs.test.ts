@@ -122,7 +122,7 @@ describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
 const withInputs = managed.flatMap((each) => {
   const takes = fc
     .sample(specsFrom(each.schema, placesOf(each.kind)), { seed, numRuns: 60 })
-    .filter((spec) => each.descriptor.inputs(spec as CommonSpec).length > 0)
+    .filter((spec) => (each.descriptor.inputs?.of(spec as CommonSpec) ?? []).length > 0)
   return takes.length === 0 ? [] : [{ ...each, specs: takes.slice(0, 8) }]
 })
 
@@ -169,7 +169,7 @@ async function lived(descriptor: Managed, schema: SchemaNode, steps: readonly St
 }
 
 /** The only field that the API stores in full and does not show in full (`api-decisions.md § Values`). */
-function storedTarget({ collections }: Managed, id: string): unknown {
+function storedTarget({ identity: { collections } }: Managed, id: string): unknown {
   const accounts = Object.values(emulator.admin.snapshot().accounts)
   const stored = accounts.flatMap(({ objects: held }) => collections.flatMap(({ path }) => held[path] ?? []))
   return stored.find((each) => each.id === id)?.target

@@ -64,7 +64,7 @@ test('every resource of the quickstart is taken as it is and needs no second loo
     const life = new EmulatedLife(api, descriptor, around)
     await life.settle(spec)
     const { object } = await life.shown()
-    if (descriptor.markedBy === 'metadata') expect(object.metadata).toBe(markedMetadata(spec))
+    if (descriptor.identity.markedBy === 'metadata') expect(object.metadata).toBe(markedMetadata(spec))
     objects.set(`${kind}/${metadata.name}`, object)
   }
 })

@@ -51,7 +51,7 @@ const strangers: Readonly<Record<string, Stranger>> = {
 /** Puts two unmarked objects into every collection of the world's kinds, and makes lists return pages of one. */
 export async function amongStrangers(world: SimulatedWorld): Promise<void> {
   const wanted = new Set(
-    world.kinds.managed.flatMap(({ collections, children }) => {
+    world.kinds.managed.flatMap(({ identity: { collections }, children }) => {
       return [...collections, ...(children === undefined ? [] : [children.collection])].map(({ path }) => path)
     }),
   )

@@ -44,8 +44,10 @@ test('the oracle reports every changed field of an object', { timeout: 300_000 }
   for (const descriptor of kinds) {
     if (descriptor.role !== 'managed') continue
     const subjects = specsOf(descriptor.definition.kind)
-    for (const { path: collection } of descriptor.collections) {
-      const own = subjects.filter(({ spec }) => descriptor.collectionOf(spec(NAME) as never).path === collection)
+    for (const { path: collection } of descriptor.identity.collections) {
+      const own = subjects.filter(
+        ({ spec }) => descriptor.identity.collectionOf(spec(NAME) as never).path === collection,
+      )
       for (const [field, changes] of Object.entries(drifts[collection] ?? {})) {
         let isTold = false
         for (const subject of own.toReversed()) {

@@ -19,7 +19,7 @@ const unknownList = named('before', '404', {
 /** Everything restored without status, while the lists fail in which the objects would be found. */
 export const restoredAmidLists: readonly Trial[] = subjects.flatMap((subject) => {
   const { kind, title } = subject
-  const collections = managed.find(({ definition }) => definition.kind === kind)?.collections ?? []
+  const collections = managed.find(({ definition }) => definition.kind === kind)?.identity.collections ?? []
   const paths = new Set(collections.map(({ path }) => `/${path}`))
   return [unknownList, lostCursor].map(({ name, fault }): Trial => {
     const hits = (sighting: Sighting): boolean =>

@@ -85,8 +85,8 @@ export const creating: readonly Mutant[] = [
     'scan before a POST of its own that got no answer must be over',
     CREATE,
     [
-      'run.memory.unknownUntil = clock.monotonic() + times.requestTimeoutMs\n    return undefined',
-      'run.memory.unknownUntil = clock.monotonic()\n    return undefined',
+      'run.memory.identity.unknownUntil = clock.monotonic() + times.requestTimeoutMs\n    return undefined',
+      'run.memory.identity.unknownUntil = clock.monotonic()\n    return undefined',
     ],
     lateCreate,
   ),
@@ -105,7 +105,7 @@ export const creating: readonly Mutant[] = [
     ],
     lateCreate,
   ),
-  mutant('keep no answer in memory until it is stored', CREATE, ['  memory.answer = answer\n', ''], {
+  mutant('keep no answer in memory until it is stored', CREATE, ['  memory.identity.answer = answer\n', ''], {
     suite: 'kubernetes-faults',
     cases: '(Backend group|APIKey apikey) / create',
   }),
@@ -127,7 +127,7 @@ export const creating: readonly Mutant[] = [
   mutant(
     "send `rawMetadata` with the POST in the mark's place",
     'src/managed/plan/plan.ts',
-    ['[descriptor.markedBy]: marker,', '[descriptor.markedBy]: desired.spec.rawMetadata ?? marker,'],
+    ['[descriptor.identity.markedBy]: marker,', '[descriptor.identity.markedBy]: desired.spec.rawMetadata ?? marker,'],
     kills('full / create'),
   ),
   mutant(
@@ -176,7 +176,7 @@ export const creating: readonly Mutant[] = [
   mutant(
     'take what an edge was made with for somebody else’s once its spec names it no more',
     TAKE,
-    ['run.descriptor.intent(run.cr.spec, {}, attempt.modules)', 'run.descriptor.intent(run.cr.spec, {})'],
+    ['run.cr.spec, {}, attempt.modules)', 'run.cr.spec, {})'],
     { suite: 'edited-meanwhile', cases: '^Edge ', isWhole: true },
   ),
   mutant(

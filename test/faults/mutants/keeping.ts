@@ -4,7 +4,7 @@ const APPLY = 'src/managed/plan/apply.ts'
 const FIND_OBJECT = 'src/managed/identity/find-object.ts'
 const REPLACE = 'src/managed/plan/replace.ts'
 const DELETE = 'src/managed/delete/delete.ts'
-const LAST_LOOK = '  refuseWhileReferred(run)\n  run.memory.heldUp = undefined\n  await deleteOwn'
+const LAST_LOOK = '  refuseWhileReferred(run)\n  run.memory.delete.heldUp = undefined\n  await deleteOwn'
 const PROTOCOL = 'src/managed/identity/create-step.ts'
 const RULES = 'src/kinds/ip-policy/rules.ts'
 

@@ -178,7 +178,7 @@ async function expectNotTwice(world: World, walks: readonly Walk[]): Promise<voi
   for (const { kind, name, spec, stop } of walks) {
     const uid = crs.get(name)?.metadata.uid
     const descriptor = managed.find(({ definition }) => definition.kind === kind)
-    const path = `/${descriptor?.collectionOf(spec).path}`
+    const path = `/${descriptor?.identity.collectionOf(spec).path}`
     const made = world.writes().filter((entry) => isCreated(entry) && entry.path === path && markIn(entry)?.uid === uid)
     if (uid === undefined) continue
     const isLate = stop.when === 'before' && stop.write.sort.startsWith(`API POST ${path}`)

@@ -3,7 +3,7 @@ import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 
 /** The collections in which these kinds create objects, including their children's. */
 export function collectionsOf({ managed }: KindsRegistry): readonly Collection[] {
-  return managed.flatMap(({ collections: own, children }) => {
+  return managed.flatMap(({ identity: { collections: own }, children }) => {
     return children === undefined ? own : [...own, children.collection]
   })
 }

@@ -102,10 +102,13 @@ export class Reversions {
   /** The object, its parts, and objects that say more about its references than their ids. */
   async #held(cr: CustomResource): Promise<HeldObjects> {
     const descriptor = this.#world.kinds.managedKind(cr.kind)
-    const needed = new Set(descriptor?.refersTo.map(({ kind }) => kind))
+    const needed = new Set(descriptor?.references.kinds.map(({ kind }) => kind))
     const others = this.#world.kinds.managed.filter((each) => needed.has(each.definition.kind) && cr.kind === 'Edge')
     const own = [this.#world.placeOf(cr)?.path, descriptor?.children?.collection.path]
-    const wanted = new Set([...own, ...others.flatMap(({ collections }) => collections.map(({ path }) => path))])
+    const wanted = new Set([
+      ...own,
+      ...others.flatMap(({ identity: { collections } }) => collections.map(({ path }) => path)),
+    ])
     return await this.#list((path) => wanted.has(path))
   }
 }

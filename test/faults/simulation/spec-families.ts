@@ -3,7 +3,7 @@ import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
 import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
-import type { FoundReference } from '../../../src/managed/descriptor/descriptor.ts'
+import type { FoundReference } from '../../../src/managed/descriptor/references.ts'
 import { caPem, partnerCaPem } from '../../builders/contract/ca-pem.ts'
 import { keepsAllRules, withDefaults, withFixedFields } from '../../builders/schema-rules.ts'
 import { type Places, type Spec, specsFrom } from '../../builders/schema-specs.ts'
@@ -115,7 +115,7 @@ function mayFollow(schema: SchemaNode, before: Spec, after: Spec): boolean {
 }
 
 function referencesOf(descriptor: Managed, schema: SchemaNode, specs: readonly Spec[]): readonly FoundReference[] {
-  return specs.flatMap((spec) => descriptor.references(withDefaults(schema, spec) as CommonSpec))
+  return specs.flatMap((spec) => descriptor.references.of(withDefaults(schema, spec) as CommonSpec))
 }
 
 function need(kind: string, name: string, spec: Record<string, unknown>): Manifest {

@@ -363,7 +363,7 @@ export class SimulatedWorld {
   /** Where the API stores the object of a resource; undefined before there is one. */
   placeOf(cr: CustomResource): { readonly path: string; readonly id: string } | undefined {
     const { id } = statusOf(cr)
-    const collection = this.kinds.managedKind(cr.kind)?.collectionOf(cr.spec)
+    const collection = this.kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
     return id === undefined || collection === undefined ? undefined : { path: collection.path, id }
   }
 

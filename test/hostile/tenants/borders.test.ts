@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { AccessEntry, UnmanagedObjects } from '../../../src/managed/descriptor/access.ts'
-import type { FoundReference } from '../../../src/managed/descriptor/descriptor.ts'
+import type { FoundReference } from '../../../src/managed/descriptor/references.ts'
 import { memberKinds } from '../../builders/access.ts'
 import { CONFIG_MAP, type Manifest, SECRET, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
@@ -77,7 +77,7 @@ async function make(whose: Tenant, manifest: Manifest): Promise<Resource> {
 /** The address of a resource's object. */
 function pathOf({ kind, spec }: Manifest, id: string): string {
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
-  return `/${descriptor?.collectionOf(spec as never).path}/${id}`
+  return `/${descriptor?.identity.collectionOf(spec as never).path}/${id}`
 }
 
 /** The victim's resources of a kind, with their dependencies. */
@@ -194,8 +194,8 @@ describe.each(['Deny', 'Adopt'] as const)('where mallory may use objects without
 
       // By every reference, with the id and with the name; all other references in the spec are mallory's own.
       const descriptor = managed.find(({ definition }) => definition.kind === kind)
-      const theirReferences = descriptor?.references(subject.spec as never) ?? []
-      const references = descriptor?.references(own as never) ?? []
+      const theirReferences = descriptor?.references.of(subject.spec as never) ?? []
+      const references = descriptor?.references.of(own as never) ?? []
       for (const [index, reference] of references.entries()) {
         const { kind: targetKind, ref: target } = theirReferences[index] as FoundReference
         // Objects that a spec can only name by id are unmanaged.

@@ -75,7 +75,7 @@ async function said(tenant: Tenant, { kind, name }: Manifest, type: string, reas
 function pathsOf(kind: string): readonly string[] {
   const descriptor = memberKinds.find(({ definition }) => definition.kind === kind)
   if (descriptor?.role === 'command') return [`/${descriptor.collection.path}`]
-  return (descriptor?.role === 'managed' ? descriptor.collections : []).map(({ path }) => `/${path}`)
+  return (descriptor?.role === 'managed' ? descriptor.identity.collections : []).map(({ path }) => `/${path}`)
 }
 
 /** Requests for the tenant's objects of the kind, or for any of them. */
@@ -152,7 +152,7 @@ describe('a kind that is no longer allowed is neither changed nor deleted, and c
 function pathOf(kind: string, spec: Record<string, unknown>): string {
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   if (descriptor === undefined) throw new Error(`${kind} has no objects`)
-  return `/${descriptor.collectionOf(spec as never).path}`
+  return `/${descriptor.identity.collectionOf(spec as never).path}`
 }
 
 function deletedType(kind: string) {

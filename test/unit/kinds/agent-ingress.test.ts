@@ -20,7 +20,7 @@ function remoteWith(management: unknown): RemoteObject {
   }
 }
 
-const readiness = (remote: RemoteObject, spec = managed) => agentIngress.readiness({ spec, remote, now: start })
+const readiness = (remote: RemoteObject, spec = managed) => agentIngress.status.readiness({ spec, remote, now: start })
 const condition = (type: string, remote: RemoteObject, spec = managed) =>
   readiness(remote, spec).conditions?.find((candidate) => candidate.type === type)
 
@@ -53,11 +53,13 @@ describe('while another certificate is made for a changed policy', () => {
     ] as const,
   })
   const readyAfter = (reason: string, seconds: number): boolean =>
-    agentIngress.readiness({
+    agentIngress.status.readiness({
       spec: managed,
       remote,
       now: start,
-      status: after(reason, seconds) as unknown as NonNullable<Parameters<typeof agentIngress.readiness>[0]['status']>,
+      status: after(reason, seconds) as unknown as NonNullable<
+        Parameters<typeof agentIngress.status.readiness>[0]['status']
+      >,
     }).ready
 
   test('the ingress stays ready where one was in use', () => {
@@ -90,7 +92,7 @@ test('a failing renewal shows while the certificate in use still works', () => {
 test('a domain of the service needs no records and says nothing about DNS', () => {
   const remote = { ...remoteWith({ renews_at: at(60), provisioning_job: null }), ns_targets: [] }
   expect(condition('DNSReady', remote)).toBeUndefined()
-  expect(agentIngress.status(remote, {})).not.toHaveProperty('dnsRecords')
+  expect(agentIngress.status.shown(remote, {})).not.toHaveProperty('dnsRecords')
 })
 
 test('without a policy the ingress is ready, and no certificate is waited for', () => {
@@ -102,7 +104,7 @@ test('without a policy the ingress is ready, and no certificate is waited for', 
 })
 
 test('name servers and regions are in the status in one order, whatever the order of the response', () => {
-  const status = agentIngress.status(remoteWith(null), {})
+  const status = agentIngress.status.shown(remoteWith(null), {})
   expect(status).toEqual({
     nsTargets: targets.toSorted(),
     certificatePolicy: { authority: 'letsencrypt', privateKeyType: 'rsa' },

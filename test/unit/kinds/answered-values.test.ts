@@ -42,8 +42,8 @@ test('the domain of an answer is a name, a wildcard, or none', () => {
 describe('an answer about a domain', () => {
   const spec = { domain: 'shop.example.com' }
   const target = 'x.cname.tunnel.example'
-  const ofDomain = (fields: object) => reservedDomain.answerProblem?.(spec, { id: 'rd_1', ...fields })
-  const ofIngress = (fields: object) => agentIngress.answerProblem?.(spec, { id: 'agin_1', ...fields })
+  const ofDomain = (fields: object) => reservedDomain.status.answerProblem?.(spec, { id: 'rd_1', ...fields })
+  const ofIngress = (fields: object) => agentIngress.status.answerProblem?.(spec, { id: 'agin_1', ...fields })
 
   test('is used when it is about the domain of the spec, in whatever case, or says nothing of one', () => {
     for (const domain of ['shop.example.com', 'Shop.Example.Com', 'shop.example.com.', undefined, null]) {
@@ -95,8 +95,8 @@ describe('an answer about a domain', () => {
     expect(names(agentIngress.companion?.content({ ...spec, dns: { endpoint: true } }, ingress, {}))).toEqual([
       'shop.example.com',
     ])
-    expect(reservedDomain.status({ ...remote, cname_target: '*.x' }, {})).not.toHaveProperty('cnameTarget')
-    expect(reservedDomain.status({ ...remote, domain: 'a b' }, {})).not.toHaveProperty('dnsRecords')
+    expect(reservedDomain.status.shown({ ...remote, cname_target: '*.x' }, {})).not.toHaveProperty('cnameTarget')
+    expect(reservedDomain.status.shown({ ...remote, domain: 'a b' }, {})).not.toHaveProperty('dnsRecords')
   })
 })
 

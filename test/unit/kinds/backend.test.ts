@@ -6,7 +6,7 @@ import { desiredOf } from '../../builders/kinds/desired.ts'
 
 test('a backend lives in the collection of its type', () => {
   const types: readonly BackendSpec['type'][] = ['TunnelGroup', 'HTTPResponse', 'Weighted', 'Failover']
-  expect(types.map((type) => backend.collectionOf({ type }).path)).toEqual([
+  expect(types.map((type) => backend.identity.collectionOf({ type }).path)).toEqual([
     'backends/tunnel_group',
     'backends/http_response',
     'backends/weighted',
@@ -22,27 +22,27 @@ test('children are sent by id, with weights or in order', () => {
     ],
   }
   const failover = { backendRefs: [{ name: 'b' }, { name: 'a' }] }
-  expect(backend.desire(desiredOf<BackendSpec>({ spec: { type: 'Weighted', weighted } }), undefined)).toEqual({
+  expect(backend.fields.desire(desiredOf<BackendSpec>({ spec: { type: 'Weighted', weighted } }), undefined)).toEqual({
     backends: { 'id-of-a': 3, bkdtg_1: 0 },
   })
-  expect(backend.desire(desiredOf<BackendSpec>({ spec: { type: 'Failover', failover } }), undefined)).toEqual({
+  expect(backend.fields.desire(desiredOf<BackendSpec>({ spec: { type: 'Failover', failover } }), undefined)).toEqual({
     backends: ['id-of-b', 'id-of-a'],
   })
 })
 
 test('the order of a failover backend counts', () => {
   const spec: BackendSpec = { type: 'Failover', failover: { backendRefs: [{ id: 'b' }, { id: 'a' }] } }
-  expect(backend.comparable(backend.desire(desiredOf({ spec }), undefined)).backends).toEqual(['b', 'a'])
+  expect(backend.fields.comparable(backend.fields.desire(desiredOf({ spec }), undefined)).backends).toEqual(['b', 'a'])
   for (const backends of [
     ['a', 'b'],
     ['b', 'a'],
   ]) {
-    expect(backend.comparable(backend.observe({ id: 'x', backends })).backends).toEqual(backends)
+    expect(backend.fields.comparable(backend.fields.observe({ id: 'x', backends })).backends).toEqual(backends)
   }
 })
 
 test('children are found in a remote object of either form', () => {
-  const idsIn = backend.refersTo[0]?.idsIn
+  const idsIn = backend.references.kinds[0]?.idsIn
   expect(idsIn?.({ id: 'x', backends: { a: 1, b: 2 } })).toEqual(['a', 'b'])
   expect(idsIn?.({ id: 'x', backends: ['b', 'a'] })).toEqual(['b', 'a'])
   expect(idsIn?.({ id: 'x', labels: {} })).toEqual([])
@@ -50,10 +50,10 @@ test('children are found in a remote object of either form', () => {
 
 test('names of headers are sent as they are written and compared without their case', () => {
   const spec: BackendSpec = { type: 'HTTPResponse', httpResponse: { headers: { 'Content-Type': 'text/plain' } } }
-  const sent = backend.desire(desiredOf({ spec }), undefined)
+  const sent = backend.fields.desire(desiredOf({ spec }), undefined)
   expect(sent.headers).toEqual({ 'Content-Type': 'text/plain' })
-  expect(backend.comparable(sent).headers).toEqual({ 'content-type': 'text/plain' })
-  expect(backend.observe({ id: 'x', headers: null }).headers).toEqual({})
+  expect(backend.fields.comparable(sent).headers).toEqual({ 'content-type': 'text/plain' })
+  expect(backend.fields.observe({ id: 'x', headers: null }).headers).toEqual({})
 })
 
 test('headers that differ only in case, and names that are none, are problems that say which', () => {
@@ -71,11 +71,11 @@ describe('the status', () => {
     { id: 'tn_2', uri: '' },
     { id: 'tn_1', uri: '' },
   ]
-  const online = (remote: RemoteObject) => backend.readiness({ spec: group, remote, now: 0 })
+  const online = (remote: RemoteObject) => backend.status.readiness({ spec: group, remote, now: 0 })
   const group = { type: 'TunnelGroup' } as const
 
   test('has the labels of a group, and its online tunnels in a fixed order', () => {
-    expect(backend.status({ id: 'x', labels: { app: 'shop' }, tunnels }, {})).toEqual({
+    expect(backend.status.shown({ id: 'x', labels: { app: 'shop' }, tunnels }, {})).toEqual({
       labels: { app: 'shop' },
       tunnelCount: 2,
       tunnels: ['tn_1', 'tn_2'],
@@ -92,17 +92,19 @@ describe('the status', () => {
   test('says nothing of tunnels where the API does not', () => {
     for (const remote of [{ id: 'x' }, { id: 'x', tunnels: null }]) {
       expect(online(remote).conditions).toEqual([])
-      expect(backend.status(remote, {})).toEqual({})
+      expect(backend.status.shown(remote, {})).toEqual({})
     }
   })
 
   test('has the weights of a weighted backend, and the order of a failover', () => {
-    expect(backend.status({ id: 'x', backends: { b: 10, a: 90 } }, {})).toEqual({
+    expect(backend.status.shown({ id: 'x', backends: { b: 10, a: 90 } }, {})).toEqual({
       backends: [
         { id: 'a', weight: 90 },
         { id: 'b', weight: 10 },
       ],
     })
-    expect(backend.status({ id: 'x', backends: ['b', 'a'] }, {})).toEqual({ backends: [{ id: 'b' }, { id: 'a' }] })
+    expect(backend.status.shown({ id: 'x', backends: ['b', 'a'] }, {})).toEqual({
+      backends: [{ id: 'b' }, { id: 'a' }],
+    })
   })
 })

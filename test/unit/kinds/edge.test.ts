@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge/schema.ts'
 import { edge } from '../../../src/kinds/edge.ts'
+import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
 import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
@@ -50,14 +51,17 @@ describe('a create', () => {
         'ReservedAddress/ra_1': { id: 'ra_1', addr: '1.tcp.example.net:10001' },
       },
     })
-    expect(edge.desire(desired, undefined).hostports).toEqual(['shop.example.com:443', '1.tcp.example.net:10001'])
+    expect(edge.fields.desire(desired, undefined).hostports).toEqual([
+      'shop.example.com:443',
+      '1.tcp.example.net:10001',
+    ])
   })
 
   test.each(['Host', 'ReservedDomain', 'ReservedAddress'] as const)(
     'does not listen on a %s without the member of that type',
     (type) => {
       const desired = desiredOf<EdgeSpec>({ spec: { protocol: 'TLS', hostports: [{ type, port: 443 }] } })
-      expect(() => edge.desire(desired, undefined)).toThrow(expect.objectContaining({ code: 'MISSING_MEMBER' }))
+      expect(() => edge.fields.desire(desired, undefined)).toThrow(expect.objectContaining({ code: 'MISSING_MEMBER' }))
     },
   )
 })
@@ -67,7 +71,7 @@ describe('a module that is not in the spec', () => {
 
   test('is disabled when Culvert put it there', () => {
     const desired = desiredOf({ spec: without, status: { internal: { appliedModules: ['backend', 'ipRestriction'] } } })
-    expect(edge.desire(desired, remote)).toEqual({
+    expect(edge.fields.desire(desired, remote)).toEqual({
       hostports: [],
       backend: { enabled: false },
       ip_restriction: { enabled: false },
@@ -77,36 +81,36 @@ describe('a module that is not in the spec', () => {
 
   test('is left alone and reported when somebody else put it there', () => {
     const desired = desiredOf({ spec: without, status: { internal: { appliedModules: ['backend'] } } })
-    expect(edge.desire(desired, remote).ip_restriction).toBeUndefined()
+    expect(edge.fields.desire(desired, remote).ip_restriction).toBeUndefined()
     const kept = { appliedModules: ['backend'] }
-    expect(edge.status(remote, kept)).toMatchObject({ foreignModules: ['ipRestriction'] })
-    expect(edge.internal(remote, kept)).toEqual(kept)
+    expect(edge.status.shown(remote, kept)).toMatchObject({ foreignModules: ['ipRestriction'] })
+    expect(settledModules(edge.modules, remote, kept)).toEqual(kept)
   })
 
   test('is somebody else’s when neither the spec nor the status says that we put it there', () => {
     const named: EdgeSpec = { ...without, backend: { id: 'bkdtg_1' } }
-    const kept = edge.intent(named, {})
-    expect(edge.status(remote, kept)).toMatchObject({
+    const kept = intendedModules(edge.modules, named, {})
+    expect(edge.status.shown(remote, kept)).toMatchObject({
       hostports: ['a.example.com:443'],
       access: 'Restricted',
       foreignModules: ['ipRestriction'],
     })
-    expect(edge.internal(remote, kept)).toEqual({ appliedModules: ['backend'] })
+    expect(settledModules(edge.modules, remote, kept)).toEqual({ appliedModules: ['backend'] })
   })
 
   test('is nobody’s once it is disabled', () => {
     const disabled = { ...remote, ip_restriction: { enabled: false, ip_policies: [] } }
     const kept = { appliedModules: ['backend', 'ipRestriction'] }
-    expect(edge.status(disabled, kept)).toMatchObject({ access: 'Public' })
-    expect(edge.internal(disabled, kept)).toEqual({ appliedModules: ['backend'] })
+    expect(edge.status.shown(disabled, kept)).toMatchObject({ access: 'Public' })
+    expect(settledModules(edge.modules, disabled, kept)).toEqual({ appliedModules: ['backend'] })
   })
 })
 
 test('what an update is about to add is taken charge of before it is sent', () => {
-  expect(edge.intent(spec, { appliedModules: ['trafficPolicy'] })).toEqual({
+  expect(intendedModules(edge.modules, spec, { appliedModules: ['trafficPolicy'] })).toEqual({
     appliedModules: ['backend', 'ipRestriction', 'trafficPolicy'],
   })
-  expect(edge.intent(spec, {}, ['tlsTermination'])).toEqual({
+  expect(intendedModules(edge.modules, spec, {}, ['tlsTermination'])).toEqual({
     appliedModules: ['backend', 'ipRestriction', 'tlsTermination'],
   })
 })
@@ -121,10 +125,10 @@ describe('a module that the spec switches off', () => {
   const quiet = { markedMetadata: undefined, inputsChanged: false }
 
   test('waits for nothing, and is made without anything in it', () => {
-    expect(edge.references(disabled).map(({ path }) => path)).toEqual(['spec.backend'])
-    expect(edge.desire(desired, undefined).ip_restriction).toEqual({ enabled: false })
+    expect(edge.references.of(disabled).map(({ path }) => path)).toEqual(['spec.backend'])
+    expect(edge.fields.desire(desired, undefined).ip_restriction).toEqual({ enabled: false })
     for (const held of [null, { enabled: false, ip_policies: [] }]) {
-      expect(edge.observe({ ...remote, ip_restriction: held }).ip_restriction).toEqual({ enabled: false })
+      expect(edge.fields.observe({ ...remote, ip_restriction: held }).ip_restriction).toEqual({ enabled: false })
     }
   })
 
@@ -163,9 +167,9 @@ describe('a module that the spec switches off', () => {
 
   test('lets go of what it refers to once it has left the spec', () => {
     const held = off(['ipp_2'])
-    const kept = edge.internal(held, { appliedModules: ['ipRestriction'] })
+    const kept = settledModules(edge.modules, held, { appliedModules: ['ipRestriction'] })
     expect(kept).toEqual({ appliedModules: ['ipRestriction'] })
-    expect(edge.status(held, kept).foreignModules).toEqual(['backend'])
+    expect(edge.status.shown(held, kept).foreignModules).toEqual(['backend'])
     const { ipRestriction: _, ...without } = disabled
     const gone = desiredOf({ spec: without, status: { internal: kept } })
     expect(planUpdate(edge, gone, held, quiet)?.body).toEqual({ ip_restriction: { enabled: false } })
@@ -183,7 +187,7 @@ describe('of an adopted edge', () => {
   }
   const bodyFor = (named: Partial<EdgeSpec>, object: RemoteObject, applied: readonly string[] = []) => {
     const whole: EdgeSpec = { protocol: 'TLS', ...named }
-    const decided = new Set([...edge.setBy(whole), ...applied])
+    const decided = new Set([...edge.fields.setBy(whole), ...applied])
     const desired = { ...desiredOf({ spec: whole }), decides: (field: string) => decided.has(field) }
     return planUpdate(edge, desired, object, { markedMetadata: undefined, inputsChanged: false })?.body
   }
@@ -222,7 +226,7 @@ describe('a policy that was deleted', () => {
     ip_restriction: { enabled: true, ip_policies: ids.map((id) => ({ id, uri: '' })) },
   })
   const sent = (names: readonly string[], held: RemoteObject) =>
-    (edge.desire(gone(names), held).ip_restriction as { readonly ip_policy_ids: unknown }).ip_policy_ids
+    (edge.fields.desire(gone(names), held).ip_restriction as { readonly ip_policy_ids: unknown }).ip_policy_ids
 
   test('stays where the edge holds it, and does not keep another from being added', () => {
     expect(sent(['office'], holding('ipp_2', 'id-of-office'))).toEqual(['id-of-office', 'ipp_2'])
@@ -232,7 +236,7 @@ describe('a policy that was deleted', () => {
 
   test('stays where nothing would be left', () => {
     const all = { ...gone([]), isGone: () => true }
-    expect(edge.desire(all, holding('id-of-office')).ip_restriction).toEqual({
+    expect(edge.fields.desire(all, holding('id-of-office')).ip_restriction).toEqual({
       enabled: true,
       ip_policy_ids: ['id-of-office', 'ipp_2'],
     })
@@ -240,13 +244,16 @@ describe('a policy that was deleted', () => {
 })
 
 test('a module that the API returns without enabled is enabled', () => {
-  const { ip_restriction } = edge.observe({ ...remote, ip_restriction: { ip_policies: [{ id: 'ipp_1', uri: '' }] } })
+  const { ip_restriction } = edge.fields.observe({
+    ...remote,
+    ip_restriction: { ip_policies: [{ id: 'ipp_1', uri: '' }] },
+  })
   expect(ip_restriction).toEqual({ enabled: true, ip_policy_ids: ['ipp_1'] })
 })
 
 test('a single rule or action of the traffic policy is read as a list of one', () => {
   const single = { inbound: { name: 'a', actions: { type: 'deny' } }, outbound: null }
-  expect(edge.observe({ ...remote, policy: single }).policy).toEqual({
+  expect(edge.fields.observe({ ...remote, policy: single }).policy).toEqual({
     enabled: true,
     inbound: [{ name: 'a', expressions: [], actions: [{ type: 'deny', config: {} }] }],
     outbound: [],
@@ -267,7 +274,7 @@ test.each([
   ],
   ['Public', { ip_restriction: { enabled: true, ip_policies: [] }, mutual_tls: null }],
 ])('access is %s when the modules say so', (access, modules) => {
-  expect(edge.status({ id: 'x', ...modules }, {}).access).toBe(access)
+  expect(edge.status.shown({ id: 'x', ...modules }, {}).access).toBe(access)
 })
 
 test('the modules stand in the status as the API has them, whoever set them', () => {
@@ -278,14 +285,14 @@ test('the modules stand in the status as the API has them, whoever set them', ()
     tls_termination: { enabled: true, terminate_at: 'edge', min_version: 'tls1.2' },
     policy: { enabled: true, inbound: [{ name: 'a' }, { name: 'b' }], outbound: null },
   }
-  expect(edge.status({ id: 'x', ...modules }, {}).modules).toEqual({
+  expect(edge.status.shown({ id: 'x', ...modules }, {}).modules).toEqual({
     backend: { enabled: false },
     ipRestriction: { enabled: true, ipPolicyIDs: ['ipp_1', 'ipp_2'] },
     mutualTLS: { enabled: true, certificateAuthorityIDs: ['ca_1'] },
     tlsTermination: { enabled: true, terminateAt: 'Edge', minVersion: 'tls1.2' },
     trafficPolicy: { enabled: true, inboundRules: 2, outboundRules: 0 },
   })
-  expect(edge.status({ id: 'x', backend: null }, {})).not.toHaveProperty('modules')
+  expect(edge.status.shown({ id: 'x', backend: null }, {})).not.toHaveProperty('modules')
 })
 
 describe('without a minVersion in the spec', () => {
@@ -296,12 +303,12 @@ describe('without a minVersion in the spec', () => {
   })
   const differs = (min_version: string | null): boolean => {
     const found = holding(min_version)
-    const wanted = edge.comparable(edge.desire(desiredOf({ spec: tls }), found)).tls_termination
-    return JSON.stringify(wanted) !== JSON.stringify(edge.observe(found).tls_termination)
+    const wanted = edge.fields.comparable(edge.fields.desire(desiredOf({ spec: tls }), found)).tls_termination
+    return JSON.stringify(wanted) !== JSON.stringify(edge.fields.observe(found).tls_termination)
   }
 
   test('none is sent', () => {
-    expect(edge.desire(desiredOf({ spec: tls }), undefined).tls_termination).toEqual({
+    expect(edge.fields.desire(desiredOf({ spec: tls }), undefined).tls_termination).toEqual({
       enabled: true,
       terminate_at: 'edge',
     })
@@ -318,7 +325,7 @@ describe('without a minVersion in the spec', () => {
 
 test('a domain or address is in use while an edge listens on it', () => {
   const uses = (kind: string, target: RemoteObject) =>
-    edge.refersTo
+    edge.references.kinds
       .find((entry) => entry.kind === kind)
       ?.uses?.({ id: 'x', hostports: ['a.example.com:443', 't.example.net:1000'] }, target)
   expect(uses('ReservedDomain', { id: 'rd', domain: 'a.example.com' })).toBe(true)

@@ -22,8 +22,8 @@ const sent = {
 }
 
 test('the target is the one member that the spec has, with the values of its Secrets', () => {
-  expect(eventDestination.desire(desired, undefined)).toEqual({ format: 'json', target: sent })
-  expect(eventDestination.inputs(spec).map(({ path }) => path)).toEqual([
+  expect(eventDestination.fields.desire(desired, undefined)).toEqual({ format: 'json', target: sent })
+  expect(eventDestination.inputs?.of(spec).map(({ path }) => path)).toEqual([
     'spec.kinesis.auth.accessKey.accessKeyIDSecretRef',
     'spec.kinesis.auth.accessKey.secretAccessKeySecretRef',
   ])
@@ -32,7 +32,7 @@ test('the target is the one member that the spec has, with the values of its Sec
 test('an empty text of a monitor is none', () => {
   const apiKeySecretRef = { name: 'm', key: 'k' }
   const sentFor = (monitor: NonNullable<EventDestinationSpec['monitor']>) =>
-    eventDestination.desire(desiredOf<EventDestinationSpec>({ spec: { type: 'Monitor', monitor } }), undefined)
+    eventDestination.fields.desire(desiredOf<EventDestinationSpec>({ spec: { type: 'Monitor', monitor } }), undefined)
   expect(sentFor({ apiKeySecretRef, tags: '', service: '', site: '' })).toEqual(sentFor({ apiKeySecretRef }))
 })
 
@@ -45,22 +45,24 @@ test('the target is sent again when a Secret changes, and only then', () => {
 })
 
 test('no secret is ever among what is compared', () => {
-  expect(JSON.stringify(eventDestination.comparable({ target: sent }))).not.toContain('cloud/secret')
+  expect(JSON.stringify(eventDestination.fields.comparable({ target: sent }))).not.toContain('cloud/secret')
   const monitor = desiredOf<EventDestinationSpec>({
     spec: { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'm', key: 'k' } } },
   })
-  expect(JSON.stringify(eventDestination.comparable(eventDestination.desire(monitor, undefined)))).not.toContain('m/k')
+  expect(
+    JSON.stringify(eventDestination.fields.comparable(eventDestination.fields.desire(monitor, undefined))),
+  ).not.toContain('m/k')
 })
 
 test('the id of the access key is compared unless the API hides it', () => {
   const hiding = { id: 'ed_1', target: { kinesis: { auth: { creds: { cloud_access_key_id: null } } } } }
   const showing = { id: 'ed_1', target: { kinesis: { auth: { creds: { cloud_access_key_id: 'other' } } } } }
-  expect(JSON.stringify(eventDestination.comparable({ target: sent }, showing))).toContain('cloud/id')
-  expect(JSON.stringify(eventDestination.comparable({ target: sent }, hiding))).not.toContain('cloud/id')
+  expect(JSON.stringify(eventDestination.fields.comparable({ target: sent }, showing))).toContain('cloud/id')
+  expect(JSON.stringify(eventDestination.fields.comparable({ target: sent }, hiding))).not.toContain('cloud/id')
 })
 
 test('a target that Culvert does not know is shown by the API’s name for it', () => {
-  expect(eventDestination.status({ id: 'ed_1', target: { firehose: null, s3: { bucket: 'b' } } }, {})).toEqual({
+  expect(eventDestination.status.shown({ id: 'ed_1', target: { firehose: null, s3: { bucket: 'b' } } }, {})).toEqual({
     targetType: 's3',
   })
 })
@@ -74,7 +76,7 @@ test('a destination without the member of its type is not sent', () => {
     { type: 'Monitor' },
   ]
   for (const each of members) {
-    expect(() => eventDestination.desire(desiredOf({ spec: each }), undefined)).toThrow(
+    expect(() => eventDestination.fields.desire(desiredOf({ spec: each }), undefined)).toThrow(
       expect.objectContaining({ code: 'MISSING_MEMBER' }),
     )
   }

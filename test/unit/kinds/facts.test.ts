@@ -84,7 +84,7 @@ type Note = (way: 'create' | 'update', path: string, body: Fields) => void
 /** Sends a sample, once as a create and once against an object that differs in every field. */
 function send(descriptor: ManagedDescriptor, sample: CommonSpec, note: Note): void {
   const desired = desiredOf({ spec: { ...sample, description: 'text', metadata: { team: 'data' } }, objects })
-  const { path } = descriptor.collectionOf(sample)
+  const { path } = descriptor.identity.collectionOf(sample)
   note('create', path, planCreate(descriptor, desired, 'marker'))
   const observed = { remote: differing, children: [{ ...differing, cidr: '10.0.0.0/8', action: 'allow' }] }
   const context = { markedMetadata: 'marker', inputsChanged: true }
@@ -179,7 +179,7 @@ test('every response field that no request sets is in the status', () => {
     not_after: '2031-01-05T00:00:00Z',
     sources: [{ type: 'type-seen.v0', uri: 'source-uri-seen' }],
   }
-  const shown = JSON.stringify(managed.map((descriptor) => descriptor.status(remote, {})))
+  const shown = JSON.stringify(managed.map((descriptor) => descriptor.status.shown(remote, {})))
   const expected = [...JSON.stringify(remote).matchAll(/"([a-z_.-]*-seen[^"]*|2031[^"]*)"/g)].map(([, value]) => value)
   expect(expected).toHaveLength(22)
   for (const value of expected) expect(shown).toContain(value)

@@ -21,6 +21,7 @@ import { tunnelCredential } from '../../../src/kinds/tunnel-credential.ts'
 import type { CommonSpec, CommonStatus } from '../../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import type { Fields } from '../../../src/managed/descriptor/fields.ts'
+import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
 import { plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
@@ -79,9 +80,9 @@ class Life<Spec extends CommonSpec> {
 
   #seen(spec: Spec, remote: RemoteObject): void {
     const { internal } = this.#status
-    const kept = { ...internal, ...this.#descriptor.intent(spec, internal ?? {}) }
-    const after = { ...kept, ...this.#descriptor.internal(remote, kept) }
-    this.#status = { ...this.#descriptor.status(remote, kept), internal: after }
+    const kept = { ...internal, ...intendedModules(this.#descriptor.modules, spec, internal ?? {}) }
+    const after = { ...kept, ...settledModules(this.#descriptor.modules, remote, kept) }
+    this.#status = { ...this.#descriptor.status.shown(remote, kept), internal: after }
   }
 
   left(spec: Spec): readonly unknown[] {
@@ -108,7 +109,7 @@ function settlesAtOnce<Spec extends CommonSpec>(descriptor: ManagedDescriptor<Sp
       const life = new Life(descriptor)
       for (const next of specs) {
         const sent = Object.keys(life.update(next) ?? {})
-        expect(sent.filter((field) => descriptor.createOnly.includes(field))).toEqual([])
+        expect(sent.filter((field) => descriptor.fields.createOnly.includes(field))).toEqual([])
         expect(life.left(next)).toEqual([])
       }
     }),

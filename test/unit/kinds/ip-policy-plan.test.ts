@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type IPPolicySpec, ipPolicy } from '../../../src/kinds/ip-policy.ts'
-import type { ChildOperation } from '../../../src/managed/descriptor/descriptor.ts'
+import type { ChildOperation } from '../../../src/managed/descriptor/children.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import { admits, areas, PolicyModel, type RuleSet, ruleSet } from '../../builders/kinds/ip-policy-model.ts'
 

@@ -86,7 +86,7 @@ const policy = (fields: Partial<TargetView> = {}): TargetView => ({
 })
 
 test('a policy with its own rules takes no other, and the refusal says what helps', () => {
-  const [reference] = ipPolicyRule.references(spec)
+  const [reference] = ipPolicyRule.references.of(spec)
   expect(reference?.partOf?.(policy())).toBeUndefined()
   expect(reference?.partOf?.(policy({ spec: { rules: [] } }))).toContain('set its rulesSource: IPPolicyRules')
 })
@@ -94,7 +94,7 @@ test('a policy with its own rules takes no other, and the refusal says what help
 describe('a rule that is deleted', () => {
   const sibling = (holder?: PartView): SiblingView => ({ object: held({ id: 'ipr_2' }), holder })
   const release = (wholes: readonly TargetView[], account: AccountView = {}) =>
-    ipPolicyRule.mayDeletePart(wholes, account)
+    ipPolicyRule.part?.mayDelete(wholes, account)
 
   test.each([
     ['nobody uses the policy', release([policy({ dependents: [] })], { siblings: [], dependents: [] })],
@@ -123,7 +123,7 @@ describe('a rule that is deleted', () => {
   test('stays without asking for another rule while one is being made, and asks for one when that is refused', () => {
     const message = (...parts: readonly PartView[]): string => {
       const found = release([policy({ parts })], { siblings: [] })
-      return found.type === 'wait' ? found.message : ''
+      return found?.type === 'wait' ? found.message : ''
     }
     const coming = part({ name: 'IPPolicyRule/coming', status: {} })
     expect(message(coming)).toContain('it goes once IPPolicyRule/coming is in place')

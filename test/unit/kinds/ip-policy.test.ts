@@ -23,7 +23,7 @@ const view = (fields: { ready?: number; synced?: boolean; rules?: number; allowE
 })
 
 test('a policy may be referred to once its rules equal the current spec', () => {
-  expect(ipPolicy.unusable(view({}))).toBeUndefined()
+  expect(ipPolicy.whole?.unusable(view({}))).toBeUndefined()
 })
 
 test.each([
@@ -32,11 +32,11 @@ test.each([
   ['without any condition', { ...outside, generation: 1, spec: {}, status: { ruleCount: 1 } }],
   ['without rules', view({ rules: 0 })],
 ])('a policy may not be referred to %s', (_when, found) => {
-  expect(ipPolicy.unusable(found)).toEqual(expect.any(String))
+  expect(ipPolicy.whole?.unusable(found)).toEqual(expect.any(String))
 })
 
 test('a policy that is meant to be empty may be referred to', () => {
-  expect(ipPolicy.unusable(view({ rules: 0, allowEmpty: true }))).toBeUndefined()
+  expect(ipPolicy.whole?.unusable(view({ rules: 0, allowEmpty: true }))).toBeUndefined()
 })
 
 test('the rules at the API are in the status, sorted, and found there by id', () => {
@@ -70,37 +70,37 @@ describe('a policy whose rules are IPPolicyRules', () => {
   }
 
   test('may be referred to once each of them is in force', () => {
-    expect(ipPolicy.unusable(policy([part('a'), part('b')]))).toBeUndefined()
+    expect(ipPolicy.whole?.unusable(policy([part('a'), part('b')]))).toBeUndefined()
   })
 
   test('does not count one that is being deleted, and may go as soon as nobody uses the policy', () => {
     const going = part('going', { deleting: true })
-    expect(ipPolicy.unusable(policy([going]))).toContain('being deleted')
-    expect(ipPolicy.unusable(policy([going, part('a')], { rules: 2 }))).toBeUndefined()
-    expect(ipPolicy.unusable(policy([going], { allowEmpty: true }))).toBeUndefined()
+    expect(ipPolicy.whole?.unusable(policy([going]))).toContain('being deleted')
+    expect(ipPolicy.whole?.unusable(policy([going, part('a')], { rules: 2 }))).toBeUndefined()
+    expect(ipPolicy.whole?.unusable(policy([going], { allowEmpty: true }))).toBeUndefined()
   })
 
   test('says how many rules it has that are no IPPolicyRules', () => {
     const remote = { id: 'ipp_1' }
     const message = (unclaimed: number): string =>
-      ipPolicy.readiness({ spec: { rulesSource: 'IPPolicyRules' }, remote, unclaimed, now: 0 }).message
+      ipPolicy.status.readiness({ spec: { rulesSource: 'IPPolicyRules' }, remote, unclaimed, now: 0 }).message
     expect(message(0)).toBe('the policy is in place, and has the rules that name it')
     expect(message(1)).toContain('1 rule beside these is at the API without an IPPolicyRule')
     expect(message(7)).toContain('7 rules beside these are at the API without an IPPolicyRule')
   })
 
   test('waits for the one that is still being changed, and names it', () => {
-    expect(ipPolicy.unusable(policy([part('a'), edited]))).toContain('IPPolicyRule/edited')
-    expect(ipPolicy.unusable(policy([edited], { allowEmpty: true }))).toContain('IPPolicyRule/edited')
+    expect(ipPolicy.whole?.unusable(policy([part('a'), edited]))).toContain('IPPolicyRule/edited')
+    expect(ipPolicy.whole?.unusable(policy([edited], { allowEmpty: true }))).toContain('IPPolicyRule/edited')
   })
 
   test('waits until there is one, whatever else the policy holds at the API, unless it may be empty', () => {
-    expect(ipPolicy.unusable(policy([], { rules: 3 }))).toContain('make an IPPolicyRule')
-    expect(ipPolicy.unusable(policy([], { rules: 0, allowEmpty: true }))).toBeUndefined()
+    expect(ipPolicy.whole?.unusable(policy([], { rules: 3 }))).toContain('make an IPPolicyRule')
+    expect(ipPolicy.whole?.unusable(policy([], { rules: 0, allowEmpty: true }))).toBeUndefined()
   })
 
   test('asks for no rule while it does not count one yet that was just made', () => {
-    const message = ipPolicy.unusable(policy([part('a')], { rules: 0 }))
+    const message = ipPolicy.whole?.unusable(policy([part('a')], { rules: 0 }))
     expect(message).toContain('does not have every declared rule in place yet')
     expect(message).not.toMatch(/add|make/)
   })

@@ -33,8 +33,11 @@ test('policies are a set: another order is no difference, and one named twice is
 })
 
 test('the status says what the API has: whether it is enforced, and by which policies', () => {
-  expect(ipRestriction.status(remote, {})).toEqual({ enforcement: 'Enforce', ipPolicyIDs: ['id-of-office', 'ipp_9'] })
-  expect(ipRestriction.status({ id: 'ipx_1' }, {})).toEqual({ enforcement: 'Warn', ipPolicyIDs: [] })
+  expect(ipRestriction.status.shown(remote, {})).toEqual({
+    enforcement: 'Enforce',
+    ipPolicyIDs: ['id-of-office', 'ipp_9'],
+  })
+  expect(ipRestriction.status.shown({ id: 'ipx_1' }, {})).toEqual({ enforcement: 'Warn', ipPolicyIDs: [] })
 })
 
 test('a restriction that is silent about it is created without enforcing, and stops enforcing', () => {
@@ -48,13 +51,13 @@ test('its type is fixed and not sent again, even where the API holds another', (
 })
 
 test('it uses the policies that it has at the API, so that these are not deleted under it', () => {
-  expect(ipRestriction.refersTo.map(({ kind, idsIn }) => [kind, idsIn(remote)])).toEqual([
+  expect(ipRestriction.references.kinds.map(({ kind, idsIn }) => [kind, idsIn(remote)])).toEqual([
     ['IPPolicy', ['ipp_9', 'id-of-office']],
   ])
 })
 
 test('it refers to the policies of its spec, each by its place', () => {
-  expect(ipRestriction.references(spec)).toEqual([
+  expect(ipRestriction.references.of(spec)).toEqual([
     { path: 'spec.ipPolicyRefs[0]', kind: 'IPPolicy', ref: { name: 'office' } },
     { path: 'spec.ipPolicyRefs[1]', kind: 'IPPolicy', ref: { id: 'ipp_9' } },
   ])

@@ -36,7 +36,7 @@ function requestsFor(descriptor: ManagedDescriptor, given: Spec): string {
   const marked = desired.marker('marker', spec.metadata)
   const context = { markedMetadata: marked, inputsChanged: true }
   return JSON.stringify([
-    descriptor.collectionOf(spec).path,
+    descriptor.identity.collectionOf(spec).path,
     planCreate(descriptor, desired, marked),
     planUpdate(descriptor, desired, remote, context)?.body,
     descriptor.children?.plan(desired, remote.id, []),

@@ -4,6 +4,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/certificates/reserved-domain-schema.ts'
 import type { ManagedCertificate } from '../../../src/kinds/certificates/spec.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
+import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
 import { planUpdate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 import { domainSpec } from '../../builders/kinds/specs.ts'
@@ -31,7 +32,8 @@ function remoteWith(job: Job | null, certificate: unknown = null): RemoteObject 
   }
 }
 
-const readiness = (remote: RemoteObject, now = start, spec = managed) => reservedDomain.readiness({ spec, remote, now })
+const readiness = (remote: RemoteObject, now = start, spec = managed) =>
+  reservedDomain.status.readiness({ spec, remote, now })
 const condition = (type: string, remote: RemoteObject, spec = managed) =>
   readiness(remote, start, spec).conditions?.find((candidate) => candidate.type === type)
 const certificate = { id: 'cert_1', uri: '/tls_certificates/cert_1' }
@@ -101,7 +103,7 @@ test('a failing renewal shows while the certificate in use still works', () => {
 test('a domain of the service needs no records and says nothing about DNS', () => {
   const remote = { ...remoteWith(null, certificate), cname_target: null, acme_challenge_cname_target: null }
   expect(condition('DNSReady', remote)).toBeUndefined()
-  expect(reservedDomain.status(remote, {})).not.toHaveProperty('dnsRecords')
+  expect(reservedDomain.status.shown(remote, {})).not.toHaveProperty('dnsRecords')
 })
 
 test('without a policy the domain is ready, and says whether a certificate was uploaded', () => {
@@ -172,16 +174,20 @@ describe('an update', () => {
     })
     const named = { ...managed, httpsEndpointConfigurationRef: { id: 'ec_3' } }
     expect(update(named, both)?.body).toEqual({ https_endpoint_configuration_id: 'ec_3' })
-    const kept = reservedDomain.intent(named, {})
-    expect(reservedDomain.internal(both, kept)).toEqual({ appliedModules: ['httpsEndpointConfiguration'] })
-    expect(reservedDomain.internal(issued, kept)).toEqual({ appliedModules: [] })
-    expect(reservedDomain.internal(both, reservedDomain.intent(managed, {}))).toEqual({})
+    const kept = intendedModules(reservedDomain.modules, named, {})
+    expect(settledModules(reservedDomain.modules, both, kept)).toEqual({
+      appliedModules: ['httpsEndpointConfiguration'],
+    })
+    expect(settledModules(reservedDomain.modules, issued, kept)).toEqual({ appliedModules: [] })
+    expect(settledModules(reservedDomain.modules, both, intendedModules(reservedDomain.modules, managed, {}))).toEqual(
+      {},
+    )
   })
 
   test('of an adopted domain leaves the type of the key alone that the spec does not name', () => {
     const held = { ...issued, certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'ecdsa' } }
     const plain: ReservedDomainSpec = { domain: 'a.example.com', certificate: { type: 'Managed' } }
-    const set = reservedDomain.setBy(plain)
+    const set = reservedDomain.fields.setBy(plain)
     const desired = { ...desiredOf({ spec: plain }), decides: (field: string) => set.includes(field) }
     const context = { markedMetadata: undefined, inputsChanged: false }
     expect(planUpdate(reservedDomain, desired, held, context)).toBeUndefined()
@@ -197,7 +203,10 @@ test('certificate and policy are never sent together, even if a spec has both', 
   })
   fc.assert(
     fc.property(fc.oneof(domainSpec, both), (spec) => {
-      const { certificate_id, certificate_management_policy } = reservedDomain.desire(desiredOf({ spec }), undefined)
+      const { certificate_id, certificate_management_policy } = reservedDomain.fields.desire(
+        desiredOf({ spec }),
+        undefined,
+      )
       expect(certificate_id != null && certificate_management_policy != null).toBe(false)
     }),
   )
@@ -208,28 +217,28 @@ test('a policy has RSA keys and the one authority there is unless it says otherw
   const sent = (managed?: ManagedCertificate): unknown => {
     const certificate = { type: 'Managed' as const, ...(managed && { managed }) }
     const desired = desiredOf({ spec: { domain: 'a.example.com', certificate } })
-    return reservedDomain.desire(desired, undefined).certificate_management_policy
+    return reservedDomain.fields.desire(desired, undefined).certificate_management_policy
   }
   expect(sent()).toEqual(full)
   expect(sent({})).toEqual(full)
   expect(sent({ privateKeyType: 'ECDSA' })).toEqual({ ...full, private_key_type: 'ecdsa' })
   for (const shown of [{}, full, { authority: 'letsencrypt', private_key_type: null }]) {
     const remote = { id: 'rd_1', certificate_management_policy: shown }
-    expect(reservedDomain.observe(remote).certificate_management_policy).toEqual(full)
+    expect(reservedDomain.fields.observe(remote).certificate_management_policy).toEqual(full)
   }
 })
 
 test('the policy in effect is in the status, in the words of the API', () => {
-  expect(reservedDomain.status(remoteWith(null), {})).toMatchObject({
+  expect(reservedDomain.status.shown(remoteWith(null), {})).toMatchObject({
     certificatePolicy: { authority: 'letsencrypt', privateKeyType: 'rsa' },
   })
-  expect(reservedDomain.status({ id: 'rd_1', certificate_management_policy: null }, {})).not.toHaveProperty(
+  expect(reservedDomain.status.shown({ id: 'rd_1', certificate_management_policy: null }, {})).not.toHaveProperty(
     'certificatePolicy',
   )
 })
 
 test('the records to make are in the status', () => {
-  expect(reservedDomain.status(remoteWith(null), {})).toMatchObject({
+  expect(reservedDomain.status.shown(remoteWith(null), {})).toMatchObject({
     dnsRecords: [
       { name: '*.apps.example.com', type: 'CNAME', value: 'x.cname.tunnel.example' },
       { name: '_acme-challenge.apps.example.com', type: 'CNAME', value: 'y.acme.tunnel.example' },

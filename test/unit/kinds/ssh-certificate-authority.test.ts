@@ -30,7 +30,7 @@ test('nothing about the key is ever sent again', () => {
 
 test('the status shows the public key whole or not at all', () => {
   const status = (key: string) =>
-    sshCertificateAuthority.status({ id: 'sshca_1', public_key: key, key_type: 'rsa' }, {})
+    sshCertificateAuthority.status.shown({ id: 'sshca_1', public_key: key, key_type: 'rsa' }, {})
   expect(status('ssh-rsa AAAA')).toEqual({ publicKey: 'ssh-rsa AAAA', keyType: 'rsa' })
   expect(status('A'.repeat(16_385))).toEqual({ keyType: 'rsa' })
 })
@@ -41,7 +41,7 @@ test.each([
   ['ecdsa521', { private_key_type: 'ecdsa', elliptic_curve: 'P-521' }],
   ['ed25519', { private_key_type: 'ed25519' }],
 ] as const)('a public key of %s tells what the private one is', (name, facts) => {
-  expect(sshCertificateAuthority.observe({ id: 'sshca_1', public_key: sshKeys[name] })).toEqual(facts)
+  expect(sshCertificateAuthority.fields.observe({ id: 'sshca_1', public_key: sshKeys[name] })).toEqual(facts)
 })
 
 test.each([
@@ -50,13 +50,13 @@ test.each([
   ['one of an unknown type', 'ssh-dss AAAAB3NzaC1kc3MAAACB', 'DSA', {}],
   ['none, beside a type', '', 'ECDSA-P256', { private_key_type: 'ecdsa' }],
 ])('of a public key that is %s no more is said than is known', (_what, public_key, key_type, facts) => {
-  expect(sshCertificateAuthority.observe({ id: 'sshca_1', public_key, key_type })).toEqual(facts)
+  expect(sshCertificateAuthority.fields.observe({ id: 'sshca_1', public_key, key_type })).toEqual(facts)
 })
 
 test('an authority that was adopted with another type of key says so', () => {
   const remote = { id: 'sshca_1', public_key: sshKeys.rsa }
   const message = (spec: SSHCertificateAuthoritySpec): string =>
-    sshCertificateAuthority.readiness({ spec, remote, now: 0 }).message
+    sshCertificateAuthority.status.readiness({ spec, remote, now: 0 }).message
   expect(message({ privateKeyType: 'Ed25519' })).toContain('a key of type rsa, and spec.privateKeyType is Ed25519')
   for (const spec of [{}, { privateKeyType: 'RSA' as const }]) expect(message(spec)).toBe('the authority has its key')
 })

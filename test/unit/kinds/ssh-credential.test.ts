@@ -39,12 +39,14 @@ test('its rules are a set, and are taken away by the one that permits everything
 
 test('its owner stands in the status, and bots that own it are referred to', () => {
   const remote = { id: 'sshcr_1', owner_id: 'bot_1' }
-  expect(sshCredential.status(remote, {})).toMatchObject({ ownerID: 'bot_1' })
-  expect(sshCredential.refersTo.map(({ kind, idsIn }) => [kind, idsIn(remote)])).toEqual([['BotUser', ['bot_1']]])
+  expect(sshCredential.status.shown(remote, {})).toMatchObject({ ownerID: 'bot_1' })
+  expect(sshCredential.references.kinds.map(({ kind, idsIn }) => [kind, idsIn(remote)])).toEqual([
+    ['BotUser', ['bot_1']],
+  ])
 })
 
 test('the rules in effect stand in the status; none at the API permit everything', () => {
-  const acl = (rules: unknown) => sshCredential.status({ id: 'sshcr_1', acl: rules }, {}).acl
+  const acl = (rules: unknown) => sshCredential.status.shown({ id: 'sshcr_1', acl: rules }, {}).acl
   expect(acl(['bind:app=Shop', 'bind:A.example.com'])).toEqual(['bind:a.example.com', 'bind:app=Shop'])
   for (const none of [undefined, null, [], ['*']]) expect(acl(none)).toEqual(['*'])
 })
@@ -52,5 +54,5 @@ test('the rules in effect stand in the status; none at the API permit everything
 test('a private key is refused before anything is sent', () => {
   const spec: SSHCredentialSpec = { publicKeyFrom: { secretKeyRef: { name: 'a', key: 'id' } } }
   const desired = { ...desiredOf({ spec }), input: () => '-----BEGIN OPENSSH PRIVATE KEY-----' }
-  expect(sshCredential.inputProblems(desired)).toEqual([expect.stringContaining('holds a private key')])
+  expect(sshCredential.inputs?.problems?.(desired)).toEqual([expect.stringContaining('holds a private key')])
 })

@@ -55,7 +55,7 @@ test.each(
   const shown = specsOf(kind).map(({ title }) => blown(expectedOf(kind, title)(around)) as RemoteObject)
   const compiled = compileNode(schema)
   const rules = many.map((index) => ({ ...oversize, id: `rule_${index}`, cidr: long, action: long }))
-  const statuses = [oversize, failover, ...shown].map((remote) => descriptor.status(remote, {}))
+  const statuses = [oversize, failover, ...shown].map((remote) => descriptor.status.shown(remote, {}))
   for (const status of [...statuses, descriptor.children?.status(rules) ?? {}]) {
     const validation = compiled.validate(status)
     expect(validation.ok ? [] : validation.errors).toEqual([])

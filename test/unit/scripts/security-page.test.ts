@@ -84,7 +84,7 @@ test('the matrix of names tells of every kind whether its specs refer to others,
   for (const descriptor of registry.managed) {
     const { kind } = descriptor.definition
     const [, byName, byId, , , domain, labels] = matrix.get(kind) ?? []
-    const refers = specsOf(kind).some(({ spec }) => descriptor.references(spec('any') as never).length > 0)
+    const refers = specsOf(kind).some(({ spec }) => descriptor.references.of(spec('any') as never).length > 0)
     expect([byName === 'refused', byId === 'refused'], kind).toEqual([refers, refers])
     expect([domain, labels].includes('limited'), kind).toBe(descriptor.claims !== undefined)
   }

@@ -85,7 +85,7 @@ function byKind(world: SimulatedWorld, writes: readonly Sighting[]): WritesAtRes
   const counts = new Map(KINDS.map((kind) => [kind, 0]))
   for (const write of writes) {
     const about = textOf(write)
-    const kind = world.kinds.managed.find(({ definition, collections }) => {
+    const kind = world.kinds.managed.find(({ definition, identity: { collections } }) => {
       return about.includes(`/${definition.plural}`) || collections.some(({ path }) => about.includes(`/${path}`))
     })
     const name = kind?.definition.kind ?? about

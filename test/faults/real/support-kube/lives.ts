@@ -62,7 +62,7 @@ export async function showsEdit(world: World, { kind, name, spec }: Manifest): P
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
   const id = (await world.get(kind, name))?.status?.id
   if (descriptor === undefined || id === undefined) return false
-  const { body } = await world.api.get(`/${descriptor.collectionOf(spec).path}/${id}`)
+  const { body } = await world.api.get(`/${descriptor.identity.collectionOf(spec).path}/${id}`)
   return Object.values(body as object).includes(EDITED)
 }
 

@@ -105,7 +105,7 @@ export class RealSide implements Side, AsyncDisposable {
     const descriptor = kinds.find(({ definition }) => definition.kind === cr.kind)
     const { id } = statusOf(cr)
     if (descriptor?.role !== 'managed' || id === undefined) return undefined
-    return { path: descriptor.collectionOf(cr.spec).path, id }
+    return { path: descriptor.identity.collectionOf(cr.spec).path, id }
   }
 
   async until(what: string, subjects: readonly Manifest[], met: (crs: readonly CustomResource[]) => boolean) {

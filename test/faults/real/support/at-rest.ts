@@ -79,7 +79,7 @@ export async function expectAtRest(
  */
 async function untilNothingStandsIn(world: World): Promise<void> {
   const hasPlaceholder = managed.filter(({ replacement }) => replacement?.placeholder !== undefined)
-  const paths = hasPlaceholder.flatMap(({ collections }) => collections.map(({ path }) => path))
+  const paths = hasPlaceholder.flatMap(({ identity: { collections } }) => collections.map(({ path }) => path))
   const left = async () => {
     const objects = (await Promise.all(paths.map((path) => world.remote(path)))).flat()
     return objects.filter(({ metadata }) => String(metadata).includes(`"nonce":"${PLACEHOLDER_NONCE}"`))

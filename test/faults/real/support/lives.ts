@@ -90,7 +90,7 @@ function actsOf(life: SpecCase): readonly Act[] {
   const isRotated = hasToken(descriptor)
   return [
     create,
-    ...updates(life, descriptor.markedBy),
+    ...updates(life, descriptor.identity.markedBy),
     ...replacements(life),
     drift,
     vanish,

@@ -109,7 +109,9 @@ const childrenFirst: Trouble = {
 
 /** Collections whose objects have children in another. */
 const PARENTS: ReadonlySet<string> = new Set(
-  managed.flatMap(({ children, collections }) => (children === undefined ? [] : collections.map(({ path }) => path))),
+  managed.flatMap(({ identity: { collections }, children }) =>
+    children === undefined ? [] : collections.map(({ path }) => path),
+  ),
 )
 
 /** When the older of two clusters learns that the newer has taken an object. */

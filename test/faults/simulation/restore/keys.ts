@@ -111,7 +111,7 @@ function stored({ world }: Life): string {
 async function leftovers({ world, subject }: Life): Promise<readonly string[]> {
   const { accounts } = world.api.emulator.admin.snapshot()
   const held = new Set(world.all().map(({ status }) => status?.id))
-  const paths = world.kinds.managedKind(subject.kind)?.collections.map(({ path }) => path) ?? []
+  const paths = world.kinds.managedKind(subject.kind)?.identity.collections.map(({ path }) => path) ?? []
   return Object.values(accounts)
     .flatMap(({ objects }) => paths.flatMap((path) => objects[path] ?? []))
     .filter((object) => String(JSON.stringify(object)).includes('"culvert') && !held.has(String(object.id)))
@@ -130,7 +130,7 @@ function restart({ world }: Life): void {
 /** A visible field: bots have a name, all others a description. */
 function edit({ world, oracle, subject }: Life): void {
   const { kind } = subject
-  const isNamed = managed.some(({ definition, markedBy }) => definition.kind === kind && markedBy === 'name')
+  const isNamed = managed.some(({ definition, identity }) => definition.kind === kind && identity.markedBy === 'name')
   const spec = { ...subject.spec(SUBJECT), [isNamed ? 'name' : 'description']: 'edited meanwhile' }
   oracle.specChanges(kind, SUBJECT, spec)
   world.apply(kind, SUBJECT, spec)

@@ -90,7 +90,7 @@ export function nameOf({ kind, metadata: { name } }: CustomResource): string {
 
 /** Whether the object of a resource carries its marker: `rawMetadata`, or the name of a bot, replaces it. */
 export function isMarked(cr: CustomResource): boolean {
-  const { markedBy } = descriptorOf(cr.kind)
+  const { markedBy } = descriptorOf(cr.kind).identity
   return markedBy === 'metadata' && (cr.spec as Readonly<Record<string, unknown>>).rawMetadata === undefined
 }
 

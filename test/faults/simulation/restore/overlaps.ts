@@ -100,7 +100,10 @@ async function played(
 /** How the marked objects of the resource differ from these. */
 async function strayed(world: SimulatedWorld, wanted: readonly string[]): Promise<readonly string[]> {
   const cr = world.all()[0] as CustomResource
-  const { path, listKey } = world.kinds.managedKind(cr.kind)?.collectionOf(cr.spec) ?? { path: '', listKey: '' }
+  const { path, listKey } = world.kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec) ?? {
+    path: '',
+    listKey: '',
+  }
   const { [listKey]: objects } = await world.api.ask('GET', `/${path}?limit=100`)
   const found = (objects as readonly RemoteObject[]).filter((object) => markerOf(object)?.uid === cr.metadata.uid)
   const ids = found.map(({ id }) => id).toSorted()

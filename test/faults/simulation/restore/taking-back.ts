@@ -63,8 +63,8 @@ export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Ad
 
 /** If the API does not show a field and the status that recorded it is lost, nobody can tell whether it has changed. */
 function excuseSecrets(world: SimulatedWorld, oracle: Oracle): void {
-  const blind = world.kinds.managed.filter(({ secretFields }) => secretFields.length > 0)
-  const paths = blind.flatMap(({ collections }) => collections.map(({ path }) => `/${path}/`))
+  const blind = world.kinds.managed.filter(({ fields }) => fields.secret.length > 0)
+  const paths = blind.flatMap(({ identity: { collections } }) => collections.map(({ path }) => `/${path}/`))
   const { trouble } = world.network
   world.trouble = {
     request: (sighting) => {
@@ -91,7 +91,7 @@ export async function unmarked(
 ): Promise<readonly { readonly path: string; readonly id: string }[]> {
   const held = new Set(world.all().map(({ status }) => status?.id))
   const found: { path: string; id: string }[] = []
-  for (const { path, listKey } of world.kinds.managed.flatMap(({ collections }) => collections)) {
+  for (const { path, listKey } of world.kinds.managed.flatMap(({ identity: { collections } }) => collections)) {
     const { [listKey]: objects } = await world.api.ask('GET', `/${path}?limit=100`)
     for (const object of objects as readonly RemoteObject[]) {
       if (markerOf(object) === undefined && !held.has(object.id)) found.push({ path, id: object.id })

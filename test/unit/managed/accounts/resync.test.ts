@@ -67,7 +67,7 @@ function scene(
   return {
     context,
     session,
-    copiesOf: (uid: string) => memories.of(uid).copies,
+    copiesOf: (uid: string) => memories.of(uid).identity.copies,
     setChanges: (next: readonly Change[]) => {
       changes = next
     },
@@ -205,7 +205,7 @@ describe('who a pass wakes', () => {
     const change: Change = { type: 'changed', id: 'b_1', object: { id: 'b_1' }, collection: tunnelGroupBackends }
     expect(woken(change, change)).toEqual(['Backend'])
     const found = scene([web])
-    found.context.memories.of('mine').copies = ['b_2']
+    found.context.memories.of('mine').identity.expectCopies(['b_2'])
     expect(concerned(found.context, found.session, [web])).toEqual([web])
   })
 })

@@ -4,6 +4,7 @@ import type { RemoteObject } from '../../../../src/api/types.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
 import {
+  type AttemptMemory,
   copiesOf,
   createdBy,
   createStep,
@@ -12,7 +13,6 @@ import {
   recoverable,
 } from '../../../../src/managed/identity/create-step.ts'
 import { markerOf } from '../../../../src/managed/identity/marker.ts'
-import { emptyMemory, type Memory } from '../../../../src/managed/reconcile/memory.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 const NONCES = ['aaaaaaaa', 'bbbbbbbb'] as const
@@ -57,9 +57,9 @@ function resourceIn({ attempt, id, stored, replaced }: State): CustomResource {
   )
 }
 
-function memoryIn({ answer, refused }: State): Memory {
+function memoryIn({ answer, refused }: State): AttemptMemory {
   const object = { id: 'bkdtg_2' }
-  return { ...emptyMemory(), voidAttempt: refused, answer: answer === undefined ? undefined : { ...answer, object } }
+  return { voidAttempt: refused, answer: answer === undefined ? undefined : { ...answer, object } }
 }
 
 describe('the next step', () => {
@@ -86,7 +86,7 @@ describe('the next step', () => {
   test('is never a POST while an answer may be out, for a process that remembers nothing', () => {
     fc.assert(
       fc.property(states, (state) => {
-        const step = createStep(resourceIn(state), emptyMemory(), MOMENT)
+        const step = createStep(resourceIn(state), {}, MOMENT)
         expect(['settled', 'resolve', 'begin']).toContain(step.type)
       }),
     )
@@ -108,7 +108,7 @@ describe('the next step', () => {
     ['pauses before the second list', { firstScanAt: 98 }, {}, { notBefore: 103, waitMs: 3, isLast: true }],
     ['lists a second time', { firstScanAt: 95 }, {}, { notBefore: 100, waitMs: 0, isLast: true }],
   ])('of a POST without an answer %s', (_what, memory, moment, scan) => {
-    const step = createStep(open, { ...emptyMemory(), ...memory }, { ...MOMENT, ...moment })
+    const step = createStep(open, memory, { ...MOMENT, ...moment })
     expect(step).toMatchObject({ type: 'resolve', scan })
   })
 })

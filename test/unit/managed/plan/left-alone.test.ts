@@ -74,7 +74,7 @@ describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, d
           expect(set).toEqual(expect.arrayContaining(Object.keys(left.body).filter((field) => field !== 'metadata')))
           // A field removed from the spec returns to the value of a newly created object.
           const still = fieldsSet(descriptor, after)
-          const defaults: Fields = { ...descriptor.desire(left.desired, equal), description: '' }
+          const defaults: Fields = { ...descriptor.fields.desire(left.desired, equal), description: '' }
           for (const [field, value] of Object.entries(left.body)) {
             if (field !== 'metadata' && !still.includes(field)) expect(value).toEqual(defaults[field])
           }
@@ -86,7 +86,7 @@ describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, d
     /** Whether all references and inputs of the spec are present: a subset may break rules of the CRD. */
     function isWhole(spec: CommonSpec): boolean {
       try {
-        descriptor.desire(desiredOf({ spec, objects }), undefined)
+        descriptor.fields.desire(desiredOf({ spec, objects }), undefined)
         return true
       } catch {
         return false
@@ -94,7 +94,7 @@ describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, d
     }
 
     test('has every field of a full spec set by it', () => {
-      const sent = Object.entries(descriptor.desire(desiredOf({ spec: full, objects }), named))
+      const sent = Object.entries(descriptor.fields.desire(desiredOf({ spec: full, objects }), named))
       const missing = sent.filter(([, value]) => value !== undefined && value !== null).map(([field]) => field)
       const names = fieldsSet(descriptor, full)
       expect(missing.filter((field) => !names.includes(field))).toEqual([])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../../src/api/types.ts'
 import { backend } from '../../../../src/kinds/backend.ts'
-import { available, plain } from '../../../../src/kinds/shared/defaults.ts'
+import { available, inCollection, plain } from '../../../../src/kinds/shared/defaults.ts'
 import type { CommonSpec } from '../../../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../../../src/managed/descriptor/descriptor.ts'
 import type { Fields } from '../../../../src/managed/descriptor/fields.ts'
@@ -23,17 +23,18 @@ const kind: ManagedDescriptor<Spec> = {
   role: 'managed',
   reach: 'namespace',
   definition: backend.definition,
-  collections: backend.collections,
-  collectionOf: () => ({ path: 'things', listKey: 'things' }),
-  createOnly: ['region'],
-  updateOnly: ['endpoint_id'],
-  secretFields: ['secret'],
-  setBy: ({ fields }) => Object.keys(fields),
-  desire: ({ spec }) => spec.fields,
-  observe: ({ region, endpoint_id, size, labels }) => ({ region, endpoint_id, size, labels }),
-  comparable: ({ secret: _, ...fields }) => fields,
-  status: () => ({}),
-  readiness: () => available('there'),
+  identity: inCollection({ path: 'things', listKey: 'things' }),
+  fields: {
+    createOnly: ['region'],
+    updateOnly: ['endpoint_id'],
+    secret: ['secret'],
+    open: [],
+    setBy: ({ fields }) => Object.keys(fields),
+    desire: ({ spec }) => spec.fields,
+    observe: ({ region, endpoint_id, size, labels }) => ({ region, endpoint_id, size, labels }),
+    comparable: ({ secret: _, ...fields }) => fields,
+  },
+  status: { shown: () => ({}), readiness: () => available('there') },
 }
 
 const quiet: PlanContext = { markedMetadata: 'marker', inputsChanged: false }

@@ -29,7 +29,7 @@ test.each([
 
 test('exactly the kinds that others refer to have grants', () => {
   const managed = kinds.filter((kind) => kind.role === 'managed')
-  const referred = new Set(managed.flatMap(({ refersTo }) => refersTo.map(({ kind }) => kind)))
+  const referred = new Set(managed.flatMap(({ references }) => references.kinds.map(({ kind }) => kind)))
   // A rule is part of a policy, and does not count as its dependent.
   const granting = managed.filter(({ definition }) => {
     return rootSchema(definition).properties?.spec?.properties?.allowedReferences !== undefined

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Condition } from '../../../../src/managed/descriptor/common.ts'
-import type { KindCondition } from '../../../../src/managed/descriptor/descriptor.ts'
+import type { KindCondition } from '../../../../src/managed/descriptor/status.ts'
 import { type ConditionState, conditionsFor, stampConditions } from '../../../../src/managed/status/conditions.ts'
 import { reasons } from '../../../../src/managed/status/reasons.ts'
 

@@ -1,0 +1,55 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { Reason } from '../status/reasons.ts'
+import type { CommonStatus } from './common.ts'
+import type { Fields } from './fields.ts'
+import type { InternalStatus } from './internal.ts'
+
+/** What a kind reports about its object. */
+export interface Reported<Spec> {
+  /** Status fields of the kind, from what the API returned; `kept` names the modules that Culvert owns. */
+  shown(remote: RemoteObject, kept: InternalStatus): Fields
+  readiness(view: ReadinessView<Spec>): Readiness
+  /**
+   * Why nothing that the API returned for the object may be used, in words that quote little of it; undefined if it
+   * may. Then nothing is written, at the API or in the cluster. Absent: it always may.
+   */
+  answerProblem?(spec: Spec, remote: RemoteObject): string | undefined
+}
+
+/** A condition's content, which another version of Culvert may have written. */
+export interface ConditionText {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+}
+
+/** A condition of the kind, in addition to the common ones. */
+export interface KindCondition extends ConditionText {
+  readonly reason: Reason
+}
+
+/** Whether the remote object, which equals the spec, is Ready. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly reason: Reason
+  readonly message: string
+  /** Lasts until a person acts: shown as Stalled. */
+  readonly stalled?: boolean
+  readonly conditions?: readonly KindCondition[]
+  /** Parts of the object that no permitted resource declares: in a shared account, the CR is then not Synced. */
+  readonly undeclared?: string
+  /** Read the remote object again after this many milliseconds. Absent: the account's resync notices changes. */
+  readonly pollMs?: number
+}
+
+export interface ReadinessView<Spec> {
+  readonly spec: Spec
+  readonly remote: RemoteObject
+  /** How many children of the object no CR manages; absent for a kind without parts. */
+  readonly unclaimed?: number | undefined
+  /** Wall time in milliseconds. */
+  readonly now: number
+  /** The status as noted by the run, with the previous conditions; absent: nothing is known. */
+  readonly status?: CommonStatus & Fields
+}

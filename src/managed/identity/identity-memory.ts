@@ -1,0 +1,90 @@
+import type { RemoteObject } from '../../api/types.ts'
+import { countedRepeat, pauseBeforeNext, type Repeats } from '../reconcile/damping.ts'
+
+/** The answer to a POST that is not yet in the CR's status, in full, including what the API returns only once. */
+export interface Answer {
+  readonly nonce: string
+  readonly number: number
+  readonly object: RemoteObject
+}
+
+/** Writes of one desired state that did not last. Kept in memory: a new process counts from zero. */
+export interface Contest {
+  /** The desired state and what the other client has put in its place: see `contestAbout`. */
+  readonly about: string
+  /** Writes that restored a state that an earlier write had already established. */
+  readonly turns: number
+  /** Monotonic time of the last write. */
+  readonly at: number
+}
+
+/** What this process knows of the requests that created, sought and deleted the objects of one CR. */
+export class IdentityMemory {
+  /** The answer of a POST, kept until it is stored. */
+  answer?: Answer | undefined
+  /** An attempt that certainly did nothing, while the next one is not recorded yet: it needs no scan. */
+  voidAttempt?: { readonly nonce: string; readonly number: number } | undefined
+  /** Monotonic time by which a POST of this process that got no answer must have ended at the server. */
+  unknownUntil?: number | undefined
+  /** Monotonic time of the first of the two scans for a lost answer. */
+  firstScanAt?: number | undefined
+  /** This process created the object, so no earlier process can still be writing children. */
+  createdHere?: boolean | undefined
+  /** Objects that this process recently created, by id: the path of the collection, and the time of the answer. */
+  readonly made = new Map<string, { readonly path: string; readonly at: number }>()
+  /**
+   * Ids whose DELETE was answered with 404: how often in a row, and whether lists must still settle what that means.
+   */
+  readonly denied = new Map<string, { readonly tries: number; readonly isOpen: boolean }>()
+  /** Ids of objects with this CR's marker that are neither its own nor superseded; undefined: nothing to search for. */
+  copies?: readonly string[] | undefined
+  /** Writes of one desired state that another client may be undoing. */
+  contest?: Contest | undefined
+  /** The object was deleted at the API and has not been created again yet. */
+  isLost?: boolean | undefined
+  #remakes: Repeats | undefined
+
+  /** The status has this create: its answer is no longer needed. */
+  stored(nonce: string | undefined): void {
+    if (this.answer?.nonce === nonce) this.answer = undefined
+  }
+
+  /** Keeps an answer that must not be used, so that the next run returns to its object until that is deleted. */
+  holdBack(answer: Answer): void {
+    this.answer = answer
+  }
+
+  /** The object of such an answer is deleted: its attempt left nothing behind. */
+  discard({ nonce, number }: Answer): void {
+    this.answer = undefined
+    this.voidAttempt = { nonce, number }
+  }
+
+  /** Has objects with this CR's marker searched for and deleted. */
+  expectCopies(ids: readonly string[]): void {
+    this.copies = ids
+  }
+
+  /** How long to wait before an object that keeps being deleted is created again, in milliseconds. */
+  pauseBeforeRemake(now: number, firstPauseMs: number): number {
+    return pauseBeforeNext(this.#remakes, now, firstPauseMs)
+  }
+
+  /** The lost object was created again. */
+  remade(now: number, firstPauseMs: number): void {
+    this.isLost = undefined
+    this.#remakes = countedRepeat(this.#remakes, now, firstPauseMs)
+  }
+
+  /**
+   * Requests of this process have their effect whatever the CR says, and others keep undoing its writes. Everything
+   * else was concluded about an object that the older state may not name.
+   */
+  rollBack(): void {
+    this.firstScanAt = undefined
+    this.createdHere = undefined
+    this.denied.clear()
+    this.copies = undefined
+    this.isLost = undefined
+  }
+}

@@ -1,0 +1,31 @@
+/** What this process knows of its writes to the object of one CR, its children and its former objects. */
+export class PlanMemory {
+  /** Monotonic time by which a child's POST that got no answer must have ended. */
+  childUnknownUntil?: number | undefined
+  /** Monotonic time until which an update that got no answer may still take effect. */
+  updateUnknownUntil?: number | undefined
+  /** Monotonic time by which the POST of a placeholder that got no answer must have ended. */
+  placeholderUnknownUntil?: number | undefined
+  /** A write that the API accepted and did not apply, as `contestAbout` describes it: repeating it would be futile. */
+  ignored?: string | undefined
+  /**
+   * The purpose of the last replacement, while the new object still differs in the same way: another replacement would
+   * not help.
+   */
+  replacedFor?: string | undefined
+  /** Monotonic time from which lists show what refers to a superseded object that is to be deleted. */
+  retiringSince?: number | undefined
+  /** The superseded object that was last reported as kept because an account uses its token. */
+  keptFor?: string | undefined
+
+  /**
+   * POSTs of this process may still take effect, and the API ignores what it ignored before. The older state names
+   * other objects: those that it replaces, retires or updates have to be found out again.
+   */
+  rollBack(): void {
+    this.updateUnknownUntil = undefined
+    this.replacedFor = undefined
+    this.retiringSince = undefined
+    this.keptFor = undefined
+  }
+}

@@ -1,0 +1,15 @@
+/** When one CR is to be read again, as its last reconcile concluded. */
+export class PollMemory {
+  /** Monotonic time of the next poll that readiness asked for. */
+  at?: number | undefined
+  /**
+   * Wall time minus monotonic time when the next poll was scheduled, in milliseconds; undefined if it was not scheduled
+   * by wall time.
+   */
+  clockOffset?: number | undefined
+
+  /** The older state asks for polls of its own. A clock that was set meanwhile was set for it too. */
+  rollBack(): void {
+    this.at = undefined
+  }
+}
