@@ -3,6 +3,7 @@ import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
 import { ApiError } from './errors.ts'
 import { invalid } from './invalid.ts'
+import type { ObjectKeys } from './object-index.ts'
 import type { ApiClient, CallOptions, Collection, RemoteObject, RequestBody } from './types.ts'
 
 /** A difference between the cache and a list. Our own writes are not differences. */
@@ -19,6 +20,16 @@ export interface ListOptions {
 }
 
 export type MayHaveMade = (body: RequestBody, object: RemoteObject) => boolean
+
+export interface CacheOptions {
+  /**
+   * Whether a create with this body can have made the object; if not, the answer belongs to another request. Default:
+   * it always can.
+   */
+  readonly mayHaveMade?: MayHaveMade
+  /** Keys by which `find` finds the objects of a collection. Default: none. */
+  readonly keysOf?: (collection: Collection) => ObjectKeys
+}
 
 interface ListFlight {
   readonly priority: Priority
@@ -54,6 +65,7 @@ export class AccountCache {
   readonly #client: ApiClient
   readonly #clock: Clock
   readonly #mayHaveMade: MayHaveMade
+  readonly #keysOf: (collection: Collection) => ObjectKeys
   readonly #shelves = new Map<string, Shelf>()
   readonly #listeners = new Set<ChangeListener>()
   /** Ids of objects that the answer to a single-object request was about, until we delete them. */
@@ -61,15 +73,12 @@ export class AccountCache {
   #lists = 0
   #pages = 0
 
-  /**
-   * @param clock the client's own, since times of both are compared
-   * @param mayHaveMade whether a create with this body can have made the object; if not, the answer belongs to another
-   * request
-   */
-  constructor(client: ApiClient, clock: Clock, mayHaveMade: MayHaveMade = () => true) {
+  /** @param clock the client's own, since times of both are compared */
+  constructor(client: ApiClient, clock: Clock, { mayHaveMade, keysOf }: CacheOptions = {}) {
     this.#client = client
     this.#clock = clock
-    this.#mayHaveMade = mayHaveMade
+    this.#mayHaveMade = mayHaveMade ?? (() => true)
+    this.#keysOf = keysOf ?? (() => () => [])
   }
 
   /** Complete lists and their pages since the start. */
@@ -124,7 +133,15 @@ export class AccountCache {
     return [...this.#shelves.values()].some(({ cache }) => cache.get(id)?.object !== undefined)
   }
 
-  /** Every object present, as the server last said. Do not keep the array: a change makes a new one. */
+  /** The objects present that have a key, one of those that `keysOf` returned for them. */
+  find(collection: Collection, key: string): readonly RemoteObject[] {
+    return this.#shelf(collection).cache.find(key)
+  }
+
+  /**
+   * Every object present, as the server last said. It is a walk of all objects: a reconcile of one resource uses
+   * `find`. Do not keep the array: a change makes a new one.
+   */
   all(collection: Collection): readonly RemoteObject[] {
     return this.#shelf(collection).cache.all()
   }
@@ -276,7 +293,7 @@ export class AccountCache {
     if (known !== undefined) return known
     const shelf: Shelf = {
       collection,
-      cache: new CollectionCache(),
+      cache: new CollectionCache(this.#keysOf(collection)),
       writing: new Map(),
       creating: new Set(),
       flight: undefined,

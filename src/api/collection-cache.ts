@@ -1,3 +1,4 @@
+import { ObjectIndex, type ObjectKeys } from './object-index.ts'
 import { sameContent } from './same-content.ts'
 import type { CompleteList, RemoteObject } from './types.ts'
 
@@ -65,8 +66,14 @@ export class CollectionCache {
   readonly #entries = new Map<string, Entry>()
   /** Ids of objects that we have deleted, the latest last. */
   readonly #deleted = new Set<string>()
+  readonly #index: ObjectIndex
   #listedAt = NEVER
   #view: readonly RemoteObject[] | undefined
+
+  /** @param keysOf keys by which `find` finds objects */
+  constructor(keysOf: ObjectKeys = () => []) {
+    this.#index = new ObjectIndex(keysOf)
+  }
 
   /** When the last complete list began; undefined before the first. */
   get listedAt(): number | undefined {
@@ -81,6 +88,11 @@ export class CollectionCache {
     return suspect === 'changed' || suspect === 'missed' ? { object, suspect } : { object }
   }
 
+  /** The objects present that have the key, in no particular order. */
+  find(key: string): readonly RemoteObject[] {
+    return this.#index.idsOf(key).flatMap((id) => this.#entries.get(id)?.object ?? [])
+  }
+
   /** Every object present. The same array until something changes. */
   all(): readonly RemoteObject[] {
     this.#view ??= [...this.#entries.values()].flatMap((entry) => (entry.object === undefined ? [] : [entry.object]))
@@ -89,6 +101,7 @@ export class CollectionCache {
 
   /** Records the answer to a write of ours: the object, or undefined when it is deleted. */
   wrote(id: string, object: RemoteObject | undefined, answeredAt: number): void {
+    this.#index.replace(this.#entries.get(id)?.object, object)
     this.#entries.set(id, { ...UNKNOWN, object, writtenAt: answeredAt })
     this.#view = undefined
     if (object === undefined) this.#noteDeleted(id)
@@ -149,6 +162,7 @@ export class CollectionCache {
     }
     const kept = entry?.object !== undefined && sameContent(entry.object, object) ? entry.object : object
     const writtenAt = entry?.writtenAt ?? NEVER
+    this.#index.replace(entry?.object, kept)
     this.#entries.set(id, { ...UNKNOWN, object: kept, readAt: beganAt, writtenAt })
     this.#view = undefined
     return true
@@ -187,6 +201,7 @@ export class CollectionCache {
     // An account restored to an older state has the object again.
     if (entry === undefined || isNews(entry, beganAt)) this.#deleted.delete(id)
     if (entry === undefined) {
+      this.#index.replace(undefined, object)
       this.#entries.set(id, { ...UNKNOWN, object, readAt: beganAt })
       return { type: 'appeared', id, object }
     }
@@ -198,6 +213,7 @@ export class CollectionCache {
     entry.unaskedSince = undefined
     if (entry.suspect === 'missed') entry.suspect = undefined
     if (before !== undefined && sameContent(before, object)) return undefined
+    this.#index.replace(before, object)
     entry.object = object
     // An object that vanished and is back may have changed: its earlier content is no longer known, so a GET has to
     // decide.
@@ -208,6 +224,7 @@ export class CollectionCache {
   /** True when this is the first list to miss the object. */
   #unseen(id: string, entry: Entry, beganAt: number): boolean {
     const wasPresent = entry.object !== undefined
+    this.#index.replace(entry.object, undefined)
     entry.object = undefined
     entry.readAt = beganAt
     entry.misses = thinned([...entry.misses, beganAt])

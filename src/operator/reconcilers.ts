@@ -26,6 +26,7 @@ import { Memories } from '../managed/reconcile/memory.ts'
 import { priorityOf } from '../managed/reconcile/priority.ts'
 import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
 import { isRotationFailing } from '../managed/rotation/failing.ts'
+import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../managed/store/wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
@@ -124,6 +125,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     baseURLPolicy: options.baseURLPolicy,
     operatorNamespace: namespace,
     openSession: sessionFactory({
+      keysOf: objectKeys(kinds),
       store,
       metrics,
       audit: parts.audit,

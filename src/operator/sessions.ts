@@ -1,7 +1,9 @@
 import type { Tracer } from '@opentelemetry/api'
 import { createApiClient } from '../api/client.ts'
 import type { OpenDispatcher, ProxyOptions } from '../api/dispatcher.ts'
+import type { ObjectKeys } from '../api/object-index.ts'
 import { RateBudget } from '../api/rate-budget.ts'
+import type { Collection } from '../api/types.ts'
 import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
 import { LiveSession, type SessionConfig } from '../managed/accounts/session.ts'
 import { type CustomResource, isDeleting, statusOf } from '../managed/cr.ts'
@@ -17,6 +19,8 @@ export const USER_AGENT = 'culvert'
 
 export interface SessionFactoryOptions {
   readonly store: ResourceStore
+  /** Keys by which the objects of a collection are found. */
+  readonly keysOf: (collection: Collection) => ObjectKeys
   readonly metrics: Metrics
   readonly audit: AuditLog
   readonly tracer: Tracer | undefined
@@ -40,7 +44,7 @@ export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
   const { store, metrics, audit, tracer, budgets, clock, random, recheck, beforeWrite } = options
-  const { proxies, openDispatcher, requestTimeoutMs, fingerprints } = options
+  const { proxies, openDispatcher, requestTimeoutMs, fingerprints, keysOf } = options
   const configs = new Map<string, SessionConfig>()
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
@@ -73,6 +77,7 @@ export function sessionFactory(
       client,
       clock,
       fingerprints,
+      keysOf,
       knownObjects: () => store.membersOf(key).filter(isHolding).length,
       isHeld: (id) => {
         const holder = store.holderOf(key, id)

@@ -13,6 +13,7 @@ import { CompanionWatches } from '../../src/managed/outputs/companion-watches.ts
 import { LONG_WAIT_MS } from '../../src/managed/reconcile/long-waits.ts'
 import { Memories } from '../../src/managed/reconcile/memory.ts'
 import { ManagedReconciler } from '../../src/managed/reconcile/reconciler.ts'
+import { objectKeys } from '../../src/managed/store/object-keys.ts'
 import { ResourceStore } from '../../src/managed/store/resource-store.ts'
 import { subscribeWakeups } from '../../src/managed/store/wakeups.ts'
 import { allWatches, createWatches } from '../../src/operator/watches.ts'
@@ -109,6 +110,7 @@ export function startModelOperator(
         client: openApi(config),
         clock,
         fingerprints: FINGERPRINTS,
+        keysOf: objectKeys(kinds),
         knownObjects: () =>
           store.membersOf(key).filter((cr) => statusOf(cr).id !== undefined && !isDeleting(cr)).length,
         isHeld: held,

@@ -39,6 +39,10 @@ export class CountedCache implements SessionCache {
     return this.#cache.get(collection, id)
   }
 
+  find(collection: Collection, key: string): readonly RemoteObject[] {
+    return this.#cache.find(collection, key)
+  }
+
   all(collection: Collection): readonly RemoteObject[] {
     return this.#cache.all(collection)
   }

@@ -1,6 +1,8 @@
 import { AccountCache, type Change } from '../../api/account-cache.ts'
 import type { ClosableApiClient } from '../../api/client.ts'
 import type { ApiError } from '../../api/errors.ts'
+import type { ObjectKeys } from '../../api/object-index.ts'
+import type { Collection } from '../../api/types.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { mayHaveMade } from '../identity/marker.ts'
@@ -27,6 +29,8 @@ export interface SessionOptions {
   readonly client: ClosableApiClient
   readonly clock: Clock
   readonly fingerprints: Fingerprints
+  /** Keys by which the objects of a collection are found in the cache. */
+  readonly keysOf: (collection: Collection) => ObjectKeys
   /** How many objects the account's CRs hold now. */
   readonly knownObjects: () => number
   /** Whether a CR that is not being deleted holds `id`. */
@@ -71,13 +75,13 @@ export class LiveSession implements AccountSession {
   #passes = 0
 
   constructor(options: SessionOptions) {
-    const { key, config, client, clock } = options
+    const { key, config, client, clock, keysOf } = options
     this.account = { kind: key.kind, name: key.name }
     this.key = key
     this.address = config.baseURL
     this.config = config
     this.#options = options
-    this.cache = new AccountCache(client, clock, mayHaveMade)
+    this.cache = new AccountCache(client, clock, { mayHaveMade, keysOf })
     this.calls = client
     this.cache.subscribe((change) => this.#note(change))
   }

@@ -18,6 +18,7 @@ import { settleIdentity } from '../identity/create.ts'
 import { copiesOf } from '../identity/create-step.ts'
 import { deleteForSure, unlisted } from '../identity/gone.ts'
 import { sought } from '../identity/read-object.ts'
+import { markedObjects } from '../identity/take-object.ts'
 import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
 import { refuseToStrand } from '../outputs/companion.ts'
 import { release } from '../outputs/vacate.ts'
@@ -126,8 +127,8 @@ async function awaitReleaseOf(run: Reconciliation, ids: readonly string[]): Prom
 }
 
 /** Whether objects with our marker are left, such as the placeholder of a replacement. */
-function hasCopies({ collection, context, cr, session }: Reconciliation): boolean {
-  return copiesOf(session.cache.all(collection), cr.metadata.uid, {}, context.installation).length > 0
+function hasCopies(run: Reconciliation): boolean {
+  return copiesOf(markedObjects(run), run.cr.metadata.uid, {}, run.context.installation).length > 0
 }
 
 async function removeOne(run: Reconciliation, id: string): Promise<void> {
@@ -195,11 +196,7 @@ async function removeCopies(run: Reconciliation, kept: string | undefined): Prom
   const attempts = ownAttempt(cr)?.number ?? 0
   if (attempts > 1) await session.cache.ensureListed(run.collection, { since: context.clock.monotonic() })
   for (const id of unlisted(run)) if (id !== kept) await sought(run, run.collection, id)
-  const left = copiesOf(
-    session.cache.all(run.collection),
-    cr.metadata.uid,
-    kept === undefined ? {} : { id: kept },
-    context.installation,
-  )
+  const known = kept === undefined ? {} : { id: kept }
+  const left = copiesOf(markedObjects(run), cr.metadata.uid, known, context.installation)
   await deleteCopies(run, left)
 }

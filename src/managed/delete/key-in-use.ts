@@ -7,6 +7,7 @@ import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { IN_USE_MS } from '../references/dependents.ts'
 import { reasons } from '../status/reasons.ts'
+import { referrerKey } from '../store/object-keys.ts'
 
 /**
  * How long the API must refuse a key before a process that did not delete it itself takes it for deleted. Milliseconds.
@@ -100,13 +101,12 @@ export async function refuseSilencing(run: Reconciliation, operations: readonly 
   const silencing = operations.some((operation) => {
     return operation.type === 'update' && !('target' in operation) && apiAccess.silences(operation.body)
   })
-  if (!silencing) return
+  if (!silencing || status.id === undefined) return
   for (const { descriptor: owned, reference } of context.kinds.referrersOf(run.cr.kind)) {
     if (owned.output?.type !== 'one-time' || !owned.output.opensAccounts) continue
     for (const collection of owned.identity.collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
-      for (const object of session.cache.all(collection)) {
-        if (status.id === undefined || !reference.idsIn(object).includes(status.id)) continue
+      for (const object of session.cache.find(collection, referrerKey(reference.kind, status.id))) {
         const holder = context.resources.holderOf(session.key, object.id)
         const use = holder && (await keyUseOf(context.keyDependents, owned, holder, object.id))
         if (holder === undefined || use === undefined || isDeleting(holder)) continue

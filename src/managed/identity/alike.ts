@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, nameOf, shortName } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { namesakeKey, unmarkedKey } from '../store/object-keys.ts'
 import { isNamesake, markerOf } from './marker.ts'
 
 /** Objects that may have belonged to the CR before it lost its status, though nothing proves it. */
@@ -23,13 +24,13 @@ export function alikeOf(
   markedBy: 'metadata' | 'name',
   installation: string,
 ): Alike {
-  const text = (cr.spec as Readonly<Record<string, unknown>>)[markedBy === 'metadata' ? 'rawMetadata' : 'displayName']
+  const text = ownText(cr, markedBy)
   const elsewhere: { id: string; installation: string }[] = []
   const unmarked: string[] = []
   for (const object of objects) {
     const marker = markerOf(object)
     if (marker === undefined) {
-      if (typeof text === 'string' && text !== '' && object[markedBy] === text) unmarked.push(object.id)
+      if (text !== undefined && object[markedBy] === text) unmarked.push(object.id)
     } else if (marker.installation !== installation && isNamesake(marker, cr)) {
       elsewhere.push({ id: object.id, installation: marker.installation })
     }
@@ -37,15 +38,25 @@ export function alikeOf(
   return { elsewhere, unmarked }
 }
 
+/** The text that the spec puts in the place of the marker. */
+function ownText({ spec }: CustomResource, markedBy: 'metadata' | 'name'): string | undefined {
+  const text = (spec as Readonly<Record<string, unknown>>)[markedBy === 'metadata' ? 'rawMetadata' : 'displayName']
+  return typeof text === 'string' && text !== '' ? text : undefined
+}
+
 /**
  * Reports such objects before another is created: only a person can tell whether they were the CR's or belong to
  * another owner.
  */
 export function tellAlike({ collection, context, cr, descriptor, session }: Reconciliation): void {
-  const free = [...session.cache.all(collection)].filter(
-    ({ id }) => context.resources.holderOf(session.key, id) === undefined,
-  )
-  const { elsewhere, unmarked } = alikeOf(free, cr, descriptor.identity.markedBy, context.installation)
+  const { markedBy } = descriptor.identity
+  const text = ownText(cr, markedBy)
+  const candidates = [
+    ...session.cache.find(collection, namesakeKey(nameOf(cr))),
+    ...(text === undefined ? [] : session.cache.find(collection, unmarkedKey(text))),
+  ]
+  const free = candidates.filter(({ id }) => context.resources.holderOf(session.key, id) === undefined)
+  const { elsewhere, unmarked } = alikeOf(free, cr, markedBy, context.installation)
   const told = [
     ...elsewhere.slice(0, SHOWN).map(({ id, installation }) => {
       return `${id} bears the mark of this resource in another cluster (to have it: --installation ${installation}, once that one is gone)`

@@ -7,6 +7,7 @@ import { copiesOf } from './create-step.ts'
 import { deleteForSure } from './gone.ts'
 import { markerOf } from './marker.ts'
 import { sought } from './read-object.ts'
+import { markedObjects } from './take-object.ts'
 
 /**
  * Deletes objects with this CR's marker other than the one it keeps. The CR and each copy are read live first: a stale
@@ -42,9 +43,9 @@ export function recallPlaceholder({ descriptor, memory }: Reconciliation): void 
 
 /** Deletes the copies that the resync found, once no attempt is open. */
 export async function sweepCopies(run: Reconciliation): Promise<void> {
-  const { collection, context, cr, memory, session } = run
+  const { context, cr, memory } = run
   if (memory.identity.copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return
-  const listed = copiesOf(session.cache.all(collection), cr.metadata.uid, run.status, context.installation)
+  const listed = copiesOf(markedObjects(run), cr.metadata.uid, run.status, context.installation)
   await deleteCopies(run, listed)
   memory.identity.copies = undefined
 }

@@ -6,6 +6,7 @@ import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { keeperOf } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
+import { uniqueNameKey } from '../store/object-keys.ts'
 import { markerOf } from './marker.ts'
 
 /** The known facts about the object that has a name. */
@@ -56,7 +57,10 @@ function holderIn(run: Reconciliation, { desired }: Wanted): string | undefined 
   const takenIn = (object: RemoteObject): string | undefined => {
     return uniqueNames(descriptor.fields.observe(object)).find((name) => names.has(name))
   }
-  const others = descriptor.identity.collections.flatMap((collection) => session.cache.all(collection))
+  const keys = [...names].map((name) => uniqueNameKey(cr.kind, name))
+  const others = descriptor.identity.collections.flatMap((collection) => {
+    return keys.flatMap((key) => session.cache.find(collection, key))
+  })
   const object = others.find((other) => other.id !== status.id && takenIn(other) !== undefined)
   if (object === undefined) return undefined
   const keeper = keeperOf(context, session, cr.kind, object.id)

@@ -1,16 +1,18 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { isDeleting, ownAttempt, withFinalizer } from '../cr.ts'
+import { isDeleting, nameOf, ownAttempt, withFinalizer } from '../cr.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
 import { withItsToken } from '../outputs/token-recovery.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
+import { namesakeKey } from '../store/object-keys.ts'
 import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
 import { copiesOf, ownershipClaim, recoverable } from './create-step.ts'
 import { markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { ownNote } from './ownership.ts'
 import { sought } from './read-object.ts'
+import { markedObjects } from './take-object.ts'
 
 /**
  * For a CR without an id and without an attempt of its own: takes the object that it had if it lost its status;
@@ -18,7 +20,10 @@ import { sought } from './read-object.ts'
  */
 export async function recoverObject(run: Reconciliation): Promise<string | undefined> {
   const { collection, context, cr, session } = run
-  const marked = await takeNewest(run, recoverable(session.cache.all(collection), cr, context.installation))
+  const marked = await takeNewest(
+    run,
+    recoverable(session.cache.find(collection, namesakeKey(nameOf(cr))), cr, context.installation),
+  )
   if (marked !== undefined) return marked
   const noted = await ownedByNote(run)
   if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
@@ -31,8 +36,8 @@ export async function recoverObject(run: Reconciliation): Promise<string | undef
  * CR may be active in another cluster.
  */
 export async function findSuccessor(run: Reconciliation): Promise<string | undefined> {
-  const { collection, context, cr, session, status } = run
-  const copies = copiesOf(session.cache.all(collection), cr.metadata.uid, status, context.installation)
+  const { context, cr, status } = run
+  const copies = copiesOf(markedObjects(run), cr.metadata.uid, status, context.installation)
   return await takeNewest(
     run,
     copies.filter((object) => markerOf(object)?.nonce !== PLACEHOLDER_NONCE),

@@ -3,6 +3,7 @@ import { retains } from '../cr.ts'
 import { intendedModules } from '../plan/modules.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { formerNotes, issueNotes } from '../rotation/rotation.ts'
+import { bearerKey } from '../store/object-keys.ts'
 import type { Attempt } from './attempt.ts'
 import { createdBy } from './create-step.ts'
 
@@ -11,7 +12,12 @@ export async function scanFor(run: Reconciliation, nonce: string, since: number)
   const { collection, context, cr, session } = run
   await session.cache.ensureListed(collection, { since })
   const own = { installation: context.installation, uid: cr.metadata.uid, nonce }
-  return createdBy(session.cache.all(collection), own)
+  return createdBy(markedObjects(run), own)
+}
+
+/** Objects with the marker of this very CR, as the lists and answers so far show them. */
+export function markedObjects({ collection, context, cr, session }: Reconciliation): readonly RemoteObject[] {
+  return session.cache.find(collection, bearerKey(context.installation, cr.metadata.uid))
 }
 
 /**

@@ -8,6 +8,7 @@ import { IN_USE_MS } from '../references/dependents.ts'
 import { wholesOf } from '../references/references.ts'
 import { targetView } from '../references/target-view.ts'
 import { reasons } from '../status/reasons.ts'
+import { referrerKey } from '../store/object-keys.ts'
 import type { Wanted } from './desired.ts'
 import type { Operation } from './plan.ts'
 
@@ -33,8 +34,8 @@ export async function refuseShutOut(
     if (user.apiAccess?.type !== 'restricts') continue
     for (const collection of user.identity.collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
-      for (const object of session.cache.all(collection)) {
-        if (!user.apiAccess.object(object) || !reference.idsIn(object).includes(target)) continue
+      for (const object of session.cache.find(collection, referrerKey(reference.kind, target))) {
+        if (!user.apiAccess.object(object)) continue
         const holder = context.resources.holderOf(session.key, object.id)
         const by = holder === undefined ? `${collection.path}/${object.id}` : shortName(nameOf(holder))
         throw refusal(by, access.field, wanted === undefined)

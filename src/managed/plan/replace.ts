@@ -5,6 +5,7 @@ import { createObject } from '../identity/create.ts'
 import { copiesOf } from '../identity/create-step.ts'
 import { deleteForSure, noteMade } from '../identity/gone.ts'
 import { markerOf, PLACEHOLDER_NONCE } from '../identity/marker.ts'
+import { markedObjects } from '../identity/take-object.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
@@ -54,7 +55,7 @@ async function createPlaceholder(
   const marker = markerText(context, cr, PLACEHOLDER_NONCE)
   const body = descriptor.replacement.placeholder({ desired: wanted.desired, remote, all, marker })
   run.memory.identity.expectCopies([remote.id])
-  const own = copiesOf(all, cr.metadata.uid, run.status, context.installation)
+  const own = copiesOf(markedObjects(run), cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === PLACEHOLDER_NONCE)) return
   const create = () => session.cache.create(collection, body, run.because(reason))
   noteMade(run, collection, (await noteUnanswered(run, 'placeholder', create)).id)

@@ -6,6 +6,7 @@ import type { ManagedContext } from '../reconcile/context.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
+import { referrerKey } from '../store/object-keys.ts'
 import { countsAcross, isGranted, namedTargets } from './crossings.ts'
 
 /** Dependents that go away wake their targets. Objects not managed here are checked again after this. */
@@ -44,7 +45,9 @@ export async function dependentsOf(
   for (const { descriptor, reference } of run.context.kinds.referrersOf(kind)) {
     for (const place of descriptor.identity.collections) {
       await cache.ensureListed(place, { since: begun })
-      for (const object of cache.all(place)) {
+      // What refers by another value than the id is not indexed.
+      const candidates = reference.uses === undefined ? cache.find(place, referrerKey(kind, id)) : cache.all(place)
+      for (const object of candidates) {
         if (reference.isOver?.(object, now)) continue
         if (uses(reference, object, id, target)) dependents.push(dependentOf(run, object, place.path))
       }

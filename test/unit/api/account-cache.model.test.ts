@@ -2,12 +2,20 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { AccountCache } from '../../../src/api/account-cache.ts'
 import { collections } from '../../../src/api/collections.ts'
+import type { RemoteObject } from '../../../src/api/types.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { ModelApi } from '../../builders/model-api.ts'
 
 const { ipPolicies } = collections
 
 const IDS = ['a', 'b', 'c', 'd']
+
+/** Keys that move with each change, keys that several objects share, and one that all have. */
+const KEYS = ['version 0', 'version 1', 'id a', 'id b', 'any']
+
+function keysOf({ id, version }: RemoteObject): readonly string[] {
+  return [`version ${Number(version) % 2}`, `id ${id}`, 'any']
+}
 
 const step = fc.record({
   action: fc.constantFrom('create', 'update', 'delete', 'fetch', 'list', 'list', 'foreign put', 'foreign delete'),
@@ -25,7 +33,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 class Play {
   readonly clock = new FakeClock()
   readonly api = new ModelApi(this.clock)
-  readonly cache = new AccountCache(this.api, this.clock)
+  readonly cache = new AccountCache(this.api, this.clock, { keysOf: () => keysOf })
   /** The lowest version of an object that the cache may show: that of our last answered write. */
   readonly #floor = new Map<string, number>()
   /** Reconcilers handle an object one at a time. */
@@ -59,6 +67,10 @@ class Play {
     for (const [id, floor] of this.#floor) {
       const shown = this.cache.get(ipPolicies, id)?.object?.version
       if (shown !== undefined) expect(shown).toBeGreaterThanOrEqual(floor)
+    }
+    for (const key of KEYS) {
+      const found = this.cache.all(ipPolicies).filter((object) => keysOf(object).includes(key))
+      expect(byId(this.cache.find(ipPolicies, key))).toEqual(byId(found))
     }
     for (const object of this.cache.all(ipPolicies)) {
       expect(object.version).toBeGreaterThanOrEqual(this.#floor.get(object.id) ?? 0)

@@ -21,7 +21,7 @@ interface World {
 function world(mayHaveMade?: MayHaveMade): World {
   const clock = new FakeClock()
   const api = new ModelApi(clock)
-  const cache = new AccountCache(api, clock, mayHaveMade)
+  const cache = new AccountCache(api, clock, mayHaveMade === undefined ? {} : { mayHaveMade })
   const heard: string[] = []
   cache.subscribe(({ type, id }) => heard.push(`${type} ${id}`))
   const settle = async <T>(call: Promise<T>): Promise<T> => {

@@ -34,6 +34,7 @@ function openSession(held: readonly string[] = []) {
     client,
     clock,
     fingerprints: new Fingerprints(Buffer.alloc(32, 1)),
+    keysOf: () => () => [],
     knownObjects: () => held.length,
     isHeld: (id) => held.includes(id),
     recheck: () => looks.push('look'),

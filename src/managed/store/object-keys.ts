@@ -1,0 +1,70 @@
+import type { ObjectKeys } from '../../api/object-index.ts'
+import type { Collection, RemoteObject } from '../../api/types.ts'
+import type { ResourceName } from '../cr.ts'
+import { markerOf } from '../identity/marker.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+
+/**
+ * Keys by which reconciles find objects in the account cache (`SessionCache.find`), so that none walks a collection.
+ * A key may find more than is asked for, never less: callers check what they find.
+ */
+
+/** Objects with the marker of the CR of this UID. */
+export function bearerKey(installation: string, uid: string): string {
+  return `bearer ${installation} ${uid}`
+}
+
+/** Objects with the marker of a CR of this kind, namespace and name, in any installation and with any UID. */
+export function namesakeKey({ kind, namespace, name }: ResourceName): string {
+  return `namesake ${kind}/${namespace ?? ''}/${name}`
+}
+
+/** Objects without a marker, by the text that is in its place. */
+export function unmarkedKey(text: string): string {
+  return `unmarked ${text.slice(0, LONGEST_TEXT)}`
+}
+
+/** Texts may take 4 KiB each; their beginnings distinguish nearly all of them. */
+const LONGEST_TEXT = 128
+
+/** Children of an object. */
+export function childKey(parentId: string): string {
+  return `child ${parentId}`
+}
+
+/** Objects that refer to an object of that kind by its id. */
+export function referrerKey(kind: string, id: string): string {
+  return `referrer ${kind} ${id}`
+}
+
+/** The object of that kind that has a name which only one may have, as `uniqueNames` returns it. */
+export function uniqueNameKey(kind: string, name: string): string {
+  return `unique ${kind} ${name}`
+}
+
+/** The keys of the objects of a collection. */
+export function objectKeys({ managed }: KindsRegistry): (collection: Collection) => ObjectKeys {
+  return ({ path }) => {
+    const own = managed.filter(({ identity }) => identity.collections.some((collection) => collection.path === path))
+    const parents = managed.flatMap(({ children }) => (children?.collection.path === path ? [children] : []))
+    const references = own.flatMap((descriptor) => descriptor.references.kinds)
+    const named = own.flatMap(({ definition, fields: { observe }, identity: { uniqueNames } }) => {
+      return uniqueNames === undefined ? [] : [{ kind: definition.kind, observe, uniqueNames }]
+    })
+    return (object) => [
+      ...markerKeys(object),
+      ...parents.flatMap((children) => children.parentId(object) ?? []).map(childKey),
+      ...references.flatMap(({ kind, idsIn }) => idsIn(object).map((id) => referrerKey(kind, id))),
+      ...named.flatMap(({ kind, observe, uniqueNames }) => {
+        return uniqueNames(observe(object)).map((name) => uniqueNameKey(kind, name))
+      }),
+    ]
+  }
+}
+
+function markerKeys(object: RemoteObject): readonly string[] {
+  const marker = markerOf(object)
+  if (marker !== undefined) return [bearerKey(marker.installation, marker.uid), namesakeKey(marker)]
+  const texts = [object.metadata, object.name].filter((text) => typeof text === 'string' && text !== '')
+  return texts.map((text) => unmarkedKey(text as string))
+}
