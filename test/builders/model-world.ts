@@ -177,15 +177,21 @@ export class ModelWorld {
   }
 
   /**
-   * Creates the Account again with another address, as a restore or a GitOps tool may: without the status, unless it is
-   * `kept`.
+   * Creates the Account again with another address, as a restore or a GitOps tool may: with its annotations, but without
+   * the status, unless it is `kept`.
    */
   moveAccount(baseURL: string, kept: 'status kept' | 'status lost'): void {
     const type = registry.accountType('Account')
-    const { spec, status } = this.accountResource ?? {}
+    const former = this.accountResource
+    if (former === undefined) throw new Error('there is no Account')
+    const { spec, status, metadata } = former
     this.patchAccount({ metadata: { finalizers: [] } })
     this.deleteAccount()
-    this.kube.create(type, ACCOUNT, { spec: { ...spec, baseURL }, ...(kept === 'status kept' ? { status } : {}) })
+    this.kube.create(type, ACCOUNT, {
+      metadata: { annotations: metadata.annotations ?? {} },
+      spec: { ...spec, baseURL },
+      ...(kept === 'status kept' ? { status } : {}),
+    })
   }
 
   /** Puts another API key into the Secret. */

@@ -28,7 +28,7 @@ export function checkIdentity(
 ): IdentityCheck {
   const { status } = resource
   const doubted = session.starting || session.blocked() !== undefined
-  const isOpen = session.blocked()?.reason === reasons.IdentityUnproven || isUnproven(resource)
+  const isOpen = session.blocked()?.reason === reasons.IdentityUnproven || isDoubted(resource)
   const held = countMissing(context, session, members)
   const staying = countMissing(
     context,
@@ -46,13 +46,17 @@ export function checkIdentity(
     noneFound: held.known > 0 && held.missing === held.known,
     // While a session is in use, only a few objects can be missing at a time: the circuit breaker opens as soon as
     // there are too many.
-    confirmed: !doubted || openRequest(resource, 'confirmIdentity') !== undefined,
+    // A request counts only if it was made after the doubt was reported: an Account that lost its status still has the
+    // annotation by which it was confirmed long ago.
+    confirmed: !doubted || (isDoubted(resource) && openRequest(resource, 'confirmIdentity') !== undefined),
   })
   return { fingerprint, doubt }
 }
 
-/** Whether the circuit breaker was open at the last check, possibly before a restart. */
-function isUnproven({ status }: AccountResource): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  return ready?.reason === reasons.IdentityUnproven
+/**
+ * Whether the circuit breaker was reported as open, possibly before a restart, and has not closed since. Another trouble
+ * may have taken its place in the conditions; a status from under another UID says nothing.
+ */
+export function isDoubted({ metadata, status }: AccountResource): boolean {
+  return status?.internal?.doubtedUID === metadata.uid
 }

@@ -141,11 +141,21 @@ export const accountStatusFields = {
         keyFingerprint: Type.Optional(
           text({ description: 'Changes when the API key or `spec.baseURL` changes.', maxLength: 64 }),
         ),
+        doubtedUID: Type.Optional(
+          text({
+            description:
+              'UID under which this resource was reported as IdentityUnproven, until its identity is proven or confirmed.',
+            maxLength: 64,
+          }),
+        ),
       },
       { description: INTERNAL_DESCRIPTION },
     ),
   ),
-  lastHandledConfirmIdentityAt: answerTo(CONFIRM_IDENTITY_REQUESTED_AT, 'acted on'),
+  lastHandledConfirmIdentityAt: answerTo(
+    CONFIRM_IDENTITY_REQUESTED_AT,
+    'acted on, or was already there when the identity came into doubt',
+  ),
   orphanCount: Type.Optional(
     integer({
       description:

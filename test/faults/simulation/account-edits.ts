@@ -20,15 +20,20 @@ export interface AccountEdit {
   readonly end: (world: SimulatedWorld) => void
 }
 
-const OPEN: ReadonlySet<string> = new Set(['another Secret', 'another CA', 'a large budget', 'a small budget'])
+const ELSEWHERE = 'https://api.example.com/elsewhere'
+/** By this the Account was confirmed once, and it stayed in the manifest. */
+const CONFIRMED = { 'culvert.dev/confirm-identity-requested-at': 'long ago' }
+const OPEN: ReadonlySet<string> = new Set([
+  'another Secret',
+  'another CA',
+  'a large budget',
+  'a small budget',
+  'made anew',
+  'made anew, confirmed long ago',
+])
 
 export const accountEdits: readonly AccountEdit[] = [
-  edit(
-    'another address',
-    true,
-    set({ baseURL: 'https://api.example.com/elsewhere' }),
-    set({ baseURL: 'https://api.example.com' }),
-  ),
+  edit('another address', true, set({ baseURL: ELSEWHERE }), set({ baseURL: 'https://api.example.com' })),
   edit('another account’s key', true, (world) => putKey(world, OTHER_KEY), putBack),
   edit('a key that is refused', false, (world) => putKey(world, 'nobodys-key'), putBack),
   edit('no Secret', false, takeKey, putBack),
@@ -37,6 +42,15 @@ export const accountEdits: readonly AccountEdit[] = [
   edit('another CA', false, set({ caBundle: CERTIFICATE }), set({ caBundle: null })),
   edit('a small budget', false, set({ rateLimit: { requestsPerMinute: 1, burst: 1 } }), set({ rateLimit: null })),
   edit('a large budget', false, set({ rateLimit: { requestsPerMinute: 6000, burst: 100 } }), () => undefined),
+  edit('made anew', false, makeAnew({}), () => undefined),
+  edit('made anew, confirmed long ago', false, makeAnew({}, CONFIRMED), () => undefined),
+  edit('made anew elsewhere', true, makeAnew({ baseURL: ELSEWHERE }), set({ baseURL: 'https://api.example.com' })),
+  edit(
+    'made anew elsewhere, confirmed long ago',
+    true,
+    makeAnew({ baseURL: ELSEWHERE }, CONFIRMED),
+    set({ baseURL: 'https://api.example.com' }),
+  ),
   edit('another interval', false, set({ resyncInterval: '1s' }), set({ resyncInterval: '60s' })),
 ]
 
@@ -60,6 +74,16 @@ function edit(title: string, isElsewhere: boolean, begin: AccountEdit['begin'], 
 /** Like a restore, which bypasses the CRD's rules about changes. */
 function set(spec: Fields): AccountEdit['begin'] {
   return ({ kube, accountType, accountKey }) => void kube.mergePatch(accountType, accountKey, { spec })
+}
+
+/** Deletes the Account, whatever needs it, and creates it again without its status, as a restore does. */
+function makeAnew(changes: Fields, annotations: Readonly<Record<string, string>> = {}): AccountEdit['begin'] {
+  return ({ account, accountType, accountKey, kube, server }) => {
+    if (account === undefined) throw new Error('there is no Account')
+    kube.mergePatch(accountType, accountKey, { metadata: { finalizers: [] } })
+    kube.delete(accountType, accountKey)
+    server.create(accountType, accountKey, { metadata: { annotations }, spec: { ...account.spec, ...changes } })
+  }
 }
 
 function takeKey({ kube, keyNamespace }: SimulatedWorld): void {

@@ -143,6 +143,54 @@ test('an address for another account is taken once an administrator confirms it'
   await world.until('made there', () => elsewhere.all().length === 1)
 })
 
+test.each(['status kept', 'status lost'] as const)(
+  'a confirmation from before an Account was created again confirms nothing elsewhere: %s',
+  async (kept) => {
+    const world = await withBackends(2)
+    const confirm = 'culvert.dev/confirm-identity-requested-at'
+    world.patchAccount({ metadata: { annotations: { [confirm]: 'long ago' } } })
+    await world.until('answered', () => world.accountResource?.status?.lastHandledConfirmIdentityAt === 'long ago')
+    const elsewhere = new ModelAccount()
+    world.addresses.set('https://other.example.com', elsewhere)
+    world.kill()
+    world.moveAccount('https://other.example.com', kept)
+    world.delete('Backend', 'web-0')
+    world.startOperator()
+    await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
+    // Nor after a restart, nor if other trouble is reported meanwhile.
+    world.addresses.delete('https://other.example.com')
+    world.changeKey('nobody')
+    await world.until('Unauthorized', () => accountReason(world) === 'Unauthorized')
+    world.kill()
+    world.addresses.set('https://other.example.com', elsewhere)
+    world.changeKey('key-1')
+    world.startOperator()
+    await world.clock.advance(300_000)
+    expect(accountReason(world)).toBe('IdentityUnproven')
+    expect(elsewhere.all()).toEqual([])
+    expect(world.get('Backend', 'web-0')).toBeDefined()
+    world.patchAccount({ metadata: { annotations: { [confirm]: 'now' } } })
+    await world.until('made there', () => elsewhere.all().length === 1)
+    expect(world.get('Backend', 'web-0')).toBeUndefined()
+  },
+)
+
+test('a confirmation counts that is given while other trouble hides the doubt', async () => {
+  const world = await withBackends(1)
+  const elsewhere = new ModelAccount()
+  world.addresses.set('https://other.example.com', elsewhere)
+  world.moveAccount('https://other.example.com', 'status lost')
+  await world.until('IdentityUnproven', () => accountReason(world) === 'IdentityUnproven')
+  world.addresses.delete('https://other.example.com')
+  world.changeKey('nobody')
+  await world.until('Unauthorized', () => accountReason(world) === 'Unauthorized')
+  world.patchAccount({ metadata: { annotations: { 'culvert.dev/confirm-identity-requested-at': 'moved' } } })
+  await world.clock.advance(120_000)
+  world.addresses.set('https://other.example.com', elsewhere)
+  world.changeKey('key-1')
+  await world.until('made there', () => elsewhere.all().length === 1)
+})
+
 test.each([
   ['24h', '60s', 70_000],
   ['60s', '24h', undefined],
