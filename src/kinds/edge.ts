@@ -3,7 +3,14 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Desired, ManagedDescriptor, ReferenceKind } from '../managed/descriptor/descriptor.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
-import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge/hostports.ts'
+import {
+  hostportClaims,
+  hostportReferences,
+  hostportTexts,
+  literalHosts,
+  usesAddress,
+  usesDomain,
+} from './edge/hostports.ts'
 import { shownModules } from './edge/module-status.ts'
 import {
   comparableModule,
@@ -45,6 +52,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
       .filter((module) => wantsModule(spec, module))
       .flatMap((module) => module.references(spec)),
   ],
+  namedValues: literalHosts,
   claims: hostportClaims,
   problems: (spec) =>
     modulesOf(spec)

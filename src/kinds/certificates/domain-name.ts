@@ -35,7 +35,12 @@ export function answeredDomain(value: unknown): string | undefined {
 
 /** Whether the reserved name `domain` covers `host`: they are equal, or it is a wildcard one label above. */
 export function covers(domain: string, host: string): boolean {
-  return domain === host || domain === `*.${host.slice(host.indexOf('.') + 1)}`
+  return domain === host || domain === wildcardAbove(host)
+}
+
+/** The wildcard that covers `host`. */
+export function wildcardAbove(host: string): string {
+  return `*.${host.slice(host.indexOf('.') + 1)}`
 }
 
 /** The name that must be unique among domains of a kind at the API. */

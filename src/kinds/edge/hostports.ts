@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Claims } from '../../managed/descriptor/access.ts'
-import type { Desired, FoundReference } from '../../managed/descriptor/descriptor.ts'
-import { covers } from '../certificates/domain-name.ts'
+import type { Desired, FoundReference, NamedValue } from '../../managed/descriptor/descriptor.ts'
+import { covers, wildcardAbove } from '../certificates/domain-name.ts'
 import { textOf, textsOf } from '../shared/remote.ts'
 import { chosen } from '../shared/union-member.ts'
 import type { EdgeSpec } from './schema.ts'
@@ -30,6 +30,24 @@ export function hostportReferences({ hostports }: EdgeSpec): readonly FoundRefer
       return [{ path: `${path}.reservedAddressRef`, kind: 'ReservedAddress', ref, needsObject: true }]
     }
     return []
+  })
+}
+
+/**
+ * The hosts that a spec names literally, and which reservation the API finds for each: an address with exactly that
+ * host and port, since all addresses may share one host; else the domain itself; else a wildcard above it.
+ */
+export function literalHosts({ hostports = [] }: EdgeSpec): readonly NamedValue[] {
+  return hostports.flatMap(({ host, port }, index): NamedValue[] => {
+    if (host === undefined) return []
+    const name = host.toLowerCase()
+    const isNamed = (value: unknown, text: string): boolean => textOf(value)?.toLowerCase() === text
+    const targets = [
+      { kind: 'ReservedAddress', matches: ({ addr }: RemoteObject) => isNamed(addr, `${name}:${port}`) },
+      { kind: 'ReservedDomain', matches: ({ domain }: RemoteObject) => isNamed(domain, name) },
+      { kind: 'ReservedDomain', matches: ({ domain }: RemoteObject) => isNamed(domain, wildcardAbove(name)) },
+    ]
+    return [{ path: `spec.hostports[${index}].host`, value: name, targets }]
   })
 }
 

@@ -231,6 +231,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   accountFrom?(spec: Spec): FoundReference | undefined
   /** Ids in the spec of objects of no managed kind, each with its field. Absent: there are none. */
   foreignIds?(spec: Spec): readonly { readonly path: string; readonly id: string }[]
+  /** Values in the spec that use objects without referring to them. Absent: there are none. */
+  namedValues?(spec: Spec): readonly NamedValue[]
   /** Values that the spec takes from Secrets and ConfigMaps. */
   inputs(spec: Spec): readonly Input[]
   /** Problems of the spec that CEL cannot detect; each names field, value and remedy. */
@@ -341,6 +343,15 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
   /** The companion that the CR keeps for another operator. */
   readonly companion?: Companion<Spec>
+}
+
+/** A value in a spec, such as a host, by which the API finds the object to use. */
+export interface NamedValue {
+  /** Path of the field, for messages. */
+  readonly path: string
+  readonly value: string
+  /** The objects that the API may find, in its order: the first match is the one that it uses. */
+  readonly targets: readonly { readonly kind: string; matches(object: RemoteObject): boolean }[]
 }
 
 /** Which objects keep callers out of the API. */

@@ -1,5 +1,14 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, type TargetKey } from '../cr.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  heldIds,
+  internalOf,
+  nameOf,
+  shortName,
+  statusOf,
+  type TargetKey,
+} from '../cr.ts'
 import type { ReferenceKind } from '../descriptor/descriptor.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
 import type { ManagedContext } from '../reconcile/context.ts'
@@ -46,7 +55,8 @@ export async function dependentsOf(
       await cache.ensureListed(place, { since: begun })
       for (const object of cache.all(place)) {
         if (reference.isOver?.(object, now)) continue
-        if (uses(reference, object, id, target)) dependents.push(dependentOf(run, object, place.path))
+        const isUsed = reference.idsIn(object).includes(id) || usesByValue(run, reference, object, target)
+        if (isUsed) dependents.push(dependentOf(run, object, place.path))
       }
     }
   }
@@ -67,14 +77,22 @@ function settledAt({ context, session }: Reconciliation, id: string, since: numb
   throw new WaitError(reasons.Deleting, message, Math.ceil(wait), true)
 }
 
-function uses(
+/**
+ * Whether the object of `dependent` uses the target by a value. In a shared account a resource of another namespace
+ * counts only if it is or was permitted to: whoever names a host must not hold up the deletion of its reservation.
+ */
+function usesByValue(
+  { context: { resources }, cr, session }: Reconciliation,
   reference: ReferenceKind,
   dependent: RemoteObject,
-  id: string,
   target: RemoteObject | undefined,
 ): boolean {
-  if (reference.idsIn(dependent).includes(id)) return true
-  return target !== undefined && (reference.uses?.(dependent, target) ?? false)
+  if (target === undefined || reference.uses?.(dependent, target) !== true) return false
+  const resource = resources.holderOf(session.key, dependent.id)
+  const namespace = resource?.metadata.namespace
+  if (session.access.granted === undefined || resource === undefined || namespace === cr.metadata.namespace) return true
+  const wasPermitted = (internalOf(resource).references ?? []).some(({ id }) => id === target.id)
+  return wasPermitted || isGranted(resources, cr, namespace)
 }
 
 /**
