@@ -5,7 +5,14 @@ import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import type { ReferenceKind } from '../managed/descriptor/references.ts'
-import { hostportClaims, hostportReferences, hostportTexts, usesAddress, usesDomain } from './edge/hostports.ts'
+import {
+  addressesUsed,
+  domainsUsed,
+  hostportClaims,
+  hostportReferences,
+  hostportTexts,
+  literalHosts,
+} from './edge/hostports.ts'
 import { shownModules } from './edge/module-status.ts'
 import {
   comparableModule,
@@ -28,8 +35,8 @@ const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
   { kind: 'IPPolicy', outlives: true, idsIn: ({ ip_restriction }) => refIds(objectOf(ip_restriction)?.ip_policies) },
   { kind: 'CertificateAuthority', idsIn: ({ mutual_tls }) => refIds(objectOf(mutual_tls)?.certificate_authorities) },
-  { kind: 'ReservedDomain', idsIn: () => [], uses: usesDomain },
-  { kind: 'ReservedAddress', idsIn: () => [], uses: usesAddress },
+  { kind: 'ReservedDomain', idsIn: () => [], valuesIn: domainsUsed },
+  { kind: 'ReservedAddress', idsIn: () => [], valuesIn: addressesUsed },
 ]
 
 /** TCP and TLS edges with their modules (`management-api.md § Edges and backends`). */
@@ -53,6 +60,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
         .filter((module) => wantsModule(spec, module))
         .flatMap((module) => module.references(spec)),
     ],
+    namedValues: literalHosts,
   },
   problems: (spec) =>
     modulesOf(spec)

@@ -59,7 +59,10 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   role: 'managed',
   reach: 'namespace',
   definition,
-  identity: inCollection(collections.reservedAddrs),
+  identity: {
+    ...inCollection(collections.reservedAddrs),
+    valuesOf: ({ addr }) => [textOf(addr)?.toLowerCase()].filter((value) => value !== undefined),
+  },
   references: {
     ...noReferences,
     foreignIds: ({ endpointConfigurationRef: ref }) => foreignIdsOf({ endpointConfigurationRef: ref }),

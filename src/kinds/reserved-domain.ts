@@ -41,7 +41,11 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   reach: 'namespace',
   claims: ({ domain }) => ({ domains: [{ path: 'spec.domain', domain }] }),
   definition: reservedDomainDefinition,
-  identity: { ...inCollection(collections.reservedDomains), uniqueNames: uniqueDomain },
+  identity: {
+    ...inCollection(collections.reservedDomains),
+    uniqueNames: uniqueDomain,
+    valuesOf: ({ domain }) => [textOf(domain)?.toLowerCase()].filter((value) => value !== undefined),
+  },
   references: {
     ...noReferences,
     foreignIds: ({ certificate, httpEndpointConfigurationRef, httpsEndpointConfigurationRef }) =>

@@ -38,6 +38,8 @@ const KINDS: ReadonlySet<string> = new Set([
   'TunnelCredential',
   'SSHCertificateAuthority',
   'SSHUserCertificate',
+  'ReservedDomain',
+  'ReservedAddress',
 ])
 const registry = new KindsRegistry(kinds.filter(({ definition }) => KINDS.has(definition.kind)))
 

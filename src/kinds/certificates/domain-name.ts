@@ -33,9 +33,9 @@ export function answeredDomain(value: unknown): string | undefined {
   return domain.length <= DOMAIN_LENGTH && DOMAIN.test(domain) ? domain : undefined
 }
 
-/** Whether the reserved name `domain` covers `host`: they are equal, or it is a wildcard one label above. */
-export function covers(domain: string, host: string): boolean {
-  return domain === host || domain === `*.${host.slice(host.indexOf('.') + 1)}`
+/** The wildcard that covers `host`: one label above. */
+export function wildcardAbove(host: string): string {
+  return `*.${host.slice(host.indexOf('.') + 1)}`
 }
 
 /** The name that must be unique among domains of a kind at the API. */

@@ -1,8 +1,8 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Claims } from '../../managed/descriptor/access.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import type { FoundReference } from '../../managed/descriptor/references.ts'
-import { covers } from '../certificates/domain-name.ts'
+import type { FoundReference, NamedValue } from '../../managed/descriptor/references.ts'
+import { wildcardAbove } from '../certificates/domain-name.ts'
 import { textOf, textsOf } from '../shared/remote.ts'
 import { chosen } from '../shared/union-member.ts'
 import type { EdgeSpec } from './schema.ts'
@@ -31,6 +31,23 @@ export function hostportReferences({ hostports }: EdgeSpec): readonly FoundRefer
       return [{ path: `${path}.reservedAddressRef`, kind: 'ReservedAddress', ref, needsObject: true }]
     }
     return []
+  })
+}
+
+/**
+ * The hosts that a spec names literally, and which reservation the API finds for each: an address with exactly that
+ * host and port, since all addresses may share one host; else the domain itself; else a wildcard above it.
+ */
+export function literalHosts({ hostports = [] }: EdgeSpec): readonly NamedValue[] {
+  return hostports.flatMap(({ host, port }, index): NamedValue[] => {
+    if (host === undefined) return []
+    const name = host.toLowerCase()
+    const targets = [
+      { kind: 'ReservedAddress', value: `${name}:${port}` },
+      { kind: 'ReservedDomain', value: name },
+      { kind: 'ReservedDomain', value: wildcardAbove(name) },
+    ]
+    return [{ path: `spec.hostports[${index}].host`, value: name, targets }]
   })
 }
 
@@ -80,17 +97,15 @@ export function hostportClaims({ hostports = [] }: EdgeSpec, desired?: Desired<E
   return { domains }
 }
 
-/** Whether the edge listens on the domain itself, or on a name that the wildcard covers. */
-export function usesDomain(edge: RemoteObject, domain: RemoteObject): boolean {
-  const name = textOf(domain.domain)?.toLowerCase()
-  if (name === undefined) return false
-  return textsOf(edge.hostports).some((hostport) => {
-    return covers(name, hostport.slice(0, hostport.lastIndexOf(':')).toLowerCase())
+/** The domains on which the edge listens, or whose wildcard covers a host of it. */
+export function domainsUsed(edge: RemoteObject): readonly string[] {
+  return textsOf(edge.hostports).flatMap((hostport) => {
+    const host = hostport.slice(0, hostport.lastIndexOf(':')).toLowerCase()
+    return [host, wildcardAbove(host)]
   })
 }
 
-/** Whether the edge listens on the reserved address. */
-export function usesAddress(edge: RemoteObject, address: RemoteObject): boolean {
-  const addr = textOf(address.addr)?.toLowerCase()
-  return addr !== undefined && textsOf(edge.hostports).some((hostport) => hostport.toLowerCase() === addr)
+/** The addresses on which the edge listens. */
+export function addressesUsed(edge: RemoteObject): readonly string[] {
+  return textsOf(edge.hostports).map((hostport) => hostport.toLowerCase())
 }

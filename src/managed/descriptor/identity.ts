@@ -1,4 +1,4 @@
-import type { Collection } from '../../api/types.ts'
+import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { Fields } from './fields.ts'
 
 /** Where the objects of a kind are, and how the object of a CR is recognised among them. */
@@ -17,4 +17,6 @@ export interface Identity<Spec> {
    * Absent: nothing is unique.
    */
   uniqueNames?(fields: Fields): readonly string[]
+  /** Values by which other objects refer to an object of the kind, such as its domain. Absent: only its id. */
+  valuesOf?(remote: RemoteObject): readonly string[]
 }

@@ -10,6 +10,8 @@ export interface References<Spec> {
   of(spec: Spec): readonly FoundReference[]
   /** Ids in the spec of objects of no managed kind, each with its field. Absent: there are none. */
   foreignIds?(spec: Spec): readonly { readonly path: string; readonly id: string }[]
+  /** Values in the spec that use objects without referring to them. Absent: there are none. */
+  namedValues?(spec: Spec): readonly NamedValue[]
 }
 
 /** A reference in a spec, with the path of its field. */
@@ -40,9 +42,15 @@ export interface ReferenceKind {
   isOver?(remote: RemoteObject, now: number): boolean
   /** Whether an object keeps the id of an object that was deleted. */
   readonly outlives?: true
-  /**
-   * For references by another value than the id (an edge's hostport names a domain): whether `remote` refers to
-   * `target`.
-   */
-  uses?(remote: RemoteObject, target: RemoteObject): boolean
+  /** For references by another value than the id, such as a domain: the values of the kind that the object names. */
+  valuesIn?(remote: RemoteObject): readonly string[]
+}
+
+/** A value in a spec, such as a host, by which the API finds the object to use. */
+export interface NamedValue {
+  /** Path of the field, for messages. */
+  readonly path: string
+  readonly value: string
+  /** The objects that the API may find, in its order: the first that exists is the one that it uses. */
+  readonly targets: readonly { readonly kind: string; readonly value: string }[]
 }

@@ -10,6 +10,7 @@ import type { ManagedContext } from '../reconcile/context.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { goneReferences } from '../references/gone-references.ts'
+import { checkNamedValues, refuseNamedValues } from '../references/named-values.ts'
 import { refuseUse } from '../references/reach.ts'
 import { type ResolvedReferences, resolveReferences } from '../references/references.ts'
 import { reasons } from '../status/reasons.ts'
@@ -32,7 +33,8 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   for (const { path, id } of descriptor.references.foreignIds?.(cr.spec) ?? []) {
     refuseUse(session, cr.metadata.namespace, undefined, { path, id, asked: 'Reference' })
   }
-  const references = await resolveReferences(context, descriptor, cr, session)
+  await checkNamedValues(run)
+  const references = confirmingValues(run, await resolveReferences(context, descriptor, cr, session))
   const inputs = await readInputs(context, descriptor, cr)
   const gone = await goneReferences(run, references)
   const desired: Desired<CommonSpec> = {
@@ -54,6 +56,15 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   const problems = descriptor.inputs?.problems?.(desired) ?? []
   if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
   return { desired, references, inputs }
+}
+
+/** Another resource may have reserved the value since it was checked. */
+function confirmingValues(run: Reconciliation, references: ResolvedReferences): ResolvedReferences {
+  const confirm = (): void => {
+    references.confirm()
+    refuseNamedValues(run)
+  }
+  return { ...references, confirm }
 }
 
 /** Notes what was sent with the last write: it is stored together with the result. */

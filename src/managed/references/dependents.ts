@@ -1,12 +1,20 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, type TargetKey } from '../cr.ts'
-import type { ReferenceKind } from '../descriptor/references.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  heldIds,
+  internalOf,
+  nameOf,
+  shortName,
+  statusOf,
+  type TargetKey,
+} from '../cr.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
 import type { ManagedContext } from '../reconcile/context.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
-import { referrerKey } from '../store/object-keys.ts'
+import { referrerKey, valueUserKey } from '../store/object-keys.ts'
 import { countsAcross, isGranted, namedTargets } from './crossings.ts'
 
 /** Dependents that go away wake their targets. Objects not managed here are checked again after this. */
@@ -40,16 +48,18 @@ export async function dependentsOf(
   const { cache } = run.session
   const now = run.context.clock.now()
   const target = cache.get(collection, id)?.object
+  const { valuesOf } = run.context.kinds.managedKind(kind)?.identity ?? {}
+  const values = target === undefined ? [] : (valuesOf?.(target) ?? [])
   const begun = settledAt(run, id, since)
   const dependents: Dependent[] = []
   for (const { descriptor, reference } of run.context.kinds.referrersOf(kind)) {
     for (const place of descriptor.identity.collections) {
       await cache.ensureListed(place, { since: begun })
-      // What refers by another value than the id is not indexed.
-      const candidates = reference.uses === undefined ? cache.find(place, referrerKey(kind, id)) : cache.all(place)
-      for (const object of candidates) {
-        if (reference.isOver?.(object, now)) continue
-        if (uses(reference, object, id, target)) dependents.push(dependentOf(run, object, place.path))
+      const byId = cache.find(place, referrerKey(kind, id))
+      const byValue = values.flatMap((value) => cache.find(place, valueUserKey(kind, value)))
+      const users = [...byId, ...byValue.filter((object) => target !== undefined && mayHoldUp(run, object, target))]
+      for (const object of new Set(users)) {
+        if (!reference.isOver?.(object, now)) dependents.push(dependentOf(run, object, place.path))
       }
     }
   }
@@ -70,14 +80,20 @@ function settledAt({ context, session }: Reconciliation, id: string, since: numb
   throw new WaitError(reasons.Deleting, message, Math.ceil(wait), true)
 }
 
-function uses(
-  reference: ReferenceKind,
+/**
+ * Whether an object that uses the target by a value counts. In a shared account a resource of another namespace does
+ * only if it is or was permitted to: whoever names a host must not hold up the deletion of its reservation.
+ */
+function mayHoldUp(
+  { context: { resources }, cr, session }: Reconciliation,
   dependent: RemoteObject,
-  id: string,
-  target: RemoteObject | undefined,
+  target: RemoteObject,
 ): boolean {
-  if (reference.idsIn(dependent).includes(id)) return true
-  return target !== undefined && (reference.uses?.(dependent, target) ?? false)
+  const resource = resources.holderOf(session.key, dependent.id)
+  const namespace = resource?.metadata.namespace
+  if (session.access.granted === undefined || resource === undefined || namespace === cr.metadata.namespace) return true
+  const wasPermitted = (internalOf(resource).references ?? []).some(({ id }) => id === target.id)
+  return wasPermitted || isGranted(resources, cr, namespace)
 }
 
 /**

@@ -64,6 +64,23 @@ export function refuseUse(
 }
 
 /**
+ * The error for a value that uses an object of another namespace, or an unmanaged one. It is the same for every value,
+ * whether such an object exists or not.
+ */
+export function valueNotPermitted(
+  { account, access }: Pick<MemberSession, 'account' | 'access'>,
+  namespace: string,
+  { path, value }: { readonly path: string; readonly value: string },
+): TerminalError {
+  const unmanaged = includes(access.unmanagedObjects, 'Reference')
+    ? ''
+    : `, or let the administrator of ${shortName(account)} set unmanagedObjects: Reference in an entry of spec.access that allows this kind`
+  return notPermitted(
+    `${path}: ${value} is reserved by no resource that permits references from namespace ${namespace}: reserve it in this namespace, or have spec.allowedReferences of the resource that reserves it name the namespace${unmanaged}`,
+  )
+}
+
+/**
  * The error for a reference into another namespace that is not granted. It is the same if the resource does not exist.
  * @param what the resource, as the author of the reference named it
  */

@@ -37,6 +37,16 @@ export function referrerKey(kind: string, id: string): string {
   return `referrer ${kind} ${id}`
 }
 
+/** Objects of that kind to which others refer by the value. */
+export function valueKey(kind: string, value: string): string {
+  return `value ${kind} ${value}`
+}
+
+/** Objects that refer to an object of that kind by the value. */
+export function valueUserKey(kind: string, value: string): string {
+  return `value user ${kind} ${value}`
+}
+
 /** The object of that kind that has a name which only one may have, as `uniqueNames` returns it. */
 export function uniqueNameKey(kind: string, name: string): string {
   return `unique ${kind} ${name}`
@@ -48,6 +58,9 @@ export function objectKeys({ managed }: KindsRegistry): (collection: Collection)
     const own = managed.filter(({ identity }) => identity.collections.some((collection) => collection.path === path))
     const parents = managed.flatMap(({ children }) => (children?.collection.path === path ? [children] : []))
     const references = own.flatMap((descriptor) => descriptor.references.kinds)
+    const valued = own.flatMap(({ definition: { kind }, identity: { valuesOf } }) => {
+      return valuesOf === undefined ? [] : [{ kind, valuesOf }]
+    })
     const named = own.flatMap(({ definition, fields: { observe }, identity: { uniqueNames } }) => {
       return uniqueNames === undefined ? [] : [{ kind: definition.kind, observe, uniqueNames }]
     })
@@ -55,6 +68,10 @@ export function objectKeys({ managed }: KindsRegistry): (collection: Collection)
       ...markerKeys(object),
       ...parents.flatMap((children) => children.parentId(object) ?? []).map(childKey),
       ...references.flatMap(({ kind, idsIn }) => idsIn(object).map((id) => referrerKey(kind, id))),
+      ...references.flatMap(({ kind, valuesIn }) => {
+        return (valuesIn?.(object) ?? []).map((value) => valueUserKey(kind, value))
+      }),
+      ...valued.flatMap(({ kind, valuesOf }) => valuesOf(object).map((value) => valueKey(kind, value))),
       ...named.flatMap(({ kind, observe, uniqueNames }) => {
         return uniqueNames(observe(object)).map((name) => uniqueNameKey(kind, name))
       }),

@@ -28,9 +28,10 @@ async function worldOf(count: number): Promise<SimulatedWorld> {
     world.apply('IPPolicy', `policy-${index}`, policy('198.51.100.0/24'))
     world.apply('Edge', `edge-${index}`, edge(index))
   }
+  world.apply('ReservedAddress', 'spare', {})
   await world.advance(10 * STEP_MS)
   const ids = world.all().map((cr) => statusOf(cr).id)
-  expect(ids.filter((id) => id !== undefined)).toHaveLength(3 * count)
+  expect(ids.filter((id) => id !== undefined)).toHaveLength(3 * count + 1)
   return world
 }
 
@@ -47,6 +48,7 @@ function edge(index: number): Record<string, unknown> {
     protocol: 'TCP',
     backend: { name: `backend-${index}` },
     ipRestriction: { ipPolicyRefs: [{ name: `policy-${index}` }] },
+    ...(index === 0 ? { hostports: [{ type: 'ReservedAddress', reservedAddressRef: { name: 'spare' } }] } : {}),
   }
 }
 
@@ -81,6 +83,7 @@ it.each<[string, (world: SimulatedWorld) => void]>([
   ['an edit of a rule', (world) => world.apply('IPPolicy', 'policy-0', policy('203.0.113.0/24'))],
   ['an edit of an edge', (world) => world.apply('Edge', 'edge-0', { ...edge(0), description: 'edited' })],
   ['the deletion of an edge', (world) => world.delete('Edge', 'edge-0')],
+  ['the deletion of an address in use', (world) => world.delete('ReservedAddress', 'spare')],
 ])('%s visits as few objects among many as among few', async (_name, step) => {
   const visits: number[] = []
   for (const count of [FEW, MANY]) {

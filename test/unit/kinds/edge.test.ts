@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import type { EdgeSpec } from '../../../src/kinds/edge/schema.ts'
 import { edge } from '../../../src/kinds/edge.ts'
+import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
+import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
+import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
 import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
@@ -324,10 +327,15 @@ describe('without a minVersion in the spec', () => {
 })
 
 test('a domain or address is in use while an edge listens on it', () => {
-  const uses = (kind: string, target: RemoteObject) =>
-    edge.references.kinds
-      .find((entry) => entry.kind === kind)
-      ?.uses?.({ id: 'x', hostports: ['a.example.com:443', 't.example.net:1000'] }, target)
+  const listening = { id: 'x', hostports: ['A.example.com:443', 't.example.net:1000'] }
+  const reservations: Readonly<Record<string, ManagedDescriptor>> = {
+    ReservedDomain: reservedDomain,
+    ReservedAddress: reservedAddress,
+  }
+  const uses = (kind: string, target: RemoteObject) => {
+    const used = edge.references.kinds.find((entry) => entry.kind === kind)?.valuesIn?.(listening) ?? []
+    return reservations[kind]?.identity.valuesOf?.(target).some((value) => used.includes(value))
+  }
   expect(uses('ReservedDomain', { id: 'rd', domain: 'a.example.com' })).toBe(true)
   expect(uses('ReservedDomain', { id: 'rd', domain: '*.example.com' })).toBe(true)
   expect(uses('ReservedDomain', { id: 'rd', domain: 'b.example.com' })).toBe(false)
