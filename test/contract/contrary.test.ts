@@ -69,6 +69,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
     expect(edge).toHaveProperty('_links')
     expect(edge.tls_termination).toHaveProperty('_links')
     expect(await world.api.get('edges/tls', edge.id)).toEqual(edge)
+    expect(edge.description).toBe('')
+    const bot = await world.api.create('bot_users', { name: 'bot' })
+    expect(bot).toMatchObject({ name: 'bot', metadata: '{}', description: 'of the service' })
   },
   'unknown-fields=changing': async (world) => {
     const { id, etag } = await world.api.create('ip_policies', {})

@@ -92,7 +92,8 @@ export const CHOICES = {
     decided: 'none',
     values: {
       none: 'none',
-      constant: 'some in every object, inside of modules and references too',
+      constant:
+        'some in every object, inside of modules and references too; among them those that it names for other kinds, such as `metadata` of a bot user',
       changing: 'the same, one of them another each time',
     },
   },
