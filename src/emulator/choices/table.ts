@@ -117,6 +117,7 @@ export const CHOICES = {
       utc: 'in UTC, whole seconds',
       offset: 'with the offset +05:30',
       fractions: 'in UTC, with nine digits of a second',
+      'lower-case': '`t` and `z` in lower case, and twelve digits of a second: RFC 3339 allows both',
     },
   },
   'host-case': {
