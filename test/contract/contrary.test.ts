@@ -202,6 +202,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
   'ids=hex': (world) => idsLike(world, /^ipp_[0-9a-f]{8}(-[0-9a-f]{4}){2}-[0-9a-f]{24}$/),
   'ids=number': (world) => idsLike(world, /^\d{59}$/),
+  'ids=random': async (world) => {
+    const made = await policies(world, 20)
+    for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    expect(made).not.toEqual(made.toSorted())
+    expect(await pagedIds(world, '?limit=3')).toEqual(made.toSorted().toReversed())
+    await refersTo(world, made[0] ?? '')
+  },
 }
 
 test('there is a case for each alternative', () => {
@@ -326,6 +333,12 @@ async function idsLike(world: World, form: RegExp): Promise<void> {
     expect(await world.api.get('ip_policies', id)).toMatchObject({ id, uri: `${world.url}/ip_policies/${id}` })
   }
   expect(await pagedIds(world, '?limit=1')).toEqual([second, first])
-  const rule = { ip_policy_id: first, cidr: '10.0.0.0/8', action: 'deny' }
-  expect((await world.api.create('ip_policy_rules', rule)).ip_policy).toMatchObject({ id: first })
+  await refersTo(world, first)
+}
+
+/** A reference shows the id and address of its target. */
+async function refersTo(world: World, id: string): Promise<void> {
+  const rule = { ip_policy_id: id, cidr: '10.0.0.0/8', action: 'deny' }
+  const { ip_policy: shown } = await world.api.create('ip_policy_rules', rule)
+  expect(shown).toEqual({ id, uri: `${world.url}/ip_policies/${id}` })
 }

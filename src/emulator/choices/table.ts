@@ -268,6 +268,7 @@ export const CHOICES = {
       ksuid: 'the prefix of the document and 27 base-62 characters',
       hex: 'the same prefix and groups of hexadecimal digits',
       number: '59 decimal digits, without a prefix',
+      random: 'UUIDs without a prefix, in no order; lists are in the order of the ids instead of by age',
     },
   },
 } as const satisfies Readonly<Record<string, ChoiceEntry>>
