@@ -15,7 +15,9 @@ export class ModelAccount {
   /** What the server returns instead of a token. */
   telling: ((token: string) => unknown) | undefined
   /** The server's reason not to carry a write out. */
-  refusing: ((write: { readonly method: string; readonly path: string; readonly id?: string }) => ApiError | undefined) | undefined
+  refusing:
+    | ((write: { readonly method: string; readonly path: string; readonly id?: string }) => ApiError | undefined)
+    | undefined
   /** The id in the server's answer to a create, instead of the new object's. */
   naming: ((id: string) => string) | undefined
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
