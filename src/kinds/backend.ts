@@ -34,6 +34,8 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   observe,
   comparable: (fields) =>
     fields.headers === undefined ? fields : { ...fields, headers: lowerCaseNames(textMapOf(fields.headers)) },
+  // A service may add headers that an answer needs, such as `content-type`.
+  openFields: ['headers'],
   status: shownBackend,
   readiness: ({ remote }) => ({ ...available('the backend is in place'), conditions: tunnelsOnlineOf(remote) }),
 }

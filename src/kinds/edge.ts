@@ -67,7 +67,8 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   comparable,
   otherwise,
   uniqueNames: ({ hostports }) => textsOf(hostports),
-  openFields: ['tls_termination'],
+  // What a rule or an action leaves out, the service may fill in.
+  openFields: ['tls_termination', 'policy'],
   status,
   modules: wantedModules,
   ...partsOfOthers({

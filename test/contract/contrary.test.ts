@@ -164,6 +164,19 @@ const CHECKS: Readonly<Record<string, Check>> = {
       monitorsite: 'us1',
     })
   },
+  'rule-defaults=chosen': async (world) => {
+    const named = { name: 'r', expressions: [], actions: [{ type: 'log', config: { a: 1 } }] }
+    const inbound = [{ actions: [{ type: 'log' }] }, named]
+    const { policy } = await world.api.create('edges/tcp', { policy: { inbound } })
+    const open = { name: 'rule', expressions: [], actions: [{ type: 'log', config: { log: true } }] }
+    expect(policy).toMatchObject({ inbound: [open, named] })
+  },
+  'content-type=added': async (world) => {
+    const { id } = await world.api.create('backends/http_response', {})
+    expect((await world.api.get('backends/http_response', id)).headers).toEqual({ 'content-type': 'text/plain' })
+    const html = { 'content-type': 'text/html', 'x-a': '1' }
+    expect((await world.api.update('backends/http_response', id, { headers: html })).headers).toEqual(html)
+  },
   'enforced-default=on': async (world) => {
     expect((await world.api.create('ip_restrictions', { type: 'agent' })).enforced).toBe(true)
     expect((await world.api.create('ip_restrictions', { type: 'agent', enforced: false })).enforced).toBe(false)

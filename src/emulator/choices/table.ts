@@ -215,6 +215,18 @@ export const CHOICES = {
     decided: 'null',
     values: { null: 'null', chosen: '`source:edge`, `edge` and `us1`' },
   },
+  'rule-defaults': {
+    point: '`name` of a policy rule and `config` of an action where they were not sent',
+    about: 'spelling',
+    decided: 'empty',
+    values: { empty: 'null and `{}`', chosen: '`rule` and `{"log": true}`' },
+  },
+  'content-type': {
+    point: 'headers of an HTTP response backend without `content-type`',
+    about: 'spelling',
+    decided: 'as-sent',
+    values: { 'as-sent': 'as they were sent', added: '`content-type: text/plain` is added' },
+  },
   'enforced-default': {
     point: '`enforced` of an IP restriction where it was not sent',
     about: 'behaviour',
