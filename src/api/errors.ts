@@ -56,3 +56,12 @@ export class ApiError extends Error {
     this.definite = options.definite
   }
 }
+
+/**
+ * Whether the server refused a request for what it asks: an invalid value, a name that is taken, an object in use. The
+ * contract shows no status codes (`management-api.md § Errors`), so 400, 409 and 422 do not tell these apart. Not
+ * included: 401 and 403, which are about the key, and 404.
+ */
+export function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.code === 'Invalid' || error.code === 'Conflict')
+}

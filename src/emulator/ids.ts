@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Random } from '../util/random.ts'
 import type { Choices } from './choices/choices.ts'
 
@@ -15,13 +16,16 @@ const VALUE_DIGITS = 49
 /** Digits of a prefix read as a number of base 36: six letters and digits. */
 const PREFIX_DIGITS = 10
 const NUMBER = /^\d{59}$/
+const UUID = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})([0-9a-f]{8})$/
+/** Hexadecimal digits of a UUID before those that hide the prefix. */
+const UUID_DIGITS = 24
 
 export type IdForm = Choices['ids']
 
 /**
  * Makes KSUID-like ids: 32 bits of seconds, 128 bits of payload, 27 base-62 characters, or the same in another form.
  * The sequence is strictly increasing, even within a second and when the clock is set back, so that the order of ids is
- * the order of creation. Lists rely on this for paging.
+ * the order of creation, which is then that of lists. Ids of the form `random` have no such order.
  */
 export class IdSource {
   readonly #now: () => number
@@ -55,7 +59,7 @@ export class IdSource {
   }
 }
 
-/** All forms preserve the order of the numbers. */
+/** All forms but `random` preserve the order of the numbers. */
 function written(form: IdForm, prefix: string, value: bigint): string {
   switch (form) {
     case 'ksuid':
@@ -68,6 +72,14 @@ function written(form: IdForm, prefix: string, value: bigint): string {
       const digits = String(Number.parseInt(prefix, 36)).padStart(PREFIX_DIGITS, '0')
       return `${value.toString().padStart(VALUE_DIGITS, '0')}${digits}`
     }
+    case 'random': {
+      const digits = digestOf(value.toString(16)).slice(0, UUID_DIGITS)
+      const hidden = (Number.parseInt(prefix, 36) ^ maskOf(digits)) >>> 0
+      return `${digits}${hidden.toString(16).padStart(8, '0')}`.replace(
+        /^(.{8})(.{4})(.{4})(.{4})(.{12})$/,
+        '$1-$2-$3-$4-$5',
+      )
+    }
   }
 }
 
@@ -78,6 +90,15 @@ function numberBehind(id: string): bigint | undefined {
   const digits = body.replaceAll('-', '')
   if (digits !== body && /^[0-9a-f]{40}$/.test(digits)) return BigInt(`0x${digits}`)
   return isIdBody(body) ? decode(body) : undefined
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** 32 bits that hide the prefix in a UUID. */
+function maskOf(digits: string): number {
+  return Number.parseInt(digestOf(digits).slice(0, 8), 16)
 }
 
 function encode(value: bigint): string {
@@ -110,8 +131,13 @@ export function idBody(id: string): string {
   return id.slice(id.lastIndexOf('_') + 1)
 }
 
-/** The prefix of an id: `edgtcp` of `edgtcp_2Kq…`; for a number, the prefix encoded in it. */
+/** The prefix of an id: `edgtcp` of `edgtcp_2Kq…`; for a number or a UUID, the prefix encoded in it. */
 export function idPrefix(id: string): string {
+  const uuid = UUID.exec(id)
+  if (uuid !== null) {
+    const digits = uuid.slice(1, -1).join('')
+    return ((Number.parseInt(uuid.at(-1) ?? '', 16) ^ maskOf(digits)) >>> 0).toString(36)
+  }
   if (NUMBER.test(id)) return Number(id.slice(VALUE_DIGITS)).toString(36)
   return id.slice(0, Math.max(0, id.lastIndexOf('_')))
 }

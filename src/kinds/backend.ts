@@ -40,6 +40,8 @@ export const backend: ManagedDescriptor<BackendSpec> = {
     observe,
     comparable: (fields) =>
       fields.headers === undefined ? fields : { ...fields, headers: lowerCaseNames(textMapOf(fields.headers)) },
+    // A service may add headers that an answer needs, such as `content-type`.
+    open: ['headers'],
   },
   status: {
     shown: shownBackend,

@@ -68,7 +68,8 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
       .flatMap((module) => module.problems(spec)),
   fields: {
     ...plainFields,
-    open: ['tls_termination'],
+    // What a rule or an action leaves out, the service may fill in.
+    open: ['tls_termination', 'policy'],
     setBy: (spec) => {
       const named = modulesOf(spec).filter(({ field }) => spec[field] !== undefined)
       return [

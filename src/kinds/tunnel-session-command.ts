@@ -94,6 +94,7 @@ kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> #
 
 **How long it stays.** \`ttlAfterFinished\` can be set, changed and removed at any time, even after the command is over.
 It counts from the end of the command: if the new time has already passed, the command is deleted at once.
+One with an update stays for at least 11 seconds, since a restart has to wait for that update.
 
 **At most once.** The selected sessions are written to the status first, and each request is marked \`Sent\` before it
 is sent. A request without an answer is \`Unknown\`, and so is one that was \`Sent\` when Culvert died: it may or may
@@ -120,7 +121,12 @@ export type TunnelSessionCommandSpec = SpecOf<typeof definition>
 /** Minimum time between an update and a restart (`management-api.md § Limits`). */
 const UPDATE_TO_RESTART_MS = 10_000
 
-const update: CommandStep = { action: 'Update', command: 'update', renews: false }
+const update: CommandStep = {
+  action: 'Update',
+  command: 'update',
+  renews: false,
+  awaitedMs: UPDATE_TO_RESTART_MS,
+}
 const restart: CommandStep = {
   action: 'Restart',
   command: 'restart',

@@ -1,6 +1,15 @@
-const FORM = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+const FORM = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:)(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+/** The point and nine digits: more than a nanosecond the Kubernetes API server does not read. */
+const FRACTION = 10
 
-/** Whether a text is a time that the API server accepts. */
-export function isRFC3339(text: string): boolean {
-  return FORM.test(text) && !Number.isNaN(Date.parse(text))
+/**
+ * A time in any form of RFC 3339, in the form that the Kubernetes API server and `Date.parse` read: `T` and `Z` as
+ * capitals, at most nine digits of a second, and a leap second as the second before. Undefined for any other text.
+ */
+export function rfc3339Of(text: string): string | undefined {
+  const parts = FORM.exec(text)
+  if (parts === null) return undefined
+  const [, date = '', minute = '', second = '', fraction = '', zone = ''] = parts
+  const time = `${date}T${minute}${second === '60' ? '59' : second}${fraction.slice(0, FRACTION)}${zone.toUpperCase()}`
+  return Number.isNaN(Date.parse(time)) ? undefined : time
 }

@@ -81,6 +81,10 @@ export class CommandWorld {
     this.kube.create(commands, { namespace: 'shop', name }, { spec })
   }
 
+  delete(name: string): void {
+    this.kube.delete(commands, { namespace: 'shop', name })
+  }
+
   /** Like another worker: an update of the session is about to be sent for the command. */
   beginUpdate(name: string, id: string): void {
     const sentAt = new Date(this.clock.now()).toISOString()

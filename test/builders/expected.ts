@@ -163,7 +163,7 @@ const objects: Readonly<Record<string, Expected>> = {
     ...domain,
     domain: `${name}.tunnel.example`,
     region: 'eu',
-    certificate: { id: expect.stringMatching(/^cert_|^\d{59}$/), uri: some },
+    certificate: { id: expect.stringMatching(/^cert_|^\d{59}$|^[0-9a-f-]{36}$/), uri: some },
     certificate_management_policy: ecdsaPolicy,
     certificate_management_status: issued,
     http_endpoint_configuration: seeded('ec_specs1'),

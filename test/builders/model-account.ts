@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/api/errors.ts'
+import { ApiError, type ApiErrorCode } from '../../src/api/errors.ts'
 import type { Collection, RemoteObject, RequestBody } from '../../src/api/types.ts'
 import { stored } from './kinds/api-model.ts'
 
@@ -14,6 +14,10 @@ export class ModelAccount {
   altering: ((body: RequestBody) => RequestBody) | undefined
   /** What the server returns instead of a token. */
   telling: ((token: string) => unknown) | undefined
+  /** The server's reason not to carry a write out. */
+  refusing:
+    | ((write: { readonly method: string; readonly path: string; readonly id?: string }) => ApiError | undefined)
+    | undefined
   /** The id in the server's answer to a create, instead of the new object's. */
   naming: ((id: string) => string) | undefined
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
@@ -35,6 +39,7 @@ export class ModelAccount {
   }
 
   create(path: string, body: RequestBody): RemoteObject {
+    this.#refuse({ method: 'POST', path })
     this.#refuseUnknownIds(path, body)
     const { ip_policy_id: policy, cidr } = body
     if (policy !== undefined && this.#rulesOf(policy).some((rule) => rule.cidr === cidr)) {
@@ -60,6 +65,7 @@ export class ModelAccount {
   update(path: string, id: string, body: RequestBody): RemoteObject {
     const before = this.get(path, id)
     if (before === undefined) throw refusal('NotFound', 404, `PATCH ${path}: there is no ${id}`)
+    this.#refuse({ method: 'PATCH', path, id })
     this.#refuseUnknownIds(path, body)
     return this.#put(path, stored(body, before))
   }
@@ -70,6 +76,7 @@ export class ModelAccount {
   }
 
   delete(path: string, id: string): 'deleted' | 'absent' {
+    this.#refuse({ method: 'DELETE', path, id })
     const user = this.userOf(id)
     if (user !== undefined) throw refusal('Conflict', 409, `DELETE ${path}: ${user} uses ${id}`)
     for (const rule of this.#rulesOf(id)) this.#of('ip_policy_rules').delete(rule.id)
@@ -81,6 +88,11 @@ export class ModelAccount {
     const holds = (ids: readonly string[]): boolean => ids.includes(id)
     const backend = this.list('backends/failover').find(({ backends }) => holds(backends as readonly string[]))
     return backend?.id ?? this.list('edges/tls').find((edge) => holds(authoritiesOf(edge)))?.id
+  }
+
+  #refuse(write: Parameters<NonNullable<ModelAccount['refusing']>>[0]): void {
+    const refused = this.refusing?.(write)
+    if (refused !== undefined) throw refused
   }
 
   #rulesOf(policy: unknown): readonly RemoteObject[] {
@@ -126,7 +138,8 @@ function authoritiesOf({ mutual_tls: module }: RemoteObject): readonly string[] 
 /** Collections whose objects have a token. */
 const TOLD_ONCE: ReadonlySet<string> = new Set(['api_keys', 'credentials'])
 
-function refusal(code: 'Conflict' | 'NotFound' | 'Invalid', status: number, message: string): ApiError {
+/** A refusal that certainly did nothing. */
+export function refusal(code: ApiErrorCode, status: number, message: string): ApiError {
   return new ApiError(code, message, { definite: true, status })
 }
 

@@ -69,6 +69,9 @@ const CHECKS: Readonly<Record<string, Check>> = {
     expect(edge).toHaveProperty('_links')
     expect(edge.tls_termination).toHaveProperty('_links')
     expect(await world.api.get('edges/tls', edge.id)).toEqual(edge)
+    expect(edge.description).toBe('')
+    const bot = await world.api.create('bot_users', { name: 'bot' })
+    expect(bot).toMatchObject({ name: 'bot', metadata: '{}', description: 'of the service' })
   },
   'unknown-fields=changing': async (world) => {
     const { id, etag } = await world.api.create('ip_policies', {})
@@ -84,6 +87,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
   'times=offset': (world) => createdAt(world, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+05:30$/),
   'times=fractions': (world) => createdAt(world, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000000000Z$/),
+  'times=lower-case': (world) => createdAt(world, /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d\.0{12}z$/),
   'host-case=upper': async (world) => {
     const domain = world.serviceDomain()
     expect(await world.api.create('reserved_domains', { domain })).toMatchObject({ domain: domain.toUpperCase() })
@@ -160,6 +164,19 @@ const CHECKS: Readonly<Record<string, Check>> = {
       monitorsite: 'us1',
     })
   },
+  'rule-defaults=chosen': async (world) => {
+    const named = { name: 'r', expressions: [], actions: [{ type: 'log', config: { a: 1 } }] }
+    const inbound = [{ actions: [{ type: 'log' }] }, named]
+    const { policy } = await world.api.create('edges/tcp', { policy: { inbound } })
+    const open = { name: 'rule', expressions: [], actions: [{ type: 'log', config: { log: true } }] }
+    expect(policy).toMatchObject({ inbound: [open, named] })
+  },
+  'content-type=added': async (world) => {
+    const { id } = await world.api.create('backends/http_response', {})
+    expect((await world.api.get('backends/http_response', id)).headers).toEqual({ 'content-type': 'text/plain' })
+    const html = { 'content-type': 'text/html', 'x-a': '1' }
+    expect((await world.api.update('backends/http_response', id, { headers: html })).headers).toEqual(html)
+  },
   'enforced-default=on': async (world) => {
     expect((await world.api.create('ip_restrictions', { type: 'agent' })).enforced).toBe(true)
     expect((await world.api.create('ip_restrictions', { type: 'agent', enforced: false })).enforced).toBe(false)
@@ -198,6 +215,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
   'ids=hex': (world) => idsLike(world, /^ipp_[0-9a-f]{8}(-[0-9a-f]{4}){2}-[0-9a-f]{24}$/),
   'ids=number': (world) => idsLike(world, /^\d{59}$/),
+  'ids=random': async (world) => {
+    const made = await policies(world, 20)
+    for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    expect(made).not.toEqual(made.toSorted())
+    expect(await pagedIds(world, '?limit=3')).toEqual(made.toSorted().toReversed())
+    await refersTo(world, made[0] ?? '')
+  },
 }
 
 test('there is a case for each alternative', () => {
@@ -271,7 +295,8 @@ async function emptyPolicy(world: World, texts: Body): Promise<void> {
 async function createdAt(world: World, form: RegExp): Promise<void> {
   const { created_at } = await world.api.create('ip_policies', {})
   expect(created_at).toMatch(form)
-  expect(Math.abs(Date.parse(String(created_at)) - Date.now())).toBeLessThan(60_000)
+  const read = String(created_at).toUpperCase().replace(/\.\d+/, '')
+  expect(Math.abs(Date.parse(read) - Date.now())).toBeLessThan(60_000)
 }
 
 async function cidrs(world: World): Promise<readonly unknown[]> {
@@ -321,6 +346,12 @@ async function idsLike(world: World, form: RegExp): Promise<void> {
     expect(await world.api.get('ip_policies', id)).toMatchObject({ id, uri: `${world.url}/ip_policies/${id}` })
   }
   expect(await pagedIds(world, '?limit=1')).toEqual([second, first])
-  const rule = { ip_policy_id: first, cidr: '10.0.0.0/8', action: 'deny' }
-  expect((await world.api.create('ip_policy_rules', rule)).ip_policy).toMatchObject({ id: first })
+  await refersTo(world, first)
+}
+
+/** A reference shows the id and address of its target. */
+async function refersTo(world: World, id: string): Promise<void> {
+  const rule = { ip_policy_id: id, cidr: '10.0.0.0/8', action: 'deny' }
+  const { ip_policy: shown } = await world.api.create('ip_policy_rules', rule)
+  expect(shown).toEqual({ id, uri: `${world.url}/ip_policies/${id}` })
 }

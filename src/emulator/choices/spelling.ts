@@ -34,6 +34,17 @@ const ONE_OR_LIST: ReadonlySet<string> = new Set(['inbound', 'outbound', 'action
 /** Texts that are null or absent when there is none, according to the contract. */
 const NULL_OR_ABSENT: ReadonlySet<string> = new Set(['token', 'region', 'cname_target', 'acme_challenge_cname_target'])
 const SECRETS: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
+/** Fields that the contract names, shown where it does not name them. */
+const NAMESAKES: JsonObject = {
+  metadata: '{}',
+  description: 'of the service',
+  name: 'of the service',
+  owner_id: 'usr_service',
+  active: false,
+  domain: 'service.example',
+  created_at: '2020-01-01T00:00:00Z',
+  token: null,
+}
 
 type Properties = Readonly<Record<string, JsonSchema>>
 
@@ -85,11 +96,17 @@ class Spelling {
       const spelled = this.#value(name, value, resolved(properties[name] ?? {}))
       if (spelled !== undefined) result[name] = spelled
     }
-    return { ...result, ...this.#unknown() }
+    return { ...result, ...this.#unknown(properties) }
   }
 
-  #unknown(): JsonObject {
-    const constant = { _links: { self: '/self' }, generation: 7, labels_of_service: ['x'] }
+  #unknown(properties: Properties): JsonObject {
+    const namesakes = Object.entries(NAMESAKES).filter(([name]) => properties[name] === undefined)
+    const constant = {
+      _links: { self: '/self' },
+      generation: 7,
+      labels_of_service: ['x'],
+      ...Object.fromEntries(namesakes),
+    }
     switch (this.#choices['unknown-fields']) {
       case 'none':
         return {}

@@ -92,7 +92,8 @@ export const CHOICES = {
     decided: 'none',
     values: {
       none: 'none',
-      constant: 'some in every object, inside of modules and references too',
+      constant:
+        'some in every object, inside of modules and references too; among them those that it names for other kinds, such as `metadata` of a bot user',
       changing: 'the same, one of them another each time',
     },
   },
@@ -116,6 +117,7 @@ export const CHOICES = {
       utc: 'in UTC, whole seconds',
       offset: 'with the offset +05:30',
       fractions: 'in UTC, with nine digits of a second',
+      'lower-case': '`t` and `z` in lower case, and twelve digits of a second: RFC 3339 allows both',
     },
   },
   'host-case': {
@@ -213,6 +215,18 @@ export const CHOICES = {
     decided: 'null',
     values: { null: 'null', chosen: '`source:edge`, `edge` and `us1`' },
   },
+  'rule-defaults': {
+    point: '`name` of a policy rule and `config` of an action where they were not sent',
+    about: 'spelling',
+    decided: 'empty',
+    values: { empty: 'null and `{}`', chosen: '`rule` and `{"log": true}`' },
+  },
+  'content-type': {
+    point: 'headers of an HTTP response backend without `content-type`',
+    about: 'spelling',
+    decided: 'as-sent',
+    values: { 'as-sent': 'as they were sent', added: '`content-type: text/plain` is added' },
+  },
   'enforced-default': {
     point: '`enforced` of an IP restriction where it was not sent',
     about: 'behaviour',
@@ -266,6 +280,7 @@ export const CHOICES = {
       ksuid: 'the prefix of the document and 27 base-62 characters',
       hex: 'the same prefix and groups of hexadecimal digits',
       number: '59 decimal digits, without a prefix',
+      random: 'UUIDs without a prefix, in no order; lists are in the order of the ids instead of by age',
     },
   },
 } as const satisfies Readonly<Record<string, ChoiceEntry>>

@@ -15,6 +15,8 @@ export function timeIn(form: Choices['times'], time: string): string {
       return new Date(Date.parse(time) + OFFSET_MS).toISOString().replace(/\.\d+Z$/, OFFSET)
     case 'fractions':
       return time.replace(/Z$/, '.000000000Z')
+    case 'lower-case':
+      return time.replace(/Z$/, '.000000000000Z').toLowerCase()
   }
 }
 

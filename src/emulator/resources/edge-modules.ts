@@ -4,7 +4,7 @@ import { missingField, type Reader, reader } from '../fields/field.ts'
 import { FLAG, type JsonSchema, list, members, nullable, REF, REFS, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { anyObject, boolean, listOf, listOrOne, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
 import { id, ids } from '../fields/references.ts'
-import { type JsonObject, textsOf } from '../json.ts'
+import { isJsonObject, type Json, type JsonObject, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import { BACKENDS } from './backend-children.ts'
 
@@ -132,9 +132,24 @@ export const policyModule: EdgeModule = {
     outbound: { read: listOrOne(rule), absent: [] },
   }),
   shows: members({ enabled: FLAG, inbound: list(SHOWN_RULE), outbound: list(SHOWN_RULE) }),
-  render: (module) => ({
-    enabled: module.enabled ?? true,
-    inbound: module.inbound ?? [],
-    outbound: module.outbound ?? [],
-  }),
+  render: ({ enabled: applied = true, inbound = [], outbound = [] }, { choices }) => {
+    const isChosen = choices['rule-defaults'] === 'chosen'
+    const shown = (rules: Json): Json => (isChosen && Array.isArray(rules) ? rules.map(withDefaults) : rules)
+    return { enabled: applied, inbound: shown(inbound), outbound: shown(outbound) }
+  },
+}
+
+/** A rule with defaults in place of what was not sent. */
+function withDefaults(rule: Json): Json {
+  if (!isJsonObject(rule)) return rule
+  const { actions } = rule
+  const configured = (action: Json): Json => {
+    if (!isJsonObject(action) || !isJsonObject(action.config)) return action
+    return Object.keys(action.config).length === 0 ? { ...action, config: { log: true } } : action
+  }
+  return {
+    ...rule,
+    name: rule.name ?? 'rule',
+    ...(Array.isArray(actions) ? { actions: actions.map(configured) } : {}),
+  }
 }

@@ -3,7 +3,7 @@ import { DESCRIBED_WITHOUT_LIMITS, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional, type Reader, reader } from '../fields/field.ts'
 import { nullable, TEXT, TEXT_MAP } from '../fields/json-schema.ts'
 import { integer, mapOf, string } from '../fields/readers.ts'
-import { type JsonObject, textOf } from '../json.ts'
+import { isJsonObject, type Json, type JsonObject, textOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -21,6 +21,11 @@ const headers: Reader<JsonObject> = reader(TEXT_MAP, (value, at) => {
   return result
 })
 
+/** The headers with a `content-type`. */
+function typed(given: Json | undefined): JsonObject {
+  return { 'content-type': 'text/plain', ...(isJsonObject(given) ? given : {}) }
+}
+
 /** Backends that answer every request with fixed content. */
 export const httpResponseBackends: Resource = {
   path: 'backends/http_response',
@@ -35,11 +40,11 @@ export const httpResponseBackends: Resource = {
     status_code: optional(integer(200, 999), 200),
   },
   shows: { ...SHOWN_TEXTS, body: nullable(TEXT), headers: nullable(TEXT_MAP), status_code: integer(200, 999).schema },
-  render: (backend) => ({
+  render: (backend, { choices }) => ({
     description: textOf(backend, 'description'),
     metadata: textOf(backend, 'metadata'),
     body: backend.body ?? null,
-    headers: backend.headers ?? null,
+    headers: choices['content-type'] === 'added' ? typed(backend.headers) : (backend.headers ?? null),
     status_code: backend.status_code ?? 200,
   }),
 }

@@ -40,7 +40,7 @@ export function comparablePolicy(policy: Fields): Fields {
 function comparableRule(value: unknown): Fields {
   const rule = objectOf(value) ?? {}
   return {
-    name: textOf(rule.name) ?? '',
+    name: textOf(rule.name) ?? null,
     expressions: textsOf(rule.expressions),
     actions: listOf(rule.actions).map((action) => {
       const { type, config } = objectOf(action) ?? {}

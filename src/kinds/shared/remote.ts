@@ -1,4 +1,4 @@
-import { isRFC3339 } from '../../util/rfc3339.ts'
+import { rfc3339Of } from '../../util/rfc3339.ts'
 
 /**
  * Reads API responses without trusting them: null means absent, unknown fields are ignored, and a single object counts
@@ -81,10 +81,10 @@ interface ListBounds {
   readonly length: number
 }
 
-/** An RFC 3339 time, or undefined for anything that the apiserver would refuse as one. */
+/** An RFC 3339 time in the form that the apiserver reads, or undefined for anything else. */
 export function timeOf(value: unknown): string | undefined {
   const text = textOf(value)
-  return text !== undefined && isRFC3339(text) ? text : undefined
+  return text === undefined ? undefined : rfc3339Of(text)
 }
 
 /**

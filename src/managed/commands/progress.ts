@@ -13,6 +13,9 @@ const MARGIN_MS = 500
 /** Longest time that a request can take, with its retries. */
 const LONGEST_REQUEST_MS = 120_000
 
+/** No step waits longer than this for another. */
+const LONGEST_PAUSE_MS = 60_000
+
 /** Actions of that name that other commands took on the target of that id. */
 export type OtherActions = (id: string, action: string) => readonly Action[]
 
@@ -70,6 +73,16 @@ function doneBy({ state, sentAt, endedAt }: Action, now: number): number {
   const noted = Date.parse((isOpen ? sentAt : endedAt) ?? time(now))
   if (isNotedAhead(noted, now)) return Number.NEGATIVE_INFINITY
   return isOpen ? noted + LONGEST_REQUEST_MS : noted
+}
+
+/** Whether no pause after the action can last any longer, however long it is. */
+export function isOver(action: Action, now: number): boolean {
+  return doneBy(action, now) + LONGEST_PAUSE_MS < now
+}
+
+/** How long the record of an action is needed after its end, in milliseconds, because others have to wait for it. */
+export function recordMs({ awaitedMs }: CommandStep): number {
+  return awaitedMs === undefined ? 0 : awaitedMs + MARGIN_MS
 }
 
 /** The result of an action. */

@@ -34,6 +34,7 @@ import {
   isFinished,
   nextOf,
   type Result,
+  recordMs,
   sent,
   spacingMs,
   summary,
@@ -42,6 +43,7 @@ import {
   withResult,
   withTimesCorrected,
 } from './progress.ts'
+import { RecentActions } from './recent.ts'
 import { conditionsOf, nobody, type Said } from './said.ts'
 import type { CommandStore } from './store.ts'
 import { isAwaiting, withSuccessors } from './successors.ts'
@@ -101,6 +103,7 @@ export class CommandReconciler {
   readonly #context: CommandContext
   /** Answers that could not be stored yet, by CR, target and action. */
   readonly #answers = new Map<string, Result>()
+  readonly #recent = new RecentActions()
 
   constructor(context: CommandContext) {
     this.#context = context
@@ -143,7 +146,10 @@ export class CommandReconciler {
     let targets = this.#recovered(cr)
     for (;;) {
       const others = (id: string, action: string) => {
-        return this.#context.resources.actionsOn(session.key, { id, action }, begun)
+        return [
+          ...this.#context.resources.actionsOn(session.key, { id, action }, begun),
+          ...this.#recent.on(id, action),
+        ]
       }
       const next = nextOf(targets, steps, this.#context.clock.now(), others)
       if (next.type === 'finished') return await this.#finish(descriptor, cr, targets)
@@ -168,16 +174,23 @@ export class CommandReconciler {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
         return { type: 'after', ms, reason: 'the pause between two actions', priority: 'edit' }
       }
+      this.#remember(cr, marked, at)
       const origin = originOf(cr, writeReasons.command)
       const result = await this.#send(session, { descriptor, id, step, origin })
       this.#answers.set(answerKey(cr, at), result)
       targets = withResult(marked, at, (action) => ended(action, result, this.#context.clock.now()))
+      this.#remember(cr, targets, at)
       if (result.state === 'Pending') {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
         this.#forget(cr)
         return { type: 'after', ms: RETRY_MS, reason: 'the API could not be reached', priority: 'poll' }
       }
     }
+  }
+
+  #remember(cr: CommandResource, targets: readonly Target[], at: { readonly id: string; readonly action: string }) {
+    const action = actionsOf(targets, at.id).find((each) => each.action === at.action)
+    if (action !== undefined) this.#recent.note(answerKey(cr, at), { id: at.id, action }, this.#context.clock.now())
   }
 
   /** Chooses the targets before anything is sent; without any, the command is over. */
@@ -286,13 +299,13 @@ export class CommandReconciler {
     const { clock } = this.#context
     const now = clock.now()
     const cr = await this.#withEndCorrected(descriptor, finished, now)
-    if (leftMs(cr, now) === 0) return await this.#remove(descriptor, cr)
+    if (leftMs(descriptor, cr, now) === 0) return await this.#remove(descriptor, cr)
     const found = await this.#withSuccessors(descriptor, cr, now)
     // An edit made meanwhile was recorded with the response to our write, so it wakes nothing.
     if (generationOf(found) !== commandStatus(found).observedGeneration)
       return await this.#afterwards(descriptor, found)
     const ms = Math.min(
-      leftMs(found, now),
+      leftMs(descriptor, found, now),
       this.#isFollowed(descriptor, found, now) ? LOOK_MS : Number.POSITIVE_INFINITY,
     )
     return Number.isFinite(ms) ? { type: 'after', ms, reason: 'after the end', priority: 'drift' } : done
@@ -406,8 +419,10 @@ function finishedAt(cr: CommandResource, now: number): number {
 }
 
 /** How long a finished command still stays, in milliseconds. */
-function leftMs(cr: CommandResource, now: number): number {
+function leftMs(descriptor: CommandDescriptor, cr: CommandResource, now: number): number {
   const { ttlAfterFinished } = cr.spec
   if (ttlAfterFinished === undefined) return Number.POSITIVE_INFINITY
-  return Math.max(0, finishedAt(cr, now) + durationMs(ttlAfterFinished) - now)
+  // Another process may have to know what was done, and finds it in the status alone.
+  const least = Math.max(...descriptor.steps(cr.spec).map(recordMs))
+  return Math.max(0, finishedAt(cr, now) + Math.max(durationMs(ttlAfterFinished), least) - now)
 }

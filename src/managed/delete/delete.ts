@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts'
+import { isRefusal } from '../../api/errors.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { openSession } from '../accounts/account-choice.ts'
 import {
@@ -182,7 +182,7 @@ async function deleteOwn(run: Reconciliation, id: string): Promise<void> {
     const message = result === 'deleted' ? `deleted ${id}` : `${id} was gone already`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Deleted', message })
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'Conflict') throw error
+    if (!isRefusal(error)) throw error
     throw new WaitError(reasons.Deleting, `the API refuses: ${error.message}`, IN_USE_MS)
   }
 }

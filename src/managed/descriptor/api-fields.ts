@@ -32,7 +32,7 @@ export interface APIFields<Spec> {
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
-   * The body to send if the API has refused `body` as invalid: another way to say the same, or as much of it as such a
+   * The body to send if the API has refused `body`: another way to say the same, or as much of it as such a
    * server accepts. Absent or undefined: nothing.
    */
   otherwise?(body: Fields, remote: RemoteObject): Fields | undefined

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { rfc3339Of } from '../../util/rfc3339.ts'
 import { type CustomResource, heldIds, internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import { REMOTE_ID } from '../names.ts'
@@ -79,12 +80,12 @@ function isFor(memory: { readonly nonce: string; readonly number: number }, atte
   return memory.nonce === attempt.nonce && memory.number === attempt.number
 }
 
-/** Objects that this very create made: installation, UID and nonce are ours. Lowest id first; that one is kept. */
+/** Objects that this very create made: installation, UID and nonce are ours. Oldest first; that one is kept. */
 export function createdBy(
   objects: Iterable<RemoteObject>,
   own: { readonly installation: string; readonly uid: string; readonly nonce: string },
 ): readonly RemoteObject[] {
-  return sortedById(objects, (marker) => {
+  return byAge(objects, (marker) => {
     return marker.installation === own.installation && marker.uid === own.uid && marker.nonce === own.nonce
   })
 }
@@ -100,7 +101,7 @@ export function copiesOf(
   installation: string,
 ): readonly RemoteObject[] {
   const known = new Set(heldIds(status))
-  return sortedById(objects, (marker, object) => {
+  return byAge(objects, (marker, object) => {
     return marker.installation === installation && marker.uid === uid && !known.has(object.id)
   })
 }
@@ -114,7 +115,7 @@ export function recoverable(
   cr: CustomResource,
   installation: string,
 ): readonly RemoteObject[] {
-  return sortedById(objects, (marker) => {
+  return byAge(objects, (marker) => {
     return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== PLACEHOLDER_NONCE
   })
 }
@@ -142,7 +143,11 @@ export function ownershipClaim(cr: CustomResource, seal: Seal): OwnershipClaim {
   return own ? { type: 'own', id: note.id } : { type: 'hint', id: note.id }
 }
 
-function sortedById(
+/**
+ * The matching objects, oldest first. The contract gives ids no order (`management-api.md § Conventions`), so they
+ * decide only between objects of the same time.
+ */
+function byAge(
   objects: Iterable<RemoteObject>,
   matches: (marker: Marker, object: RemoteObject) => boolean,
 ): readonly RemoteObject[] {
@@ -151,5 +156,11 @@ function sortedById(
     const marker = markerOf(object)
     if (marker !== undefined && matches(marker, object)) found.push(object)
   }
-  return found.sort((left, right) => (left.id < right.id ? -1 : 1))
+  return found.sort((left, right) => createdMs(left) - createdMs(right) || (left.id < right.id ? -1 : 1))
+}
+
+/** In milliseconds; 0 where the API shows no such time. */
+function createdMs({ created_at: created }: RemoteObject): number {
+  const time = typeof created === 'string' ? rfc3339Of(created) : undefined
+  return time === undefined ? 0 : Date.parse(time)
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts'
+import { ApiError, isRefusal } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { confirmDefaultAccount } from '../accounts/account-choice.ts'
@@ -164,7 +164,7 @@ async function afterFailedCreate(
     run.memory.identity.unknownUntil = clock.monotonic() + times.requestTimeoutMs
     return undefined
   }
-  if (error.code === 'Conflict') {
+  if (isRefusal(error) && (error.code === 'Conflict' || namesMayBeTaken(run))) {
     const [own] = await scanFor(run, attempt.nonce, clock.monotonic())
     if (own !== undefined) return own
   }
@@ -175,6 +175,11 @@ async function afterFailedCreate(
   }
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
   return undefined
+}
+
+/** Whether an object that the same request made before may be why the API refuses it. */
+function namesMayBeTaken({ descriptor: { identity } }: Reconciliation): boolean {
+  return identity.uniqueNames !== undefined || identity.markedBy === 'name'
 }
 
 /** The API refused the request itself: it would refuse it again. */

@@ -18,8 +18,8 @@ export interface Marker {
 }
 
 /** Whether a create with this body can have made the object: the API returns the marker that it was sent. */
-export function mayHaveMade({ metadata, name }: RequestBody, object: RemoteObject): boolean {
-  const sent = parseMarker(metadata ?? name)
+export function mayHaveMade(body: RequestBody, object: RemoteObject): boolean {
+  const sent = markerIn(body)
   return sent === undefined || equalJSON(markerOf(object), sent)
 }
 
@@ -60,9 +60,16 @@ const parsed = new WeakMap<RemoteObject, { readonly marker: Marker | undefined }
 export function markerOf(object: RemoteObject): Marker | undefined {
   let entry = parsed.get(object)
   if (entry === undefined) {
-    // Objects without metadata carry the marker in their name (bot users).
-    entry = { marker: parseMarker(object.metadata ?? object.name) }
+    entry = { marker: markerIn(object) }
     parsed.set(object, entry)
   }
   return entry.marker
+}
+
+/**
+ * Objects without metadata carry the marker in their name (bot users), even where the service shows some metadata of
+ * its own in them: the contract excludes no further fields.
+ */
+function markerIn({ metadata, name }: { readonly metadata?: unknown; readonly name?: unknown }): Marker | undefined {
+  return parseMarker(metadata) ?? parseMarker(name)
 }

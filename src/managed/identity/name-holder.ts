@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts'
+import { isRefusal } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, nameOf, shortName } from '../cr.ts'
 import type { Wanted } from '../plan/desired.ts'
@@ -39,11 +39,11 @@ export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }:
 }
 
 /**
- * `error`, extended by who has the name that the API refused as taken, if the account cache shows that. Makes no call:
- * the collection has been listed before any request that can be refused.
+ * `error`, extended by who has the name that the API refused, if the account cache shows that it is taken. Makes no
+ * call: the collection has been listed before any request that can be refused.
  */
 export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown): unknown {
-  if (!(error instanceof ApiError) || error.code !== 'Conflict') return error
+  if (!isRefusal(error)) return error
   const told = holderIn(run, wanted)
   if (told === undefined) return error
   return new TerminalError(reasons.Conflict, `${error.message}; ${told}; it is tried again every ten minutes`, error)

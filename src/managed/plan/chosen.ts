@@ -3,9 +3,12 @@ import { equalJSON } from '../../util/equal-json.ts'
 
 /**
  * Whether the service kept everything that was sent and filled in only what was left open: members that were null or
- * absent, at any depth. Lists and scalars are never filled in.
+ * absent, at any depth, also in the entries of a list. It never adds entries to lists, or changes scalars.
  */
 export function isChosen(sent: unknown, found: unknown): boolean {
+  if (Array.isArray(sent) && Array.isArray(found)) {
+    return sent.length === found.length && sent.every((entry, index) => isChosen(entry, found[index]))
+  }
   if (!isMembers(sent) || !isMembers(found)) return equalJSON(sent, found)
   return Object.entries(sent).every(([name, value]) => isOpen(value) || isChosen(value, found[name]))
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts'
+import { isRefusal } from '../../api/errors.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { internalOf, targetKeyOf, unresolvedAttempt } from '../cr.ts'
 import type { Former } from '../descriptor/internal.ts'
@@ -54,7 +54,7 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
     const deletion = await deleteObject(run, run.collection, id, writeReasons.superseded)
     if (typeof deletion !== 'string') return deletion.ms
   } catch (error) {
-    if (error instanceof ApiError && error.code === 'Conflict') return IN_USE_MS
+    if (isRefusal(error)) return IN_USE_MS
     throw error
   }
   events.record(run.cr, { type: 'Normal', reason: 'FormerDeleted', message: `deleted ${id}, which was replaced` })

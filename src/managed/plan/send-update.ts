@@ -1,11 +1,11 @@
-import { ApiError } from '../../api/errors.ts'
+import { isRefusal } from '../../api/errors.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { UpdateOperation } from './plan.ts'
 
 /**
- * Updates the object `id`. If the API refuses the update as invalid, sends the plan's alternative body instead.
- * @throws ApiError of the first request if both are refused as invalid; otherwise that of the failed second one.
+ * Updates the object `id`. If the API refuses the update, sends the plan's alternative body instead.
+ * @throws ApiError of the first request if both are refused; otherwise that of the failed second one.
  */
 export async function sendUpdate(
   run: Reconciliation,
@@ -17,15 +17,11 @@ export async function sendUpdate(
   try {
     await session.cache.update(collection, id, body, run.because(reason))
   } catch (error) {
-    if (otherwise === undefined || !isInvalid(error)) throw error
+    if (otherwise === undefined || !isRefusal(error)) throw error
     try {
       await session.cache.update(collection, id, otherwise, run.because(reason))
     } catch (failure) {
-      throw isInvalid(failure) ? error : failure
+      throw isRefusal(failure) ? error : failure
     }
   }
-}
-
-function isInvalid(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 'Invalid'
 }

@@ -3,7 +3,7 @@ import { KubeError } from '../../kube/errors.ts'
 import type { ResourceType } from '../../kube/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { clockOffset } from '../../util/noted-time.ts'
-import { isRFC3339 } from '../../util/rfc3339.ts'
+import { rfc3339Of } from '../../util/rfc3339.ts'
 import { type CustomResource, generationOf, internalOf, isUntold, nameOf, originOf, statusOf } from '../cr.ts'
 import type { CommonStatus, Condition } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
@@ -289,10 +289,11 @@ function withoutAbsent(fields: Fields): Fields {
 const LONGEST_URI = 2048
 
 /** Leaves out what the CRD would refuse: the id beside it could not be stored. */
-function addressOf({ uri, created_at: createdAt }: RemoteObject): OwnStatus {
+function addressOf({ uri, created_at: created }: RemoteObject): OwnStatus {
+  const createdAt = typeof created === 'string' ? rfc3339Of(created) : undefined
   return {
     ...(typeof uri === 'string' && uri.length <= LONGEST_URI ? { uri } : {}),
-    ...(typeof createdAt === 'string' && isRFC3339(createdAt) ? { createdAt } : {}),
+    ...(createdAt === undefined ? {} : { createdAt }),
   }
 }
 

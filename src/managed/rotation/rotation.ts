@@ -1,6 +1,7 @@
 import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
+import { rfc3339Of } from '../../util/rfc3339.ts'
 import { isAccountWide } from '../accounts/account-wide.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
@@ -183,7 +184,7 @@ function correctIssueTime(run: Reconciliation): void {
 function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): void {
   const { context, descriptor, status } = run
   if (descriptor.rotation?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined) return
-  const at = typeof created === 'string' ? Date.parse(created) : Number.NaN
+  const at = typeof created === 'string' ? Date.parse(rfc3339Of(created) ?? '') : Number.NaN
   const now = context.clock.now()
   run.note({ rotatedAt: new Date(Number.isNaN(at) ? now : notedTime(at, now)).toISOString() })
 }

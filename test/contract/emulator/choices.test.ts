@@ -77,6 +77,6 @@ test('the flags take a seed, draw and print one, and let single choices be made'
     await drawn.stop('SIGTERM')
   }
   await expect(EmulatorProcess.start(['--choose', 'ids=words'])).rejects.toThrow(
-    /ids=VALUE, with VALUE one of ksuid, hex, number/,
+    /ids=VALUE, with VALUE one of ksuid, hex, number, random/,
   )
 })

@@ -97,7 +97,7 @@ test('a refusal of any shape is reported, and the create is not sent more often'
   expect(usual.said).toEqual(['Conflict'])
   const told = 'domain: "taken.tunnel.example" is taken'
   expect(usual.message).toContain(told)
-  for (const alternative of ALTERNATIVES.filter(({ name }) => name === 'error-body')) {
+  for (const alternative of ALTERNATIVES.filter(({ name }) => name === 'error-body' || name === 'refusal-status')) {
     const isJSON = !['text', 'none'].includes(alternative.value)
     const { posts, said, message } = await refusedForGood(laboratory, alternative)
     expect(posts, alternative.value).toBe(usual.posts)

@@ -87,7 +87,12 @@ async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown
     const id = world.placeOf(cr)?.id
     if (id !== undefined) text = text.replaceAll(id, `${cr.kind}/${cr.metadata.name}`)
   }
-  return JSON.parse(text.replaceAll(/usr_[0-9A-Za-z-]{27,}|\b\d{59}\b/g, 'the administrator'))
+  return JSON.parse(
+    text.replaceAll(
+      /usr_[0-9A-Za-z-]{27,}|\b\d{59}\b|\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g,
+      'the administrator',
+    ),
+  )
 }
 
 /** With a word in place of the marker, which differs between attempts; the keys beside it stay. */

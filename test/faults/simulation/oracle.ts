@@ -603,7 +603,10 @@ function conditionsOf({ status }: CustomResource): string {
 /** The write in words that are the same in every world. */
 export function textOf({ server, method, path }: Sighting): string {
   const at = path
-    .replace(/\/(?:[a-z0-9]+_[0-9A-Za-z]{27}|[a-z0-9]+_[0-9a-f-]{43}|\d{59})(?=\/|$)/, '/{id}')
+    .replace(
+      /\/(?:[a-z0-9]+_[0-9A-Za-z]{27}|[a-z0-9]+_[0-9a-f-]{43}|\d{59}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\/|$)/,
+      '/{id}',
+    )
     .replace(/^\/apis?\/([^/]+\/)?v[0-9a-z]+(\/namespaces\/[^/]+)?/, '')
   return `${server} ${method} ${at}`
 }

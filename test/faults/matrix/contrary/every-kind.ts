@@ -18,6 +18,12 @@ const KINDS: readonly string[] = managed.map(({ definition }) => definition.kind
 
 /** Fields that a spec leaves open, and fields that a server may spell in more than one way. */
 const OPEN: readonly Manifest[] = [
+  {
+    kind: 'Edge',
+    name: 'open-rules',
+    spec: { protocol: 'TCP', trafficPolicy: { inbound: [{ actions: [{ type: 'deny' }] }] } },
+  },
+  { kind: 'Backend', name: 'open-response', spec: { type: 'HTTPResponse', httpResponse: { body: 'closed' } } },
   { kind: 'Edge', name: 'open-termination', spec: { protocol: 'TLS', tlsTermination: {} } },
   {
     kind: 'EventDestination',

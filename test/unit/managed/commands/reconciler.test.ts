@@ -319,6 +319,65 @@ describe('the session after a restart', () => {
   })
 })
 
+describe('a restart waits for an update of the same session', () => {
+  const id = { type: 'ID', id: 'ts_1' }
+  const gap = (): number => (world.postedAt[1] ?? 0) - (world.postedAt[0] ?? 0)
+
+  test('whose command was deleted since', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Update', target: id }, 'update')
+    await world.settle('update')
+    world.delete('update')
+    world.command({ action: 'Restart', target: id })
+    await world.settle('now', 100)
+    expect(world.posts).toEqual(['update ts_1', 'restart ts_1'])
+    expect(gap()).toBeGreaterThanOrEqual(10_000)
+    world.command({ action: 'Restart', target: id }, 'again')
+    const { length } = world.postedAt
+    const now = world.clock.now()
+    await world.reconcile('again')
+    expect(world.postedAt.slice(length)).toEqual([now])
+  })
+
+  test('whose command was deleted while the request was under way', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Update', target: id }, 'update')
+    world.answer = (post) => {
+      if (post.startsWith('update')) world.delete('update')
+      return undefined
+    }
+    await world.reconcile('update')
+    world.command({ action: 'Restart', target: id })
+    await world.settle('now', 100)
+    expect(gap()).toBeGreaterThanOrEqual(10_000)
+  })
+
+  test('that was refused no longer', async () => {
+    world.show('ts_1')
+    world.answer = (post) => (post.startsWith('update') ? refusal(409, 'ERR', 'no update') : undefined)
+    world.command({ action: 'Update', target: id }, 'update')
+    await world.settle('update')
+    world.delete('update')
+    world.command({ action: 'Restart', target: id })
+    await world.reconcile()
+    expect(gap()).toBe(0)
+  })
+
+  test('whose command does not stay, also in another process', async () => {
+    world.show('ts_1')
+    world.command({ action: 'Update', target: id, ttlAfterFinished: '1s' }, 'update')
+    await world.reconcile('update')
+    world.restart()
+    await world.clock.advance(1000)
+    await world.reconcile('update')
+    world.command({ action: 'Restart', target: id })
+    await world.settle('now', 100)
+    expect(gap()).toBeGreaterThanOrEqual(10_000)
+    await world.reconcile('update')
+    expect(world.get('update')).toBeUndefined()
+  })
+})
+
 test('a command goes when its time after the end is over, and not before', async () => {
   world.show('ts_1')
   world.command({ action: 'Stop', target: all, ttlAfterFinished: '10m' })

@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import type { RemoteObject } from '../../../../src/api/types.ts'
+import type { BackendSpec } from '../../../../src/kinds/backend/schema.ts'
+import { backend } from '../../../../src/kinds/backend.ts'
 import type { EdgeSpec } from '../../../../src/kinds/edge/schema.ts'
 import { edge } from '../../../../src/kinds/edge.ts'
 import { keptText } from '../../../../src/managed/descriptor/kept-text.ts'
@@ -20,6 +23,7 @@ test.each([
   [{ a: 1 }, { a: 1, b: 2 }],
   [{ a: { b: undefined } }, { a: { b: 'x', c: 'y' } }],
   [{ a: [] }, { a: [], b: null }],
+  [{ a: [{ b: 1 }, 'x'] }, { a: [{ b: 1, c: 2 }, 'x'] }],
 ])('what is open in %j is filled in by %j', (sent, found) => {
   expect(isChosen(sent, found)).toBe(true)
 })
@@ -29,6 +33,8 @@ test.each([
   [{ a: false }, {}],
   [{ a: '' }, { a: 'x' }],
   [{ a: [] }, { a: ['x'] }],
+  [{ a: [{}] }, { a: [{}, {}] }],
+  [{ a: [{ b: 1 }] }, { a: [{ b: 2 }] }],
   [{ a: { b: 1 } }, { a: null }],
   [null, { a: 1 }],
 ])('what is said by %j is not kept by %j', (sent, found) => {
@@ -51,6 +57,32 @@ test.each(['1.1', '1.0', 'tls1.2', 'TLSv1.3'])(
     expect(plan(edge, desired, { remote, children: [] }, { ...quiet, chosen })).toEqual([])
   },
 )
+
+test('what the service fills into the rules of a policy is no drift; another type or rule is', () => {
+  const inbound = [{ expressions: ['true'], actions: [{ type: 'deny' }] }]
+  const wanted = desiredOf<EdgeSpec>({ spec: { protocol: 'TCP', trafficPolicy: { inbound } } })
+  const remoteWith = (type: string, more: readonly unknown[] = []) => {
+    const rule = { name: 'rule', expressions: ['true'], actions: [{ type, config: { status: 403 } }] }
+    return stored({ metadata: 'marker', policy: { enabled: true, inbound: [rule, ...more], outbound: null } })
+  }
+  const chosen = chosenByServer(edge, wanted, remoteWith('deny'))
+  expect(chosen).toHaveProperty('policy')
+  const planned = (remote: RemoteObject) => plan(edge, wanted, { remote, children: [] }, { ...quiet, chosen })
+  expect(planned(remoteWith('deny'))).toEqual([])
+  expect(planned(remoteWith('allow'))).toHaveLength(1)
+  expect(chosenByServer(edge, wanted, remoteWith('allow'))).toBeUndefined()
+  expect(chosenByServer(edge, wanted, remoteWith('deny', [{}]))).toBeUndefined()
+})
+
+test('a header that the service adds to a response is no drift', () => {
+  const spec: BackendSpec = { type: 'HTTPResponse', httpResponse: { headers: { 'X-A': '1' } } }
+  const wanted = desiredOf<BackendSpec>({ spec })
+  const remote = stored({ metadata: 'marker', status_code: 200, headers: { 'x-a': '1', 'content-type': 'text/plain' } })
+  const chosen = chosenByServer(backend, wanted, remote)
+  expect(plan(backend, wanted, { remote, children: [] }, { ...quiet, chosen })).toEqual([])
+  const changed = { ...remote, headers: { 'x-a': '2', 'content-type': 'text/plain' } }
+  expect(plan(backend, wanted, { remote: changed, children: [] }, { ...quiet, chosen })).toHaveLength(1)
+})
 
 test('another version than the chosen one is drift, and so is the chosen one where the spec names another', () => {
   const chosen = chosenByServer(edge, desired, shown('1.1'))

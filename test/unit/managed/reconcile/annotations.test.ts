@@ -139,6 +139,9 @@ describe('markers', () => {
     expect(answers.map((answer) => mayHaveMade({ metadata: 'of web' }, answer))).toEqual([true, true, true])
     expect(mayHaveMade({ name: metadata }, { id: 'bot_1', name: metadata })).toBe(true)
     expect(mayHaveMade({ name: metadata }, { id: 'bot_1', name: 'another' })).toBe(false)
+    for (const shown of ['', '{}', 'of the service']) {
+      expect(mayHaveMade({ name: metadata }, { id: 'bot_1', name: metadata, metadata: shown })).toBe(true)
+    }
   })
 
   test('are read from any text without harm', () => {
