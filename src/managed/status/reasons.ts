@@ -79,7 +79,7 @@ export const conditionReasons = {
     remedy: 'Have the administrator allow the domain again, or delete the DNSEndpoint once nobody needs its records.',
   },
   AnswerRefused: {
-    means: 'The API returned a malformed name, token or certificate. It was discarded, and nothing was written.',
+    means: 'The API returned an unusable name, token or certificate. It was discarded, and nothing was written.',
     remedy: 'Report it to the provider of the API; the message says what the API returned.',
   },
   TokenAltered: {
@@ -116,7 +116,7 @@ export const conditionReasons = {
   },
   Rejected: {
     means:
-      'The API refused the request; the message quotes it. If an edit was refused, the previous state stays in effect.',
+      'The API refused the request; the message quotes its answer. If an edit was refused, the previous state stays in effect.',
     remedy: 'Correct the spec, or add what is missing in the account; Culvert tries again every ten minutes.',
   },
   Conflict: {

@@ -77,7 +77,7 @@ function apiResult(error: ApiError, existing: boolean): ReconcileResult {
     case 'Forbidden':
       return refused(reasons.Rejected, 'give the API key the permission', existing, error)
     case 'Conflict':
-      return refused(reasons.Conflict, 'remove the conflict at the API, or name something else', existing, error)
+      return refused(reasons.Conflict, 'resolve the conflict at the API, or name something else', existing, error)
     case 'HostNotAllowed':
     case 'Redirect':
       return stalled(reasons.ApiError, error.message, existing, error)
