@@ -408,7 +408,12 @@ export const refusedSpecs: readonly RefusedSpec[] = [
     'accountRef goes with ipPolicyRef.id only',
   ),
   row('IPPolicyRule', 'without a policy', { ipPolicyRef: {} }, 'set exactly one of name, id'),
-  row('IPPolicyRule', 'with what is no address', { cidr: '10.0.0' }, 'cidr is neither an address nor a range in CIDR notation'),
+  row(
+    'IPPolicyRule',
+    'with what is no address',
+    { cidr: '10.0.0' },
+    'cidr is neither an address nor a range in CIDR notation',
+  ),
   row('IPPolicyRule', 'with host bits', { cidr: '10.0.0.1/8' }, 'cidr has host bits set: write'),
   row('IPPolicyRule', 'with upper case', { cidr: '2001:DB8::/32' }, 'cidr is not in canonical form: write'),
   row(
