@@ -150,7 +150,7 @@ interface Demand {
 }
 
 function validation({ isAsked, check, field, right: { text, name } }: Demand): Validation {
-  const remedy = 'ask for that right, or for somebody who has it to apply this'
+  const remedy = 'ask for that right, or let somebody who has it apply this'
   const object = name === undefined ? "'" : ` ' + ${name} + '`
   return {
     expression: `!(${isAsked}) || ${check}.allowed()`,

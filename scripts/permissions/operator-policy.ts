@@ -139,7 +139,7 @@ const isCulverts = (owner: string): string =>
 
 const validations: readonly Validation[] = [
   {
-    ...validation('writes nothing that its own roles do not grant', [
+    ...validation('writes only what its own roles grant', [
       "(request.operation + ' ' + variables.resource) in variables.granted",
     ]),
     messageExpression: "'the operator of Culvert never does ' + request.operation + ' ' + variables.resource",
@@ -171,7 +171,7 @@ const validations: readonly Validation[] = [
     `(object.metadata.?labels[?${text(MANAGED_BY)}].orValue('') == 'culvert' && variables.owners.exists(owner,` +
       ` owner.?controller.orValue(false) && owner.kind + '/' + owner.name == variables.note))`,
   ]),
-  validation('gives outputs no owners but resources of Culvert, and no finalizers', [
+  validation('gives outputs only resources of Culvert as owners, and no finalizers', [
     '!variables.isOutput',
     'object == null',
     `(variables.owners.all(owner, owner in variables.formerOwners || (${isCulverts('owner')}))` +
@@ -183,21 +183,21 @@ const validations: readonly Validation[] = [
     `(object.metadata.?labels[?${text(MANAGED_BY)}].orValue('') == 'culvert' && variables.owners == variables.formerOwners` +
       ' && variables.finalizers == variables.formerFinalizers)',
   ]),
-  validation('writes no Lease but its own', [
+  validation('writes only its own Lease', [
     `variables.resource != ${text(nameOf(leases))}`,
     '(request.namespace == variables.home && variables.name in variables.leases)',
   ]),
-  validation('records Events in its own name only, and only about resources of Culvert', [
+  validation('records Events only in its own name, and only about resources of Culvert', [
     `variables.resource != ${text(nameOf(events))}`,
     `(object.?reportingController.orValue('') == ${text(EVENT_SOURCE)}` +
       ` && object.?regarding.?apiVersion.orValue('').startsWith(${text(`${GROUP}/`)}))`,
   ]),
-  validation('changes nothing of a RoleBinding but its own finalizer, on the one that it holds', [
+  validation('changes only its own finalizer of RoleBindings, and only on the one that it holds', [
     `variables.resource != ${text(nameOf(roleBindingType))}`,
     '(variables.name == variables.hold && variables.isMetadataKept' +
       ' && object.?subjects.orValue([]) == oldObject.?subjects.orValue([]) && object.roleRef == oldObject.roleRef)',
   ]),
-  validation('changes of the resources that people write only its own finalizer and annotations, and the status', [
+  validation('changes only its own finalizer and annotations, and the status, of the resources that people write', [
     '!(variables.resource in variables.ownResources)',
     '(variables.isMetadataKept && object.?spec.orValue({}) == oldObject.?spec.orValue({}))',
   ]),

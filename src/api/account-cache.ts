@@ -187,7 +187,7 @@ export class AccountCache {
     const { cache, creating } = this.#shelf(collection)
     const creation = this.#client.create(collection, body, options).then((object) => {
       if (this.#answered.has(object.id) || !this.#mayHaveMade(body, object)) {
-        throw invalid(`POST ${collection.path}`, `the answer is about ${object.id}, which another request has made`)
+        throw invalid(`POST ${collection.path}`, `the answer describes ${object.id}, which another request created`)
       }
       this.#answered.add(object.id)
       cache.wrote(object.id, withoutOneTimeFields(collection, object), this.#clock.monotonic())

@@ -106,7 +106,7 @@ export class Transport {
   #refuseWhileHeld(outgoing: OutgoingRequest): void {
     const retryAfterMs = this.#options.budget.heldForMs
     if (retryAfterMs <= LONGEST_RETRY_WAIT_MS) return
-    const message = `${label(outgoing)}: the API has asked to be left alone for a while (429)`
+    const message = `${label(outgoing)}: the API asked for a pause (429)`
     throw new ApiError('RateLimited', message, { definite: true, retryAfterMs })
   }
 
@@ -228,5 +228,5 @@ function label(outgoing: OutgoingRequest): string {
 }
 
 function aborted(call: string, definite: boolean, cause: unknown): ApiError {
-  return new ApiError('Aborted', `${call}: given up by the caller`, { definite, cause })
+  return new ApiError('Aborted', `${call}: cancelled by the caller`, { definite, cause })
 }

@@ -33,7 +33,7 @@ export function demoCommand(): Command {
 
 async function run(flags: Flags): Promise<number> {
   const entryPoint = process.argv[1]
-  if (entryPoint === undefined) throw new Error('this process has no program that another could be started from')
+  if (entryPoint === undefined) throw new Error('cannot start the operator: the path of this program is unknown')
   try {
     return await runDemo({ ...flags, timeoutMs: TIMEOUT_MS, entryPoint, output: process.stdout }, () =>
       // SIGHUP: the terminal was closed.

@@ -126,7 +126,7 @@ function readiness({ remote, now }: ReadinessView<CertificateAuthoritySpec>) {
   const notAfter = timeOf(remote.not_after)
   const left = notAfter === undefined ? Number.POSITIVE_INFINITY : Date.parse(notAfter) - now
   if (left <= 0) {
-    const message = `the authority was valid until ${notAfter} and admits nobody any more: put its successor's PEM into the spec`
+    const message = `the authority expired at ${notAfter} and no longer admits anybody: put the PEM of its successor into the spec`
     return { ready: false, reason: reasons.Expired, message, stalled: true }
   }
   const ready = available('the authority is uploaded')

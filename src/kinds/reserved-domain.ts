@@ -230,6 +230,6 @@ function unmanagedCertificate(isNamed: boolean, id: string | undefined): KindCon
   }
   const message = isNamed
     ? `the uploaded certificate ${id} is in use`
-    : `the certificate ${id} is in use, and is not renewed unless it was uploaded and its owner does: see spec.certificate`
+    : `the certificate ${id} is in use, but the service does not renew it: see spec.certificate`
   return certificateReady('True', reasons.CertificateIssued, message)
 }

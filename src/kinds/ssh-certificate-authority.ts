@@ -20,7 +20,7 @@ import { PUBLIC_KEY_LENGTH } from './ssh/lengths.ts'
 const KEY_TYPE = 'Ed25519'
 /** Problem with a response. */
 const KEY_PROBLEM = 'a public_key that is not one line in authorized-keys format'
-const another = 'delete this resource and create it again, which makes another authority with another key'
+const another = 'delete this resource and create it again, which creates another authority with another key'
 
 /** Rule of the spec: `field` applies to keys of one type only. */
 function onlyFor(field: string, type: string): Rule {

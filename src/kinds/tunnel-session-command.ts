@@ -42,7 +42,7 @@ const definition = defineKind({
     {
       description:
         'What to do, and to which sessions. Only ttlAfterFinished can be changed: for another command, create another resource.',
-      rules: FIXED.map((field) => fixedField(field, { remedy: 'a command runs once, create another one instead' })),
+      rules: FIXED.map((field) => fixedField(field, { remedy: 'a command runs only once, so create another one' })),
     },
   ),
   status: object(commandStatusFields, { description: 'Result of the command.' }),

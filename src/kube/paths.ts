@@ -15,7 +15,7 @@ export function objectPath(type: ResourceType, key: ObjectKey, subresource?: str
     throw new TypeError(`${type.plural} are namespaced: ${key.name} needs a namespace`)
   if (!canBeNamed(key)) {
     const name = JSON.stringify(key.name)
-    throw new KubeError('Invalid', `${name} is no name that an object of ${type.plural} can have: nothing was sent`)
+    throw new KubeError('Invalid', `${name} is not a valid name for an object of ${type.plural}: nothing was sent`)
   }
   const path = `${collectionPath(type, key.namespace)}/${encodeURIComponent(key.name)}`
   return subresource === undefined ? path : `${path}/${subresource}`

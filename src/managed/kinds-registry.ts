@@ -49,14 +49,14 @@ export class KindsRegistry {
       case 'command':
         return { reach: descriptor.reach, claims: () => ({}) }
       default:
-        throw new Error(`${kind} is no kind whose resources live in accounts`)
+        throw new Error(`${kind} is not a kind whose resources live in accounts`)
     }
   }
 
   /** The resource type of an account kind. */
   accountType(kind: string): ResourceType {
     const descriptor = this.accounts.find(({ definition }) => definition.kind === kind)
-    if (descriptor === undefined) throw new Error(`${kind} is no kind of account`)
+    if (descriptor === undefined) throw new Error(`${kind} is not a kind of account`)
     return resourceTypeOf(descriptor)
   }
 

@@ -11,7 +11,7 @@ import { namespaceType, SYSTEM_NAMESPACE } from '../managed/store/namespaces.ts'
  */
 export async function installationId(kube: KubeClient, namespace: string, name: string): Promise<string> {
   const system = await readSystemNamespace(kube)
-  if (system === undefined) throw new Error(`namespace ${SYSTEM_NAMESPACE} does not exist: give --installation`)
+  if (system === undefined) throw new Error(`namespace ${SYSTEM_NAMESPACE} does not exist: set --installation`)
   return `${system.metadata.uid}/${namespace}/${name}`
 }
 
@@ -20,7 +20,7 @@ async function readSystemNamespace(kube: KubeClient): Promise<KubeObject | undef
     return await kube.get<KubeObject>(namespaceType, { name: SYSTEM_NAMESPACE })
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error
-    const message = `the UID of namespace ${SYSTEM_NAMESPACE} is part of the installation id, and may not be read: allow it, or give --installation (${error.message})`
+    const message = `the operator may not read namespace ${SYSTEM_NAMESPACE}, whose UID is part of the installation id: allow it, or set --installation (${error.message})`
     throw new KubeError(error.code, message, { status: error.status, reason: error.reason, cause: error })
   }
 }

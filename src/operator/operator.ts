@@ -184,7 +184,7 @@ export class Operator {
   async #refresh(watches: Watches): Promise<void> {
     if (this.#claimedAt === undefined) return
     const { logger } = this.#options
-    logger.info({}, 'listing what was not listed since this process leads')
+    logger.info({}, 'listing the types that were not listed since this process became the leader')
     await refreshWatches(watches, this.#claimedAt, this.#clock)
   }
 

@@ -30,7 +30,7 @@ export async function runRelease(
   { timeoutMs, print }: ReleaseOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  if (!options.leaderElect) throw new RangeError('--release needs the Lease: leave --no-leader-elect out')
+  if (!options.leaderElect) throw new RangeError('--release needs the Lease: remove --no-leader-elect')
   refuseUnsafeTimes(options)
   const connection = loadKubeConnection({ kubeconfig: options.kubeconfig, context: options.context })
   const shared = { connection, clock: systemClock, random: systemRandom, userAgent: USER_AGENT }
@@ -65,7 +65,7 @@ export async function runRelease(
   const leaseText = `Lease ${lease.namespace}/${lease.name}`
   try {
     const holder = await lockHolder(electionKube, lease)
-    if (holder !== undefined) print(`${leaseText} is held by ${holder}: waiting for it to be given back`)
+    if (holder !== undefined) print(`${leaseText} is held by ${holder}: waiting for it to be released`)
     await election.run(AbortSignal.any([signal, ended.signal]))
     if (departure === undefined) {
       const left = (await lockHolder(electionKube, lease)) ?? 'nobody'
@@ -87,8 +87,8 @@ export async function runRelease(
 function conclude(departure: Departure, print: (line: string) => void): number {
   const { resources, objects, outputs, keptKeys, failures } = departure
   print(`Released: resources ${resources}, objects that they own ${outputs}. Removed: copies of API keys ${keptKeys}.`)
-  print(`Stays behind: objects at the API ${objects}; the resources themselves with their status; the CRDs.`)
+  print(`Left behind: objects at the API ${objects}; the resources themselves with their status; the CRDs.`)
   if (failures === 0) return 0
-  print(`${failures} could not be released, as named above: put that right and run this again.`)
+  print(`${failures} could not be released, see above: fix the cause and run this again.`)
   return 1
 }

@@ -144,7 +144,7 @@ export class Controller {
       // Everything ended in time.
       return
     }
-    logger.warn({ inFlight: this.#queue.inFlight, stopMs }, 'reconciles did not end in time and are cut off')
+    logger.warn({ inFlight: this.#queue.inFlight, stopMs }, 'reconciles did not end in time and are abandoned')
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -213,7 +213,7 @@ export class Controller {
       tell: (text) => {
         const key = parseKey(text)
         return longWaits.tell(key)?.catch((error: unknown) => {
-          logger.error({ ...key, err: error }, 'telling of a wait threw')
+          logger.error({ ...key, err: error }, 'reporting a wait threw')
         })
       },
     }

@@ -73,7 +73,7 @@ export class EventRecorder {
   record(object: KubeObject, event: ObjectEventNote): void {
     if (!this.#isNews(object, event)) return
     if (this.#waiting.length >= MAX_WAITING) {
-      this.#options.logger.debug({ reason: event.reason }, 'too many events wait, one was dropped')
+      this.#options.logger.debug({ reason: event.reason }, 'too many Events are pending, one was dropped')
       return
     }
     this.#waiting.push(this.#toWaiting(object, event))
@@ -104,7 +104,7 @@ export class EventRecorder {
       try {
         await this.#options.client.create(events, { namespace, name }, body)
       } catch (error) {
-        this.#options.logger.debug({ namespace, event: name, err: error }, 'an event was not written')
+        this.#options.logger.debug({ namespace, event: name, err: error }, 'an Event was not written')
       }
     }
     // In the same turn as the last check for waiting Events, so that one recorded afterwards is not left unsent.

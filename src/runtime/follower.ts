@@ -98,7 +98,10 @@ export class Follower<T extends KubeObject> {
     const { items, resourceVersion } = await this.#pages(signal)
     const restored = newest !== undefined && isNewer(newest, resourceVersion)
     if (restored && ++this.#staleLists < LISTS_UNTIL_RESTORED) {
-      throw new KubeError('Unavailable', `listing ${this.#options.type.plural}: the list is older than what was seen`)
+      throw new KubeError(
+        'Unavailable',
+        `listing ${this.#options.type.plural}: the list is older than what was seen before`,
+      )
     }
     this.#staleLists = 0
     this.#replica.replace(this.#scope, items, resourceVersion, restored)
@@ -161,7 +164,7 @@ export class Follower<T extends KubeObject> {
     if (signal.aborted) return
     if (watchdog.signal.aborted) {
       this.#from = undefined
-      throw new KubeError('Timeout', `watching ${type.plural}: no sign of life`)
+      throw new KubeError('Timeout', `watching ${type.plural}: nothing was received in time`)
     }
     if (frames === 0 && clock.monotonic() - began < SHORT_WATCH_MS) {
       throw new KubeError('Unavailable', `watching ${type.plural}: the watch ended at once`)
@@ -173,7 +176,7 @@ export class Follower<T extends KubeObject> {
   #progress(resourceVersion: string): void {
     const seen = this.#replica.seen(this.#scope)
     if (seen !== undefined && isNewer(seen, resourceVersion)) {
-      throw new KubeError('Gone', `watching ${this.#options.type.plural}: the server is behind what was seen`)
+      throw new KubeError('Gone', `watching ${this.#options.type.plural}: the server is behind what was seen before`)
     }
     this.#replica.progress(this.#scope, resourceVersion)
   }
@@ -191,7 +194,7 @@ export class Follower<T extends KubeObject> {
     const { logger, onError, type } = this.#options
     const fields = { resource: type.plural, namespace: this.#scope, code: failure.code, attempt: this.#failures }
     // Connections end all the time; only repeated failures are worth a warning.
-    if (this.#failures < 3) logger.debug({ ...fields, err: failure }, 'reflector will try again')
+    if (this.#failures < 3) logger.debug({ ...fields, err: failure }, 'reflector failed and will try again')
     else logger.warn({ ...fields, err: failure }, 'reflector keeps failing')
     onError?.(failure, this.#failures)
     this.#retryAfterMs = failure.retryAfterMs ?? 0

@@ -97,7 +97,7 @@ export class Metrics {
     })
     this.#apiDuration = new Histogram({
       name: 'culvert_api_request_duration_seconds',
-      help: 'Duration of calls to the management API, waits for the rate budget aside.',
+      help: 'Duration of calls to the management API, without waits for the rate budget.',
       labelNames: ['collection', 'method'],
       buckets: WORK_BUCKETS,
       registers,
@@ -111,19 +111,19 @@ export class Metrics {
     })
     this.#drift = new Counter({
       name: 'culvert_drift_total',
-      help: 'Remote changes that were found and put back, by field.',
+      help: 'Remote changes that Culvert found and reverted, by field.',
       labelNames: ['kind', 'field'],
       registers,
     })
     this.#orphans = new Gauge({
       name: 'culvert_orphans',
-      help: 'Remote objects made by this installation whose resource is gone.',
+      help: 'Remote objects that this installation created and whose resource is gone.',
       labelNames: ['account'],
       registers,
     })
     this.#sessionsLeftOut = new Gauge({
       name: 'culvert_sessions_left_out',
-      help: 'Online tunnel sessions that are not shown as TunnelSessions, since more are online than the account may show.',
+      help: 'Online tunnel sessions that are not shown as TunnelSessions, because more are online than the account may show.',
       labelNames: ['account'],
       registers,
     })
@@ -143,20 +143,25 @@ export class Metrics {
   /** Reads the gauges of the queue and the workers of `controller` at each scrape. */
   watchController(controller: Pick<Controller, 'queue' | 'workers'>, kinds: readonly string[]): void {
     const registers = this.#registers
-    queueGauge(registers, 'workqueue_depth', 'Keys that wait.', () => controller.queue.depth)
-    queueGauge(registers, 'workqueue_delayed', 'Keys that wait for their time.', () => controller.queue.delayed)
-    queueGauge(registers, 'workqueue_oldest_seconds', 'Wait of the key that waits longest.', () => {
+    queueGauge(registers, 'workqueue_depth', 'Keys that are waiting.', () => controller.queue.depth)
+    queueGauge(registers, 'workqueue_delayed', 'Keys that wait until they are due.', () => controller.queue.delayed)
+    queueGauge(registers, 'workqueue_oldest_seconds', 'How long the oldest key has been waiting.', () => {
       return controller.queue.oldestSeconds
     })
     queueGauge(registers, 'workqueue_unfinished_work_seconds', 'Time spent on keys in flight.', () => {
       return controller.queue.unfinishedSeconds.total
     })
-    queueGauge(registers, 'workqueue_longest_running_processor_seconds', 'Time spent on the longest in flight.', () => {
-      return controller.queue.unfinishedSeconds.longest
-    })
+    queueGauge(
+      registers,
+      'workqueue_longest_running_processor_seconds',
+      'Time spent on the key that has been in flight longest.',
+      () => {
+        return controller.queue.unfinishedSeconds.longest
+      },
+    )
     const workers = new Gauge({
       name: 'controller_runtime_max_concurrent_reconciles',
-      help: 'Reconciles at a time; all kinds share the workers.',
+      help: 'Maximum number of concurrent reconciles; all kinds share the workers.',
       labelNames: ['controller'],
       registers,
     })
@@ -253,17 +258,17 @@ export class Metrics {
     }
     gauge(
       'culvert_certificate_renewal_timestamp_seconds',
-      'When the certificate is to be renewed, in seconds since the epoch; in the past while a renewal fails.',
+      'When the certificate is due for renewal, in seconds since the epoch; in the past while a renewal fails.',
       ({ renewsAt }) => seconds(renewsAt),
     )
     gauge(
       'culvert_certificate_expiry_timestamp_seconds',
-      'Until when the certificate is valid, in seconds since the epoch.',
+      'When the certificate expires, in seconds since the epoch.',
       ({ expiresAt }) => seconds(expiresAt),
     )
     gauge(
       'culvert_renewal_failing',
-      'Whether no new certificate or token could be issued when it was due or asked for; the present one is still in use.',
+      'Whether a due or requested certificate or token could not be issued; the current one is still in use.',
       ({ failing }) => (failing === undefined ? undefined : Number(failing)),
     )
   }
@@ -317,7 +322,7 @@ function createControllerObserver(registers: [Registry]): {
   })
   const terminal = new Counter({
     name: 'controller_runtime_terminal_reconcile_errors_total',
-    help: 'Reconciles that were refused for good.',
+    help: 'Reconciles that failed and need somebody to change something.',
     labelNames: ['controller'],
     registers,
   })
@@ -330,7 +335,7 @@ function createControllerObserver(registers: [Registry]): {
   })
   const active = new Gauge({
     name: 'controller_runtime_active_workers',
-    help: 'Reconciles that run.',
+    help: 'Reconciles in progress.',
     labelNames: ['controller'],
     registers,
   })
@@ -358,13 +363,13 @@ function createQueueObserver(registers: [Registry]): WorkQueueObserver {
   const retries = new Counter({ name: 'workqueue_retries_total', help: 'Keys added after a failure.', ...options })
   const wait = new Histogram({
     name: 'workqueue_queue_duration_seconds',
-    help: 'How long keys waited before work on them began.',
+    help: 'How long keys waited before a worker took them.',
     buckets: WAIT_BUCKETS,
     ...options,
   })
   const work = new Histogram({
     name: 'workqueue_work_duration_seconds',
-    help: 'How long the work on a key took.',
+    help: 'How long it took to process a key.',
     buckets: WORK_BUCKETS,
     ...options,
   })

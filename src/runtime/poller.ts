@@ -131,7 +131,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
       if (signal.aborted) return
       if (!(error instanceof KubeError)) throw error
       // As far as is known, the object has not changed.
-      logger.warn({ resource: type.plural, key: keyString(key), err: error }, 'a look at an object failed')
+      logger.warn({ resource: type.plural, key: keyString(key), err: error }, 'an object could not be read')
     }
   }
 }

@@ -71,7 +71,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Runs until `signal` is aborted, then resolves. Throws an `Error` when started twice. */
   async start(signal: AbortSignal): Promise<void> {
-    if (this.#started) throw new Error(`the reflector of ${this.type.plural} was started already`)
+    if (this.#started) throw new Error(`the reflector of ${this.type.plural} has already been started`)
     this.#started = true
     await Promise.all(this.#followers.map((follower) => follower.run(signal)))
     this.#sync.reject(signal.reason)

@@ -42,7 +42,7 @@ export function watchStates(registry: Registry, { resources, accounts, budgets }
   const registers: [Registry] = [registry]
   new Gauge({
     name: 'culvert_resources',
-    help: 'Custom resources, by their conditions Ready and Synced, and the reason of the first of them that is not True, or Paused.',
+    help: 'Custom resources, by the status of their conditions Ready and Synced, and the reason of the first that is not True, or Paused.',
     labelNames: ['kind', 'ready', 'synced', 'reason'],
     registers,
     collect() {
@@ -52,7 +52,7 @@ export function watchStates(registry: Registry, { resources, accounts, budgets }
   })
   new Gauge({
     name: 'culvert_account_state',
-    help: 'Always 1; the labels say how the account stands, by its condition Ready.',
+    help: 'Always 1; the labels are the status and reason of the condition Ready.',
     labelNames: ['account', 'ready', 'reason'],
     registers,
     collect() {
@@ -62,7 +62,7 @@ export function watchStates(registry: Registry, { resources, accounts, budgets }
   })
   new Gauge({
     name: 'culvert_rate_limit_backlog_seconds',
-    help: 'How long a call to the management API of the least urgent sort would wait for the rate budget now.',
+    help: 'How long a call of the lowest priority to the management API would wait for the rate budget now.',
     labelNames: ['account'],
     registers,
     collect() {

@@ -51,7 +51,7 @@ export class MapStore<T extends KubeObject> implements Store<T> {
 
   /** Adds an index, which includes objects already in the store. Throws a `RangeError` when the name is taken. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    if (this.#indexes.has(name)) throw new RangeError(`there is an index ${name} already`)
+    if (this.#indexes.has(name)) throw new RangeError(`the index ${name} already exists`)
     const index: Index<T> = { valuesOf, entries: new Map() }
     this.#indexes.set(name, index)
     for (const object of this.#objects.values()) file(index, object)

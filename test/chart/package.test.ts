@@ -85,7 +85,7 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
     'without the admission policy',
     { watchNamespaces: ['shop'], admissionPolicy: { operator: { enabled: false } } },
     [
-      'THE OPERATOR WORKS WITHOUT THE ADMISSION POLICY',
+      'THE OPERATOR RUNS WITHOUT THE ADMISSION POLICY',
       'helm -n culvert-system get values culvert -o yaml',
       '--show-only templates/admission/operator.yaml',
     ],
@@ -98,7 +98,7 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
   [
     'with an account whose CRD is new',
     { crds: { install: true }, emulator: { enabled: true }, clusterAccount: { enabled: true } },
-    ['THE CLUSTERACCOUNT IS NOT THERE YET', 'upgrade culvert <this chart> --reset-then-reuse-values'],
+    ['THE CLUSTERACCOUNT DOES NOT EXIST YET', 'upgrade culvert <this chart> --reset-then-reuse-values'],
   ],
   [
     'with an account nobody may use',

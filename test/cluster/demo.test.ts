@@ -23,7 +23,7 @@ beforeAll(async () => {
   demo.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString()
   })
-  await until('the demo is up', () => output.includes('Ctrl-C ends all of it') || demo.exitCode !== null, {
+  await until('the demo is up', () => output.includes('Ctrl-C stops everything') || demo.exitCode !== null, {
     timeoutMs: 110_000,
     describe: () => output,
   })

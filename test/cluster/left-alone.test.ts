@@ -44,7 +44,7 @@ test('a domain whose certificate policy leaves the spec keeps its certificate, a
   expect(await held(world)).toMatchObject({ certificate, certificate_management_policy: null })
   expect(conditionOf(unmanaged, 'CertificateReady')).toMatchObject({
     status: 'True',
-    message: expect.stringContaining('is not renewed'),
+    message: expect.stringContaining('the service does not renew it'),
   })
   await world.pass()
   await world.ready('ReservedDomain', 'shop')

@@ -46,7 +46,7 @@ export async function openCluster(request: ClusterRequest): Promise<DemoCluster>
   if (!existsSync(HARNESS)) {
     throw new DemoError(
       'NO_HARNESS',
-      'The demo starts a control plane from the source tree, which is not here: clone the repository and run `npm ci && npm run demo` in it.',
+      'The demo needs the source tree to start a control plane, and it is not here: clone the repository and run `npm ci && npm run demo` in it.',
     )
   }
   const { startControlPlane } = (await import(HARNESS.href)) as {

@@ -38,7 +38,7 @@ An agent that serves the shop, played by the emulator; it connects from the offi
 
 The operator's log: ${running.operatorLog}
 
-Ctrl-C ends all of it.
+Ctrl-C stops everything.
 `
 }
 

@@ -68,7 +68,7 @@ export async function runDemo(options: DemoOptions, interrupted: () => AbortSign
   const code = await demonstrate(stage, AbortSignal.any([signal, operatorEnd.signal]))
   if (operatorEnd.signal.aborted) {
     const reason = String(operatorEnd.signal.reason)
-    throw new DemoError('OPERATOR_ENDED', `The operator ended with ${reason}:\n${await tail(operatorLog)}`)
+    throw new DemoError('OPERATOR_ENDED', `The operator exited with ${reason}:\n${await tail(operatorLog)}`)
   }
   if (cluster.pids.length === 0) await removeQuickstart(stage)
   return code

@@ -36,7 +36,7 @@ const AGENT: JsonSchema = members({
 export function agentRoutes(app: FastifyInstance, admin: Admin): void {
   route(app, '/agents', {
     GET: {
-      summary: 'Simulated agents, newest first',
+      summary: 'List simulated agents, newest first',
       query: { account: TEXT, limit: WHOLE_NUMBER, before_id: TEXT },
       success: ok(members({ agents: list(AGENT) })),
       handler: (request) => {
@@ -62,7 +62,7 @@ export function agentRoutes(app: FastifyInstance, admin: Admin): void {
     },
   })
   route(app, '/agents/:id', {
-    GET: { summary: 'A simulated agent', success: ok(AGENT), handler: (request) => admin.agent(idOf(request)) },
+    GET: { summary: 'Get a simulated agent', success: ok(AGENT), handler: (request) => admin.agent(idOf(request)) },
     DELETE: {
       summary: 'Disconnect a simulated agent',
       success: NO_CONTENT,

@@ -15,7 +15,7 @@ const FAULT = members({ id: TEXT, spec: { type: 'object' }, matches: WHOLE_NUMBE
 export function faultRoutes(app: FastifyInstance, admin: Admin): void {
   route(app, '/faults', {
     GET: {
-      summary: 'The faults in force',
+      summary: 'List the active faults',
       success: ok(members({ faults: list(FAULT) })),
       handler: () => ({ faults: admin.faults() }),
     },
@@ -35,7 +35,7 @@ export function faultRoutes(app: FastifyInstance, admin: Admin): void {
     },
   })
   route(app, '/faults/:id', {
-    GET: { summary: 'One fault', success: ok(FAULT), handler: (request) => admin.fault(parameter(request, 'id')) },
+    GET: { summary: 'Get a fault', success: ok(FAULT), handler: (request) => admin.fault(parameter(request, 'id')) },
     DELETE: {
       summary: 'Delete a fault',
       success: NO_CONTENT,
@@ -47,7 +47,7 @@ export function faultRoutes(app: FastifyInstance, admin: Admin): void {
   })
   route(app, '/faults/:id/release', {
     POST: {
-      summary: 'Let requests that hang on the fault go on',
+      summary: 'Release requests that the fault holds',
       success: NO_CONTENT,
       handler: (request, reply) => {
         admin.releaseFault(parameter(request, 'id'))
@@ -57,7 +57,7 @@ export function faultRoutes(app: FastifyInstance, admin: Admin): void {
   })
   route(app, '/faults/:id/wait', {
     GET: {
-      summary: 'The fault once it has acted so often, or as it stands at the time-out',
+      summary: 'Wait until the fault has acted that often, or for the timeout, and return it',
       query: { hits: WHOLE_NUMBER, timeoutMs: WHOLE_NUMBER },
       success: ok(FAULT),
       handler: (request) => {

@@ -40,13 +40,13 @@ const DELIVERY = members({
 export function recordRoutes(app: FastifyInstance, admin: Admin): void {
   route(app, '/journal', {
     GET: {
-      summary: 'Requests to the API in order of arrival',
+      summary: 'List requests to the API in order of arrival',
       query: { since: WHOLE_NUMBER },
       success: ok(members({ entries: list(ENTRY) })),
       handler: (request) => ({ entries: admin.journal(numberInQuery(request, 'since', 0)) }),
     },
     DELETE: {
-      summary: 'Forget the requests',
+      summary: 'Delete the recorded requests',
       success: NO_CONTENT,
       handler: (_request, reply) => {
         admin.clearJournal()
@@ -56,7 +56,7 @@ export function recordRoutes(app: FastifyInstance, admin: Admin): void {
   })
   route(app, '/deliveries', {
     GET: {
-      summary: 'Events as they were delivered, oldest first',
+      summary: 'List delivered events, oldest first',
       query: { since: WHOLE_NUMBER, limit: WHOLE_NUMBER, destination: TEXT, type: TEXT },
       success: ok(members({ deliveries: list(DELIVERY) })),
       handler: (request) => ({
@@ -68,7 +68,7 @@ export function recordRoutes(app: FastifyInstance, admin: Admin): void {
       }),
     },
     DELETE: {
-      summary: 'Forget the deliveries',
+      summary: 'Delete the recorded deliveries',
       success: NO_CONTENT,
       handler: (_request, reply) => {
         admin.clearDeliveries()

@@ -27,11 +27,11 @@ const SNAPSHOT: JsonSchema = {
 /** Everything stored, at once. */
 export function stateRoutes(app: FastifyInstance, admin: Admin): void {
   route(app, '/snapshot', {
-    GET: { summary: 'Everything stored, raw', success: ok(SNAPSHOT), handler: () => admin.snapshot() },
+    GET: { summary: 'Get everything stored, raw', success: ok(SNAPSHOT), handler: () => admin.snapshot() },
   })
   route(app, '/restore', {
     POST: {
-      summary: 'Bring a snapshot back',
+      summary: 'Restore a snapshot',
       body: SNAPSHOT,
       success: NO_CONTENT,
       handler: (request, reply) => {
@@ -42,7 +42,7 @@ export function stateRoutes(app: FastifyInstance, admin: Admin): void {
   })
   route(app, '/reset', {
     POST: {
-      summary: 'Make everything as after a first start',
+      summary: 'Reset everything to the state after a first start',
       success: NO_CONTENT,
       handler: (_request, reply) => {
         admin.reset()
@@ -52,7 +52,7 @@ export function stateRoutes(app: FastifyInstance, admin: Admin): void {
   })
   route(app, '/seed', {
     POST: {
-      summary: 'Put objects, keys and accounts there',
+      summary: 'Add objects, keys and accounts',
       body: SEED_SCHEMA,
       success: { status: 201, body: SEEDED },
       handler: (request, reply) => reply.code(201).send(admin.seed(readSeedSpec(bodyOf(request)))),

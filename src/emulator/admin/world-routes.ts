@@ -24,9 +24,9 @@ const DNS_RECORD = members({ name: TEXT, type: TEXT, value: TEXT })
 export function worldRoutes(app: FastifyInstance, admin: Admin): void {
   const time = (): JsonObject => ({ now: new Date(admin.now()).toISOString() })
   route(app, '/clock', {
-    GET: { summary: 'Emulated time', success: ok(CLOCK), handler: time },
+    GET: { summary: 'Get the emulated time', success: ok(CLOCK), handler: time },
     POST: {
-      summary: 'Move emulated time',
+      summary: 'Change the emulated time',
       body: clockForm.schema,
       success: ok(CLOCK),
       handler: (request) => {
@@ -37,7 +37,7 @@ export function worldRoutes(app: FastifyInstance, admin: Admin): void {
   })
   route(app, '/credentials/verify', {
     POST: {
-      summary: 'The tunnel credential that a token is of',
+      summary: 'Get the tunnel credential of a token',
       body: tokenForm.schema,
       success: ok(members({ id: TEXT, account: TEXT })),
       refusals: [404],
@@ -46,7 +46,7 @@ export function worldRoutes(app: FastifyInstance, admin: Admin): void {
   })
   route(app, '/dns', {
     GET: {
-      summary: 'The DNS table',
+      summary: 'Get the DNS table',
       success: ok(members({ records: list(DNS_RECORD) })),
       handler: () => ({ records: admin.dns() }),
     },
@@ -61,7 +61,7 @@ export function worldRoutes(app: FastifyInstance, admin: Admin): void {
       },
     },
     DELETE: {
-      summary: 'Remove the DNS records that agree with every parameter given',
+      summary: 'Remove the DNS records that match every given parameter',
       query: { name: TEXT, type: TEXT, value: TEXT },
       success: NO_CONTENT,
       handler: (request, reply) => {

@@ -25,7 +25,7 @@ export const CHOICES = {
       message: '`{"message": "sentence"}`',
       nested: '`{"error": {"message": "sentence", "type": "…"}}`',
       problem: '`{"type", "title", "status", "detail"}`, as RFC 9457 has it, in `application/problem+json`',
-      text: 'the sentence alone, in `text/plain`',
+      text: 'only the sentence, as `text/plain`',
       none: 'no body',
     },
   },
@@ -34,8 +34,8 @@ export const CHOICES = {
     about: 'spelling',
     decided: 'by-class',
     values: {
-      'by-class': '400 for what is invalid, 409 for what is in conflict',
-      unprocessable: '422 for what is invalid in a body, 409 for what is in conflict',
+      'by-class': '400 for an invalid request, 409 for a conflict',
+      unprocessable: '422 for an invalid body, 409 for a conflict',
       'bad-request': '400 for both',
     },
   },
@@ -59,7 +59,7 @@ export const CHOICES = {
     values: {
       'newest-first': 'newest first',
       'oldest-first': 'oldest first',
-      shuffled: 'by no order that anybody could name, but the same each time',
+      shuffled: 'in no recognisable order, but the same each time',
     },
   },
   'page-size': {
@@ -72,13 +72,13 @@ export const CHOICES = {
     point: 'form of `next_page_uri`',
     about: 'spelling',
     decided: 'absolute',
-    values: { absolute: 'with scheme and host', path: 'a path with its query', query: 'the query alone, after `?`' },
+    values: { absolute: 'with scheme and host', path: 'a path with its query', query: 'only the query, after `?`' },
   },
   'last-page': {
     point: '`next_page_uri` of the last page',
     about: 'spelling',
     decided: 'null',
-    values: { null: 'null', absent: 'not there' },
+    values: { null: 'null', absent: 'absent' },
   },
   uris: {
     point: 'form of `uri`',
@@ -94,15 +94,15 @@ export const CHOICES = {
       none: 'none',
       constant:
         'some in every object, inside of modules and references too; among them those that it names for other kinds, such as `metadata` of a bot user',
-      changing: 'the same, one of them another each time',
+      changing: 'the same, and one of them changes each time',
     },
   },
   empties: {
-    point: 'what is empty',
+    point: 'empty values',
     about: 'spelling',
     decided: 'by-field',
     values: {
-      'by-field': '`""`, `[]`, `{}` or null, as the field has it',
+      'by-field': '`""`, `[]`, `{}` or null, depending on the field',
       absent: 'left out',
       null: 'null',
       empty:
@@ -157,12 +157,12 @@ export const CHOICES = {
     decided: 'to-the-letter',
     values: {
       'to-the-letter': 'as it was sent',
-      'no-comment': 'type and key alone',
+      'no-comment': 'only type and key',
       'line-break': 'with a line break at its end',
     },
   },
   sets: {
-    point: 'order of what is a set (hostports, ACL, references, sources, principals, usages, names of servers)',
+    point: 'order of sets (hostports, ACL, references, sources, principals, usages, names of servers)',
     about: 'spelling',
     decided: 'as-sent',
     values: { 'as-sent': 'as it was sent', reversed: 'the last first' },
@@ -246,7 +246,7 @@ export const CHOICES = {
     values: { stays: 'stays in use', goes: 'is taken off the domain' },
   },
   'certificate-exclusivity': {
-    point: 'what `certificate_id` and the policy of a domain exclude each other in',
+    point: 'where `certificate_id` and the policy of a domain exclude each other',
     about: 'behaviour',
     decided: 'body',
     values: {
@@ -258,7 +258,7 @@ export const CHOICES = {
     point: 'names that may be taken',
     about: 'behaviour',
     decided: 'domains',
-    values: { domains: 'domains alone', bots: 'names of bot users too' },
+    values: { domains: 'only domains', bots: 'also names of bot users' },
   },
   texts: {
     point: 'white space around `description` and `metadata`',

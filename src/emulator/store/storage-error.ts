@@ -9,13 +9,12 @@ export type StorageProblem =
 
 /** Each message says what to do, for the person who started the emulator. */
 const WORDS: Readonly<Record<StorageProblem, string>> = {
-  full: 'the data file cannot grow, since its disk is full: make room',
-  unwritable:
-    'the data file cannot be read or written: look at its folder, its disk and the limit on the size of files',
-  readOnly: 'the data file or its folder may not be written: change their permissions',
-  locked: 'another process has locked the data file: end it, or take another file',
-  damaged: 'the data file is damaged: take a copy from before, or remove it with its -wal and -shm files to begin anew',
-  foreign: 'the data file is a database of another program: take another file',
+  full: 'the data file cannot grow because its disk is full: free some space',
+  unwritable: 'the data file cannot be read or written: check its folder, its disk and the limit on file size',
+  readOnly: 'the data file or its folder is not writable: change their permissions',
+  locked: 'another process has locked the data file: stop it, or use another file',
+  damaged: 'the data file is damaged: restore a backup, or remove it with its -wal and -shm files to start afresh',
+  foreign: 'the data file is a database of another program: use another file',
 }
 
 /**

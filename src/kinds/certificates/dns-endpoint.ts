@@ -64,7 +64,7 @@ const admitted = {
     'object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
     ` || (each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
     ` || (each.dnsName.startsWith('${CHALLENGE}') && ${covers(`each.dnsName.substring(${CHALLENGE.length})`)}))))`,
-  message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only of the domains that DNSEndpoints may publish`,
+  message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only for the domains that DNSEndpoints may publish`,
 }
 
 /**
@@ -91,7 +91,7 @@ export function dnsEndpoint<Spec extends AsksForDNS>(
     isWanted: ({ dns: asked }) => asked?.endpoint ?? false,
     notAllowed: ({ domain }, { enabled, domains }) => {
       if (!enabled) {
-        return `spec.dns.endpoint asks for a DNSEndpoint, and the operator makes none. Ask its administrator for --dns-endpoints (dnsEndpoints.enabled of the chart) with ${domain} in --dns-domains, or ${BY_HAND}`
+        return `spec.dns.endpoint asks for a DNSEndpoint, but the operator creates none. Ask its administrator for --dns-endpoints (dnsEndpoints.enabled of the chart) with ${domain} in --dns-domains, or ${BY_HAND}`
       }
       if (domains.some((pattern) => coversDomain(pattern, domain))) return undefined
       return `spec.domain ${domain} is not among the domains that DNSEndpoints may publish. Ask the administrator to add it to --dns-domains (dnsEndpoints.domains of the chart), or ${BY_HAND}`

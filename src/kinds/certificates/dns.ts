@@ -42,11 +42,11 @@ export function domainAnswerProblem(
 ): string | undefined {
   const isOther = answered !== undefined && answered !== null
   if (isOther && (typeof answered !== 'string' || answered.toLowerCase().replace(/\.$/, '') !== domain)) {
-    return `the API says of the object that its domain is ${quoted(answered)}, and spec.domain is ${domain}`
+    return `the API says that the domain of the object is ${quoted(answered)}, but spec.domain is ${domain}`
   }
   const wrong = targets.find(({ value, name }) => value !== undefined && value !== null && name === undefined)
   if (wrong === undefined) return undefined
-  return `the API gives ${quoted(wrong.value)} as ${wrong.field}, which is no DNS name that a record may point to`
+  return `the API gives ${quoted(wrong.value)} as ${wrong.field}, which is not a DNS name that a record may point to`
 }
 
 const QUOTED = 80
@@ -78,5 +78,5 @@ export function dnsReady(
     return condition('Unknown', reasons.CertificateNotManaged, 'not looked at without a managed certificate')
   if (job?.errorCode === 'DNS_ERROR') return condition('False', reasons.DNSError, 'missing or wrong')
   if (issued) return condition('True', reasons.CertificateIssued, 'in place when the certificate was issued')
-  return condition('Unknown', reasons.CertificatePending, 'being looked at')
+  return condition('Unknown', reasons.CertificatePending, 'being checked')
 }

@@ -98,7 +98,5 @@ function problemOf(job: ProvisioningJob | undefined, needed: NeededRecords): Pro
 function dnsRemedy({ records, byEndpoint }: NeededRecords): string {
   if (records.length === 0) return 'correct the DNS of the domain'
   const named = records.map((record) => `the record ${recordText(record)}`).join(' and ')
-  return byEndpoint
-    ? `spec.dns.endpoint has ${named} made, and the condition DNSEndpointReady says whether that works`
-    : `make ${named}`
+  return byEndpoint ? `spec.dns.endpoint publishes ${named}: see the condition DNSEndpointReady` : `make ${named}`
 }

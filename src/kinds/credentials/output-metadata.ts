@@ -77,7 +77,7 @@ function keyProblems(path: string, entries: Texts = {}): readonly string[] {
       return [`${path}: ${JSON.stringify(key)} is under ${GROUP}, which is Culvert's own: choose another prefix`]
     }
     if (NAME.test(key.slice(slash + 1)) && (prefix === undefined || isPrefix(prefix))) return []
-    return [`${path}: ${JSON.stringify(key)} is no key: write name or prefix/name, as example.com/team`]
+    return [`${path}: ${JSON.stringify(key)} is not a valid key: write name or prefix/name, such as example.com/team`]
   })
 }
 

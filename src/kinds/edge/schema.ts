@@ -233,7 +233,7 @@ const passesThrough = `(${isOn('tlsTermination')} && has(self.tlsTermination.ter
 function tlsOnly(field: string): Rule {
   return {
     rule: `self.protocol == 'TLS' || !has(self.${field})`,
-    message: `${field} is for TLS edges: remove ${field}, or make an Edge with protocol: TLS`,
+    message: `${field} is for TLS edges: remove ${field}, or create an Edge with protocol: TLS`,
     fieldPath: `.${field}`,
   }
 }
@@ -241,7 +241,7 @@ function tlsOnly(field: string): Rule {
 function notPassedThrough(field: string): Rule {
   return {
     rule: `!${passesThrough} || !${isOn(field)}`,
-    message: `${field} cannot look into TLS that passes through: remove ${field} or set its enabled: false, or set tlsTermination.terminateAt: Edge`,
+    message: `${field} cannot act on TLS that passes through: remove ${field} or set its enabled: false, or set tlsTermination.terminateAt: Edge`,
     fieldPath: `.${field}`,
   }
 }

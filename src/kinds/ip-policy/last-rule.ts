@@ -25,9 +25,9 @@ export function mayDeleteRule([policy]: readonly TargetView[], { siblings, depen
   const coming = (policy?.parts ?? []).filter(isUnderWay).map(({ name }) => name)
   const remedy =
     coming.length > 0
-      ? `it goes once ${named(coming)} is in place`
+      ? `it is deleted once ${named(coming)} is in place`
       : 'add another rule, set allowEmpty: true in the policy, or take the policy out of use'
-  return { type: 'wait', message: `the last rule of a policy that ${named(all)} uses: ${remedy}` }
+  return { type: 'wait', message: `this is the last rule of a policy that ${named(all)} uses: ${remedy}` }
 }
 
 /** Not in place yet and not refused, so nobody has to act. */

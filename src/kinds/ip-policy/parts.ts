@@ -30,7 +30,7 @@ export function unusablePolicy(policy: TargetView): string | undefined {
   if (late.length > 0) return `waits for ${named(late)} to be in place`
   if (spec.allowEmpty === true) return undefined
   if (fromParts && parts.length === 0) {
-    return 'has no rules: make an IPPolicyRule that names it, or set its allowEmpty: true'
+    return 'has no rules: create an IPPolicyRule that names it, or set its allowEmpty: true'
   }
   // A rule that is being deleted goes as soon as possible, so a new dependent of the policy must not count on it.
   if ((fromParts && staying.length === 0) || rulesLeft(policy) <= 0) {

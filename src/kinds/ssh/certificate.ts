@@ -276,7 +276,7 @@ export function authorityKey({ spec, target }: Desired<CertificateSpec>): string
 /** Problem with the public key of that authority. */
 export function authorityProblem(desired: Desired<CertificateSpec>): string | undefined {
   if (authorityKey(desired) !== undefined) return undefined
-  return 'spec.sshCertificateAuthorityRef: the API says of the authority that it has a public_key that is not one line in authorized-keys format'
+  return 'spec.sshCertificateAuthorityRef: the API returned the authority with a public_key that is not one line in authorized-keys format'
 }
 
 /** The certificate as the content of a file. */

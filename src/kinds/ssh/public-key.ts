@@ -75,10 +75,10 @@ export function comparablePublicKey(value: unknown): string | undefined {
 /** Never quotes the text: a private key put there by mistake must not spread. */
 function problemsOf(path: string, value: string): readonly string[] {
   if (value.includes('PRIVATE KEY')) {
-    return [`${path}: holds a private key, which is never to be uploaded: put the public one there, as in a .pub file`]
+    return [`${path}: holds a private key, which must never be uploaded: put the public key there, as in a .pub file`]
   }
   if (LINE.test(value.trim())) return []
   return [
-    `${path}: is no public key in authorized-keys format: put the one line "type base64 comment" of a .pub file there`,
+    `${path}: is not a public key in authorized-keys format: put the one line "type base64 comment" of a .pub file there`,
   ]
 }

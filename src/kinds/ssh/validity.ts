@@ -80,7 +80,7 @@ const windowRules: readonly Rule[] = [
   },
   {
     rule: '!has(self.validAfter) || !has(self.validUntil) || self.validUntil > self.validAfter',
-    message: 'validUntil has to come after validAfter: correct one of them',
+    message: 'validUntil must be after validAfter: correct one of them',
     fieldPath: '.validUntil',
   },
 ]

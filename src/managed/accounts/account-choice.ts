@@ -117,8 +117,8 @@ function refuseMove(context: AccountChoices, cr: CustomResource, account: Accoun
   if (isSame(named, account)) return
   throw new TerminalError(
     reasons.InvalidSpec,
-    `spec.accountRef: names ${text(named)}, but the object lives in ${text(account)}: ` +
-      'set it back, or delete this resource and create it anew',
+    `spec.accountRef names ${text(named)}, but the object lives in ${text(account)}: ` +
+      'set it back, or delete this resource and create it again',
   )
 }
 
@@ -128,7 +128,7 @@ function refuseMovedSource({ reference: { path }, target }: AccountSource, accou
   throw new TerminalError(
     reasons.InvalidSpec,
     `${path}: ${shortName(nameOf(target))} lives in ${text(other)}, but the object lives in ${text(account)}: ` +
-      'delete this resource and create it anew',
+      'delete this resource and create it again',
   )
 }
 

@@ -87,7 +87,7 @@ export class AccountReconciler {
     const { logger, resources } = this.#context
     const resource = resources.account(key)
     if (resource === undefined || !isUntold(resource)) return undefined
-    const waiting = problem(reasons.Progressing, 'waits for its turn behind other accounts', false)
+    const waiting = problem(reasons.Progressing, 'waits until other accounts have been reconciled', false)
     return writeAccountStatus(this.#context, resource, this.#facts(key, resource, waiting)).catch((error: unknown) => {
       logUntold(logger, key, error)
     })

@@ -44,7 +44,7 @@ export function heldBy(error: ApiError): Held | undefined {
   if (error.code !== 'RateLimited') return undefined
   return {
     type: 'held',
-    message: `${error.message}: it is tried again when that is over`,
+    message: `${error.message}: it is tried again after the pause`,
     retryMs: (error.retryAfterMs ?? LONGEST_RETRY_MS) + 1,
   }
 }
@@ -63,11 +63,11 @@ function remedyFor({ code }: ApiError, restriction: string | undefined): string 
   if (code === 'Unauthorized') return 'put a valid API key into the Secret'
   if (code !== 'Forbidden') return 'check spec.baseURL and the network; it is tried again'
   if (restriction === undefined) {
-    return "give the key its permissions, turn the bot that owns it on, or let an IP restriction of type api admit Culvert's address"
+    return "give the key its permissions, activate the bot user that owns it, or let the IP restriction of type api admit Culvert's address"
   }
   return (
-    `${restriction} is enforced for the API and most likely keeps Culvert's address out. Admit it, or take the restriction out of force, ` +
-    "in the service's dashboard or from an address that is admitted; a changed spec is tried at once, but gets through only if Culvert is admitted again"
+    `${restriction} is enforced for the API and most likely blocks Culvert's address. Admit that address or stop enforcing the restriction, ` +
+    "in the service's dashboard or from an address that is admitted; an edit of the spec is tried at once, but fails while Culvert is blocked"
   )
 }
 

@@ -34,7 +34,7 @@ export async function sweepKeptKeys(options: KeptKeySweepOptions, signal: AbortS
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       if (error.code === 'NotLeader' || error.code === 'Aborted') return
-      options.logger.warn({ err: error }, 'keys kept for accounts that are gone cannot be deleted yet')
+      options.logger.warn({ err: error }, 'kept keys of deleted accounts cannot be deleted yet')
       await sleep(options.clock, RETRY_MS, signal).catch(() => undefined)
     }
   }

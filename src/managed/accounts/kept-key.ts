@@ -63,7 +63,7 @@ export class KeptKeys {
     const key = { namespace: this.#namespace, name: this.#ref(uid).name }
     if (await this.#kube.delete(secretType, key)) return true
     if ((await this.#kube.get(secretType, key)) === undefined) return false
-    throw new KubeError('NotFound', `DELETE secrets/${key.name}: answered 404, and it is there`, { status: 404 })
+    throw new KubeError('NotFound', `DELETE secrets/${key.name}: answered 404, but the Secret exists`, { status: 404 })
   }
 
   #ref(uid: string): { readonly name: string; readonly key: string } {

@@ -43,13 +43,13 @@ export interface SessionOptions {
 
 const STARTING: Blocked = {
   reason: reasons.AccountNotReady,
-  message: 'the account is being looked at for the first time',
+  message: 'the account is being read for the first time',
   silent: true,
 }
 
 const STARTING_SLOWLY: Blocked = {
   reason: reasons.AccountNotReady,
-  message: 'the account is being looked at for the first time, which takes minutes with its spec.rateLimit',
+  message: 'the account is being read for the first time, which takes minutes at its spec.rateLimit',
 }
 
 /** An account in use: its client, its cache, and whether it may be used. */

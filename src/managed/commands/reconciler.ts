@@ -370,7 +370,7 @@ export class CommandReconciler {
 
   #mirrorOf({ mirror }: CommandDescriptor): MirrorDescriptor {
     const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === mirror)
-    if (descriptor === undefined) throw new Error(`${mirror} is no kind that mirrors`)
+    if (descriptor === undefined) throw new Error(`${mirror} is not a kind of mirror`)
     return descriptor
   }
 

@@ -32,6 +32,6 @@ export function nobody(count: number, mirroring: boolean, account: string): Said
   }
   const remedy = mirroring
     ? 'see `kubectl get tunnelsessions`'
-    : `${account} has no mirrorSessions: enable it, or name an id`
+    : `enable spec.mirrorSessions of ${account}, or name a session by id`
   return ['Failed', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
 }

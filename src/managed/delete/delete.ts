@@ -170,7 +170,7 @@ function inUse(dependents: readonly Dependent[]): WaitError {
   const shown = namesOfDependents(dependents).slice(0, 5).join(', ')
   const more = dependents.length > 5 ? ` and ${dependents.length - 5} more` : ''
   const remedy = dependents.some(({ resource }) => resource === undefined)
-    ? '. What is named by its collection and id is managed by no resource here: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
+    ? '. No resource here manages what is named by collection and id: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
     : ''
   return new WaitError(reasons.Deleting, `in use by ${shown}${more}${remedy}`, IN_USE_MS)
 }

@@ -63,7 +63,7 @@ function inUse({ account }: KeyUse, other: string): WaitError {
   const remedy = 'put another key into the Secret of the account, or delete its other resources first'
   return new WaitError(
     reasons.Deleting,
-    `in use by ${shortName(account)}, which works with this key and is needed by ${other}: ${remedy}`,
+    `in use by ${shortName(account)}, which uses this key and is needed by ${other}: ${remedy}`,
     IN_USE_MS,
   )
 }
@@ -112,7 +112,7 @@ export async function refuseSilencing(run: Reconciliation, operations: readonly 
         if (holder === undefined || use === undefined || isDeleting(holder)) continue
         throw new TerminalError(
           reasons.InvalidSpec,
-          `spec: the API would refuse the key of ${shortName(nameOf(holder))}, which ${shortName(use.account)} works with: ` +
+          `spec: the API would refuse the key of ${shortName(nameOf(holder))}, which ${shortName(use.account)} uses: ` +
             'put another key into the Secret of the account first',
         )
       }

@@ -90,7 +90,7 @@ class ReleaseRun {
     if (!isReleased && outputs.length === 0) return
     const kept = outputs.map((output) => `${targetText(output)} is kept, without an owner`)
     const left = held.length === 0 ? [] : [`${held.join(', ')} stays at the API`]
-    const open = unresolvedAttempt(cr) === undefined ? [] : ['a create under way may leave another object there']
+    const open = unresolvedAttempt(cr) === undefined ? [] : ['a create in progress may leave another object there']
     this.#tell(cr, [...left, ...open, ...kept])
   }
 

@@ -36,7 +36,7 @@ export function durationText({ field, description, least, most, examples, defaul
 export function shorterThan(field: string, other: string): Rule {
   return {
     rule: `!has(self.${field}) || ${malformed(`self.${field}`, `self.${other}`)} || duration(self.${field}) < duration(self.${other})`,
-    message: `${field} has to be less than ${other}: shorten it`,
+    message: `${field} must be less than ${other}: shorten it`,
     fieldPath: `.${field}`,
   }
 }
@@ -52,7 +52,7 @@ export function nineTenthsAtMost(field: string, other: string, absent: string): 
   const seconds = (text: string): string => `duration(${text}).getSeconds()`
   return {
     rule: `!has(self.${field}) || ${malformed(`self.${field}`, whole)} || ${seconds(`self.${field}`)} * 10 <= ${seconds(whole)} * 9`,
-    message: `${field} has to be at most nine tenths of ${other} (${absent} where it is not set): shorten it`,
+    message: `${field} must be at most nine tenths of ${other} (${absent} if that is not set): shorten it`,
     fieldPath: `.${field}`,
   }
 }

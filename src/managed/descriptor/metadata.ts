@@ -55,8 +55,8 @@ export function metadataProblems(path: string, metadata: OwnMetadata = {}, bytes
   const marks = Object.hasOwn(metadata, MARK_KEY)
   const over = ownBytes(metadata) - bytes
   return [
-    ...(marks ? [`${path}: the key \`${MARK_KEY}\` holds Culvert's own mark: rename it`] : []),
-    ...(over > 0 ? [`${path}: ${over} bytes too many, of ${bytes} that it may take as JSON: shorten it`] : []),
+    ...(marks ? [`${path}: the key \`${MARK_KEY}\` holds Culvert's own marker: rename it`] : []),
+    ...(over > 0 ? [`${path}: takes ${bytes + over} bytes as JSON, at most ${bytes} are allowed: shorten it`] : []),
   ]
 }
 

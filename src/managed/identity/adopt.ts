@@ -85,7 +85,7 @@ function refuseMarked({ context, cr, session }: Reconciliation, object: RemoteOb
     throw notAdoptable(`${object.id} is held by a resource of another namespace: name another object`)
   }
   throw notAdoptable(
-    `${object.id} bears the mark of ${kind} ${namespace}/${name}: let that resource manage it, or take the mark out of its metadata`,
+    `${object.id} carries the marker of ${kind} ${namespace}/${name}: let that resource manage it, or remove the marker from its metadata`,
   )
 }
 

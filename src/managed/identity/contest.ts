@@ -54,8 +54,8 @@ export function refuseContest(
   if (context.clock.monotonic() - contest.at > QUIET_MS) return
   throw new TerminalError(
     reasons.TakenOver,
-    `${describeAll(operations)}: something else keeps changing this back, such as a second installation that has the same object. ` +
-      'Let one of the two go; until then it is written once an hour, when the spec changes, and on culvert.dev/reconcile-requested-at',
+    `${describeAll(operations)}: another client keeps undoing this, such as a second installation that manages the same object. ` +
+      'Let one of the two release the object; until then it is written once an hour, when the spec changes, and on culvert.dev/reconcile-requested-at',
   )
 }
 

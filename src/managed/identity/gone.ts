@@ -62,7 +62,7 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
     if (!isDeleting(run.cr) || !(error instanceof ApiError) || ELSEWHERE.has(error.code)) throw error
     if (isAccountWide(error)) run.session.reportFailure(error)
     const message =
-      `${error.message}: only that list tells whether ${id} is gone. Let the API key list ${collection.path}, or set ` +
+      `${error.message}: only that list shows whether ${id} is gone. Let the API key list ${collection.path}, or set ` +
       'spec.deletionPolicy: Retain to end the deletion and leave what is at the API'
     throw new WaitError(reasons.Deleting, message, LIST_AGAIN_MS)
   }
@@ -130,12 +130,12 @@ export async function deleteObject(
   memory.identity.denied.set(id, { tries, isOpen: false })
   return {
     ms: Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** (tries - 1)),
-    why: `the API answers 404 to the deletion of ${id}, and lists it: trying again`,
+    why: `the API answers 404 to the deletion of ${id}, but still lists it: trying again`,
   }
 }
 
 function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Existence, { type: 'there' }>): Deletion {
-  if (existence.type === 'unsettled') return { ms: existence.ms, why: `making sure by lists that ${id} is gone` }
+  if (existence.type === 'unsettled') return { ms: existence.ms, why: `confirming by lists that ${id} is gone` }
   memory.identity.denied.delete(id)
   return 'absent'
 }

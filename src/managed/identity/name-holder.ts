@@ -30,11 +30,11 @@ export interface NameHolder {
  */
 export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }: NameHolder): string | undefined {
   if (keeper !== undefined && keeper.metadata.namespace === namespace) {
-    return `${shortName(nameOf(keeper))} of this namespace: take it out there, or name something else`
+    return `${shortName(nameOf(keeper))} of this namespace: remove it there, or name something else`
   }
   if (isShared) return undefined
-  if (keeper !== undefined) return 'somebody else in this cluster: name something else'
-  if (isElsewhere) return `another installation, by ${id}: have it released there, or name something else`
+  if (keeper !== undefined) return 'a resource of another namespace: name something else'
+  if (isElsewhere) return `${id} of another installation: have it released there, or name something else`
   return `${id}, which nobody here has: adopt it (spec.externalID and managementPolicy: Manage), delete it at the API, or name something else`
 }
 

@@ -51,7 +51,7 @@ async function takeFound(
   const { collection, session } = run
   const own = await withItsToken(run, found)
   const others = found.filter((object) => object !== own)
-  await deleteCopies(run, others, own === undefined ? 'the token of which got lost' : undefined)
+  await deleteCopies(run, others, own === undefined ? 'whose token was lost' : undefined)
   if (own !== undefined) {
     if (!isDeleting(run.cr)) await refuseUnfitFound(run, { ...attempt, object: own })
     return take(run, own, attempt)

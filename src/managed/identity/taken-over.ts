@@ -119,9 +119,9 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
     }
   }
   return {
-    cause: 'the status of this resource is not its own, but put back or copied from another',
+    cause: 'the status of this resource was restored, or copied from another resource',
     remedy:
-      'Remove id and internal from its status (kubectl edit --subresource=status) to let it find or make an object of its own',
+      'Remove id and internal from its status (kubectl edit --subresource=status) to let it find or create its own object',
   }
 }
 
@@ -129,7 +129,7 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
 function ownershipOf({ cr, session }: Reconciliation, taker: Taker): string {
   if (taker.type === 'rival') return `is held by ${holderName(cr, taker.holder)}`
   if (taker.type === 'noted')
-    return `is that of ${holderName(cr, taker.holder)} by its annotation internal.culvert.dev/id`
+    return `belongs to ${holderName(cr, taker.holder)}, as the annotation internal.culvert.dev/id there says`
   const { kind, namespace, name, uid } = taker.marker
   const isElsewhere = namespace !== (cr.metadata.namespace ?? '')
   if (isElsewhere && session.access.granted !== undefined) return 'bears the mark of a resource of another namespace'

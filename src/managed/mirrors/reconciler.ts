@@ -187,7 +187,7 @@ export class MirrorReconciler {
     this.#context.events.record(account, {
       type: 'Warning',
       reason: reasons.KubernetesError,
-      message: `spec.mirrorSessions: what the account lists cannot be shown: ${error.message}`,
+      message: `spec.mirrorSessions: the sessions of the account cannot be shown: ${error.message}`,
     })
   }
 }

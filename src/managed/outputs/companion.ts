@@ -47,7 +47,7 @@ export function refuseToStrand({ context, cr, descriptor: { companion } }: Recon
   if (companion === undefined || context.companions.policy.enabled) return
   if (!companion.isWanted(cr.spec) || !mayHaveOne(companion, cr)) return
   const about = targetText(targetOf(companion, cr))
-  const message = `${about} would be deleted with the resource, and the operator may not release it. Run it with --dns-endpoints, or take metadata.ownerReferences out of ${about} and then spec.dns.endpoint out of the resource`
+  const message = `${about} would be deleted with the resource, and the operator may not release it. Run the operator with --dns-endpoints, or remove metadata.ownerReferences from ${about} and then spec.dns.endpoint from the resource`
   throw new WaitError(reasons.DNSEndpointKept, message, REFUSED_MS)
 }
 
@@ -160,7 +160,7 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
 }
 
 function forgotten(companion: Companion<CommonSpec>, target: CompanionTarget): Accompanied {
-  const message = `${targetText(target)} stays as it is: the API names no records any more, which the domain needed before; ${companion.toRemove}`
+  const message = `${targetText(target)} stays as it is: the API no longer names the records that the domain needed before; ${companion.toRemove}`
   return told(companion, 'False', reasons.AnswerRefused, message)
 }
 

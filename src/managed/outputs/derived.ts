@@ -43,7 +43,7 @@ function refuseUnfit(run: Reconciliation, desired: Wanted['desired'], remote: Re
   const source = output?.type === 'derived' ? output.sourceProblem?.(desired) : undefined
   const problem = own === undefined ? source : `the API answered with ${own}`
   if (problem === undefined) return
-  throw new TerminalError(reasons.AnswerRefused, `${problem}: nothing is written, and what was written before stays`)
+  throw new TerminalError(reasons.AnswerRefused, `${problem}: nothing is written, and earlier outputs stay`)
 }
 
 async function put(run: Reconciliation, target: OutputTarget, data: Texts): Promise<void> {

@@ -72,7 +72,7 @@ export function refusalPause({ context, memory }: Reconciliation): number {
 
 export function refusedLately(run: Reconciliation): WaitError {
   const message =
-    `the API answered a create with ${run.memory.outputs.refusedFor}: nothing of it was written, and the object was deleted at the API. Find out whether spec.baseURL ` +
-    'of the account leads to the right API; another object is made in a while'
+    `the API answered a create with ${run.memory.outputs.refusedFor}: nothing was written, and the object was deleted at the API. Check that spec.baseURL of the account ` +
+    'leads to the right API; another object will be created later'
   return new WaitError(reasons.AnswerRefused, message, Math.ceil(refusalPause(run)))
 }

@@ -84,7 +84,7 @@ export function refuseUnsaidRestriction(
     if (changed.length === 0 || !apiAccess.object({ ...remote, ...operation.body })) continue
     throw new TerminalError(
       reasons.InvalidSpec,
-      `${remote.id} keeps callers out of the API, and spec.${apiAccess.field} is left out: set it before ${changed.join(', ')} is changed`,
+      `${remote.id} restricts access to the API, and spec.${apiAccess.field} is not set: set it before changing ${changed.join(', ')}`,
     )
   }
 }
@@ -93,8 +93,8 @@ const TEXTS: ReadonlySet<string> = new Set(['description', 'metadata'])
 
 function refusal(by: string, field: string, isDeletion: boolean): Error {
   const message =
-    `${by} holds the API itself to these rules, and fewer addresses would be let in: ` +
-    `see that Culvert's is still admitted and set spec.${field}: true here or in the policy, or take ${by} out of force first`
+    `${by} enforces these rules on the API itself, and fewer addresses would be let in: ` +
+    `check that Culvert's address stays allowed and set spec.${field}: true here or in the policy, or stop enforcing ${by} first`
   return isDeletion
     ? new WaitError(reasons.Deleting, message, IN_USE_MS)
     : new TerminalError(reasons.InvalidSpec, message)

@@ -51,7 +51,7 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
  * that child.
  */
 export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
-  const about = 'a write was not answered: finding out what became of it'
+  const about = 'a write got no answer: finding out whether it took effect'
   await listAfter(run, remote, about, run.memory.plan.childUnknownUntil ?? 0)
 }
 

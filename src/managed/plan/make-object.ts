@@ -37,7 +37,7 @@ export async function keepOrReplace(
     const purpose = purposeOf(run, wanted, replacement)
     if (run.memory.plan.replacedFor === purpose(existing)) throw createNotApplied(replacement)
     waitAfterRefusal(run)
-    const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} by a new object`
+    const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} with a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
     const successor = await replace(run, wanted, existing, writeReasons.replacement)
     run.memory.plan.replacedFor = purpose(successor.remote)
@@ -82,7 +82,7 @@ async function replace(
 ): Promise<Kept> {
   // An object that is not in the status yet would be forgotten if this process died before its successor was stored.
   if (run.unstored) {
-    await run.store(`replacing ${existing.id} by a new object`)
+    await run.store(`replacing ${existing.id} with a new object`)
     refuseTaken(run, existing)
   }
   return { remote: made(run, wanted, await replaceObject(run, wanted, existing, reason)), made: reason }
@@ -97,7 +97,7 @@ export async function createOrRecreate(run: Reconciliation, wanted: Wanted): Pro
   const pause = memory.identity.pauseBeforeRemake(clock.monotonic(), times.readLagMs)
   if (pause > 0) {
     const message =
-      'the object was deleted at the API, and so was the one before: find out what does that; another is made in a while'
+      'the object was deleted at the API, as was the one before: find out what deletes them; another will be created later'
     throw new WaitError(reasons.RemoteMissing, message, Math.ceil(pause))
   }
   const kept = await created(run, wanted, writeReasons.drift)

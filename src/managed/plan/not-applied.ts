@@ -6,7 +6,7 @@ import type { Operation, ReplaceOperation } from './plan.ts'
 /** Without this check, an API that accepts a create and does not apply it would be sent another with each retry. */
 export function createNotApplied({ fields }: ReplaceOperation): TerminalError {
   const about = fields.join(', ')
-  return new TerminalError(reasons.Rejected, `the API accepted a create and did not apply it: ${about} still differs`)
+  return new TerminalError(reasons.Rejected, `the API accepted a create but did not apply it: ${about} still differs`)
 }
 
 /**
@@ -15,5 +15,5 @@ export function createNotApplied({ fields }: ReplaceOperation): TerminalError {
  */
 export function writeNotApplied(operations: readonly Operation[]): TerminalError {
   const about = operations.map(describe).join(', ')
-  return new TerminalError(reasons.Rejected, `the API accepted a write and did not apply it: ${about}`)
+  return new TerminalError(reasons.Rejected, `the API accepted a write but did not apply it: ${about}`)
 }

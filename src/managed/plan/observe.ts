@@ -46,7 +46,7 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
     if (id === undefined) {
       throw new TerminalError(
         reasons.InvalidSpec,
-        'spec.managementPolicy: Observe needs to know what to look at: set spec.externalID to the id of an object, or managementPolicy: Manage to have one created',
+        'spec.managementPolicy: Observe needs an object to observe: set spec.externalID to its id, or managementPolicy: Manage to have one created',
       )
     }
     const object = await externalObject(run, id)
@@ -56,14 +56,14 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
   if (id !== undefined && id !== held) {
     throw new TerminalError(
       reasons.NotAdoptable,
-      `this resource holds ${held}: set spec.externalID to that, or delete this resource and create it anew to have it stand for ${id}`,
+      `this resource holds ${held}: set spec.externalID to that id, or delete this resource and create it again to observe ${id}`,
     )
   }
   const object = held === undefined ? undefined : await readObject(run, held)
   if (object !== undefined) return object
   throw new TerminalError(
     reasons.RemoteMissing,
-    `${held ?? 'the object'} was deleted at the API: set managementPolicy: Manage to have it made again`,
+    `${held ?? 'the object'} was deleted at the API: set managementPolicy: Manage to have it created again`,
   )
 }
 

@@ -47,7 +47,7 @@ async function createPlaceholder(
   const settled = placeholdersSettle(run)
   const wait = settled - context.clock.monotonic()
   if (wait > 0) {
-    const message = 'what is to stand in for the object may be on its way already: waiting before another is made'
+    const message = 'a placeholder may already have been created: waiting before another is created'
     throw new WaitError(reasons.Progressing, message, Math.ceil(wait))
   }
   await session.cache.ensureListed(collection, { since: Math.max(run.begun, settled) })
@@ -82,7 +82,7 @@ export async function revealPlaceholders(run: Reconciliation): Promise<void> {
   const since = placeholdersSettle(run)
   const wait = since - clock.monotonic()
   if (wait > 0) {
-    const message = 'what stood in for the object may still come about: waiting to take it away too'
+    const message = 'a placeholder may still be created: waiting to delete it too'
     throw new WaitError(reasons.Deleting, message, Math.ceil(wait))
   }
   await session.cache.ensureListed(collection, { since })

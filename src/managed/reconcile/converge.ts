@@ -86,6 +86,6 @@ function pollingAgain(result: ReconcileResult, ms: number | undefined): Reconcil
   if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return result
   return {
     ...result,
-    outcome: { type: 'after', ms: pollIn(ms), reason: 'a former object is to be deleted', priority: 'poll' },
+    outcome: { type: 'after', ms: pollIn(ms), reason: 'a former object waits to be deleted', priority: 'poll' },
   }
 }

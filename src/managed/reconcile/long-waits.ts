@@ -27,8 +27,8 @@ export async function tellWait(run: Reconciliation, waitsFor: WaitsFor): Promise
 
 /** A refusal by Kubernetes is reported later; any other error is a bug. */
 export function logUntold(logger: Logger, fields: object, error: unknown): void {
-  if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait was not told')
-  else logger.error({ ...fields, err: error }, 'telling of a wait failed')
+  if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait could not be reported')
+  else logger.error({ ...fields, err: error }, 'reporting a wait failed')
 }
 
 /**
@@ -56,7 +56,7 @@ export function isLongUntold({ context: { clock }, cr, memory }: Reconciliation)
 
 /** The message stays the same for the whole wait, so that it is written once. */
 function messageOf({ context, cr }: Reconciliation, waitsFor: WaitsFor): string {
-  const message = waitsFor === 'its turn' ? 'waits for its turn behind other resources' : 'waits for the API'
+  const message = waitsFor === 'its turn' ? 'waits until other resources have been reconciled' : 'waits for the API'
   const account = accountOf(context, cr)
   const isPaced = account !== undefined && context.resources.isPaced(account, cr.metadata.namespace ?? '')
   return isPaced ? `${message}; spec.rateLimit of ${shortName(account)} sets the pace` : message

@@ -76,7 +76,7 @@ function settledAt({ context, session }: Reconciliation, id: string, since: numb
   const settled = inFlight.settledAt(session, id, since)
   const wait = settled === undefined ? times.scanPauseMs : settled - clock.monotonic()
   if (settled !== undefined && wait <= 0) return settled
-  const message = 'a request that names the object is under way: waiting for its end'
+  const message = 'a request that names the object is in progress: waiting for it to end'
   throw new WaitError(reasons.Deleting, message, Math.ceil(wait), true)
 }
 

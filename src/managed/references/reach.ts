@@ -51,15 +51,15 @@ export function refuseUse(
   const refusal = refusalOfUse({ namespace: own, keeper, allowed: access.unmanagedObjects, asked })
   if (refusal === undefined) return
   const byName =
-    'refer to a resource by its name, and to one of another namespace by namespace and name, which its spec.allowedReferences has to permit'
+    'refer to a resource by its name, and to one of another namespace by namespace and name, if its spec.allowedReferences permits that'
   if (refusal === 'kept elsewhere') {
     throw notPermitted(
-      `${path}: ${id} is held by a resource of another namespace, and is not reached by its id: ${byName}`,
+      `${path}: ${id} is held by a resource of another namespace, and cannot be used by its id: ${byName}`,
     )
   }
   const remedy = `${byName}, or let its administrator set unmanagedObjects: ${asked} in an entry of spec.access that allows this kind`
   throw notPermitted(
-    `${path}: ${id} is no object of a resource in namespace ${own}, and ${shortName(account)} does not let it use others: ${remedy}`,
+    `${path}: ${id} belongs to no resource in namespace ${own}, and ${shortName(account)} does not let that namespace use other objects: ${remedy}`,
   )
 }
 

@@ -244,7 +244,7 @@ function refusalOfReference(
   // The reason concerns the owners in that namespace only.
   return isDeleting(target)
     ? 'is being deleted: refer to another'
-    : 'is not ready to be referred to: it is a resource of another namespace, and has to be in place there first'
+    : 'cannot be referred to yet: it is a resource of another namespace, and must be in place there first'
 }
 
 /**

@@ -37,7 +37,7 @@ export function announceRotation({ context, cr, descriptor, memory }: Reconcilia
   const { rotation } = descriptor
   if (rotation === undefined || memory.rotation.failure !== undefined) return
   const { event, what } = WORDS[rotation.type]
-  context.events.record(cr, { type: 'Normal', reason: event, message: `issuing ${what} in the place of ${former}` })
+  context.events.record(cr, { type: 'Normal', reason: event, message: `issuing ${what} to replace ${former}` })
 }
 
 /**
@@ -58,7 +58,7 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
     about: aboutOf(run),
     message: error.message,
   }
-  context.logger.warn({ kind: cr.kind, name: cr.metadata.name, failures, err: error }, 'no successor could be made')
+  context.logger.warn({ kind: cr.kind, name: cr.metadata.name, failures, err: error }, 'no successor could be issued')
   return true
 }
 

@@ -7,7 +7,7 @@ export interface Explanation {
 }
 
 const NOTHING = 'Nothing.'
-const WAIT = 'Nothing: it passes by itself.'
+const WAIT = 'Nothing: it resolves by itself.'
 const FOLLOW = 'Do what the message says'
 
 /**
@@ -16,41 +16,41 @@ const FOLLOW = 'Do what the message says'
 export const conditionReasons = {
   Available: { means: 'The remote object equals the spec and works.', remedy: NOTHING },
   InSync: { means: 'The remote object equals the spec.', remedy: NOTHING },
-  Progressing: { means: 'Work is under way; nothing is wrong.', remedy: WAIT },
+  Progressing: { means: 'Work is in progress; nothing is wrong.', remedy: WAIT },
   Deleting: {
     means: 'The resource is being deleted; the message names what it waits for.',
-    remedy: 'Delete or change what still uses it, if it is to go.',
+    remedy: 'Delete or change what still uses it.',
   },
   Paused: {
-    means: 'The annotation `culvert.dev/paused` is set: the resource and its object are left alone.',
-    remedy: 'Remove the annotation to go on.',
+    means: 'The annotation `culvert.dev/paused` is set: the resource and its object are not touched.',
+    remedy: 'Remove the annotation to resume.',
   },
   CreateUnresolved: {
-    means: 'A create was sent and its answer got lost; Culvert is finding out whether the object exists.',
+    means: 'The answer to a create was lost; Culvert is finding out whether the object exists.',
     remedy: WAIT,
   },
   ReferenceNotReady: {
     means: 'A referenced resource does not exist or is not usable yet; the message names it.',
-    remedy: 'Begin with that resource: create it, correct the name, or see its own conditions.',
+    remedy: 'Start with that resource: create it, correct the name, or check its conditions.',
   },
   ReferenceRefused: {
-    means: 'A referenced resource does not take what refers to it; the message says why.',
-    remedy: 'Change one of the two, as the message says.',
+    means: 'A referenced resource does not accept this reference; the message says why.',
+    remedy: 'Change one of the two resources, as the message says.',
   },
   ReferenceNotPermitted: {
     means:
-      'The spec uses an object or a resource that the namespace may not use: by the id of what a resource of another namespace has, or of what nobody has in an account that does not allow it.',
+      'The spec refers to something that the namespace may not use: a resource that does not grant the reference, the object of a resource in another namespace by its id, or an unmanaged object in an account that does not allow it.',
     remedy:
-      'Refer by name, have the owner name your namespace in `spec.allowedReferences`, or ask the administrator of the account; the message names field and value.',
+      'Refer by name, have the owner add your namespace to `spec.allowedReferences`, or ask the administrator of the account; the message names the field and the value.',
   },
   GrantWithdrawn: {
     means:
-      'A reference between namespaces is in use whose grant was withdrawn: it is kept until the spec with it changes.',
-    remedy: 'Have the grant restored, or refer to something else.',
+      'The grant of a reference between namespaces was withdrawn while the reference is in use: it is kept until the spec that contains it changes.',
+    remedy: 'Have the grant restored, or refer to another resource.',
   },
   Undeclared: {
-    means: 'The object has parts that neither its spec declares nor a resource that may: they are in force.',
-    remedy: 'Delete at the API what does not belong there, or adopt it with a resource of its own.',
+    means: 'The object has parts that neither its spec nor any permitted resource declares. They are in force.',
+    remedy: 'Delete the unwanted parts at the API, or adopt each with a resource of its own.',
   },
   ReferenceCycle: { means: 'References form a cycle.', remedy: 'Remove one of the references that the message names.' },
   SecretMissing: {
@@ -62,34 +62,33 @@ export const conditionReasons = {
     remedy: 'Create it, or correct the name in the spec.',
   },
   OutputNotOwned: {
-    means: 'The Secret or ConfigMap that outputs should go into belongs to somebody else.',
-    remedy: 'Name another in `spec.output`, or delete that one.',
+    means: 'The Secret or ConfigMap for the outputs belongs to somebody else.',
+    remedy: 'Name another one in `spec.output`, or delete it.',
   },
-  NotNeeded: { means: 'There is nothing that would have to be put there.', remedy: NOTHING },
+  NotNeeded: { means: 'The resource has nothing to write there.', remedy: NOTHING },
   CRDNotInstalled: {
     means: 'The type of an object that the spec asks for is not installed in the cluster.',
-    remedy: 'Install it, such as the CRD of ExternalDNS, or take the field out of the spec.',
+    remedy: 'Install it, such as the CRD of ExternalDNS, or remove the field from the spec.',
   },
   DNSEndpointNotAllowed: {
-    means: 'The administrator does not allow the DNSEndpoint that the spec asks for, and none was made.',
-    remedy: 'Make the records at your DNS provider, or have the operator allow the domain.',
+    means: 'The administrator does not allow the DNSEndpoint that the spec asks for, so none was created.',
+    remedy: 'Create the records at your DNS provider, or have the administrator allow the domain.',
   },
   DNSEndpointKept: {
-    means: 'The administrator does not allow a DNSEndpoint that was made before: it stays as it is.',
-    remedy: 'Have the operator allow the domain again, or delete the DNSEndpoint once nobody needs its records.',
+    means: 'The administrator no longer allows a DNSEndpoint that was created before: it stays unchanged.',
+    remedy: 'Have the administrator allow the domain again, or delete the DNSEndpoint once nobody needs its records.',
   },
   AnswerRefused: {
-    means:
-      'What the API answered must not go where it would: a name, a token or a certificate that is none. Nothing of it was written.',
-    remedy: 'Report it to whoever runs the API; the message says what it answered.',
+    means: 'The API returned an unusable name, token or certificate. It was discarded, and nothing was written.',
+    remedy: 'Report it to the provider of the API; the message says what the API returned.',
   },
   TokenAltered: {
-    means: 'The token in the Secret is lost or altered, and was issued anew too often lately.',
+    means: 'The token in the Secret is lost or altered, and was reissued too often recently.',
     remedy: 'Find out what changes the Secret, and stop it.',
   },
   AccountNotReady: {
     means: 'The Account does not exist or is not Ready.',
-    remedy: 'Begin with the Account that the message names.',
+    remedy: 'Start with the Account that the message names.',
   },
   AccountNotAllowed: {
     means: "No entry of the ClusterAccount's `access` selects this namespace.",
@@ -100,60 +99,60 @@ export const conditionReasons = {
     remedy: 'Ask the administrator of the ClusterAccount, or name another account.',
   },
   DomainNotAllowed: {
-    means: "The spec takes a domain that the ClusterAccount's `access` does not give the namespace.",
-    remedy: 'Take one of the domains that the message names, or ask the administrator.',
+    means: "The spec claims a domain that the ClusterAccount's `access` does not allow the namespace.",
+    remedy: 'Use one of the domains that the message names, or ask the administrator.',
   },
   LabelNotAllowed: {
-    means: "The spec takes labels of tunnels that the ClusterAccount's `access` does not give the namespace.",
+    means: "The spec claims tunnel labels that the ClusterAccount's `access` does not allow the namespace.",
     remedy: 'Use the labels that the message names, or ask the administrator.',
   },
   InvalidSpec: {
-    means: 'A value in the spec cannot work; the message names the field.',
+    means: 'A value in the spec is invalid; the message names the field.',
     remedy: 'Correct the spec.',
   },
   InvalidInput: {
-    means: 'A value from a Secret or ConfigMap cannot work; the message names the field.',
+    means: 'A value from a Secret or ConfigMap is invalid; the message names the field.',
     remedy: 'Correct the Secret or ConfigMap.',
   },
   Rejected: {
     means:
-      "The API refused the request for good, in the message's own words. What was there before an edit goes on working.",
-    remedy: 'Correct the spec, or what is missing in the account; it is tried again every ten minutes.',
+      'The API refused the request; the message quotes its answer. If an edit was refused, the previous state stays in effect.',
+    remedy: 'Correct the spec, or add what is missing in the account; Culvert tries again every ten minutes.',
   },
   Conflict: {
     means:
-      'The API refused because a unique name is taken or the object is in use. The message says who has the name, where that is known.',
-    remedy: 'Take the name away from who has it, or choose another; it is tried again every ten minutes.',
+      'The API refused because a unique name is taken or the object is in use. The message says who has the name, if that is known.',
+    remedy: 'Free the name, or choose another; Culvert tries again every ten minutes.',
   },
   AlreadyExists: {
-    means: 'The API holds an object that this resource may have owned before; it is not taken without being asked for.',
+    means: 'The API has an object that this resource may have owned before. It is not adopted unless you ask for it.',
     remedy: `${FOLLOW}: name it by \`spec.externalID\`, or delete it at the API.`,
   },
   TakenOver: {
     means:
-      'The object bears the mark of another life of this resource, as when two clusters work with one installation id, or of another resource; or somebody else changes it back each time it is put right.',
+      'The object carries the marker of another resource, or of a resource of the same name, as when two clusters share an installation id; or another client keeps undoing the writes of this one.',
     remedy: 'Let one of the two release the object ([restore.md](restore.md)).',
   },
   Observed: {
-    means: 'The object is only looked at; the message says in what it differs from the spec.',
-    remedy: 'Nothing, unless it should be adopted ([adoption.md](adoption.md)).',
+    means: 'The object is only observed; the message says how it differs from the spec.',
+    remedy: 'Nothing, unless you want to adopt it ([adoption.md](adoption.md)).',
   },
   NotAdoptable: {
-    means: 'The object that `spec.externalID` names cannot be taken; the message says why.',
-    remedy: 'Name another object, or correct what the message names.',
+    means: 'The object that `spec.externalID` names cannot be adopted or observed; the message says why.',
+    remedy: 'Name another object, or fix what the message names.',
   },
   RemoteMissing: {
-    means:
-      'The object is not at the API any more: one that was adopted or is observed, or that is to be made again later.',
+    means: 'The object no longer exists at the API, and is not created again, or not yet.',
     remedy: `${FOLLOW}.`,
   },
   ApiError: {
-    means: 'A call failed in a way that may pass; it is tried again.',
-    remedy: 'Nothing at first. If it lasts, see the message and the state of the API.',
+    means: 'A call failed, perhaps temporarily; it is retried.',
+    remedy: 'Nothing at first. If it persists, check the message and the state of the API.',
   },
   KubernetesError: {
-    means: 'Kubernetes refused or failed a call.',
-    remedy: 'See the message: missing rights, a webhook or quota that refuses, or an API server in trouble.',
+    means: 'A call to Kubernetes was refused or failed.',
+    remedy:
+      'See the message: the cause may be missing rights, a webhook or quota that refuses, or a failing API server.',
   },
   OperatorError: {
     means: 'An error inside Culvert.',
@@ -161,10 +160,13 @@ export const conditionReasons = {
   },
   CertificatePending: { means: 'A certificate is being provisioned.', remedy: WAIT },
   DNSError: {
-    means: 'A certificate cannot be issued until DNS records are made.',
-    remedy: 'Make the records that `status.dnsRecords` lists.',
+    means: 'A certificate cannot be issued until DNS records are created.',
+    remedy: 'Create the records that `status.dnsRecords` lists.',
   },
-  InternalError: { means: 'The service had an internal error while issuing; it tries again by itself.', remedy: WAIT },
+  InternalError: {
+    means: 'The service had an internal error while issuing a certificate; it retries by itself.',
+    remedy: WAIT,
+  },
   CertificateIssued: { means: 'A certificate is in place.', remedy: NOTHING },
   RenewalFailing: {
     means: 'The certificate in use still works, but its successor cannot be issued.',
@@ -176,19 +178,20 @@ export const conditionReasons = {
   },
   RotationFailing: {
     means: 'The token in use still works, but its successor cannot be issued.',
-    remedy: `${FOLLOW}; the next try comes by itself.`,
+    remedy: `${FOLLOW}; the next attempt follows by itself.`,
   },
-  RotationScheduled: { means: 'The next token will be issued when its time has come.', remedy: NOTHING },
-  RotationWaiting: { means: 'A token was asked for while a former one is still within its overlap.', remedy: WAIT },
+  RotationScheduled: { means: 'The next token will be issued at `status.nextRotationAt`.', remedy: NOTHING },
+  RotationWaiting: { means: 'A token was requested while the previous one is still within its overlap.', remedy: WAIT },
   CertificateNotManaged: { means: 'No certificate is managed for this resource.', remedy: NOTHING },
   Expired: {
     means: 'A certificate is no longer valid.',
-    remedy: 'Take `validUntil` out of the spec or set a later one; without it, see why it was not renewed.',
+    remedy:
+      'Remove `validUntil` from the spec or set a later one. If it is not set, find out why the certificate was not renewed.',
   },
-  NotYetValid: { means: 'The validity of a certificate begins later.', remedy: WAIT },
+  NotYetValid: { means: 'A certificate is not valid yet.', remedy: WAIT },
   TunnelsOnline: { means: 'Tunnels with the labels of the group are online.', remedy: NOTHING },
   NoTunnels: {
-    means: 'No tunnel with the labels of the group is online: there is nobody to send traffic to.',
+    means: 'No tunnel with the labels of the group is online, so nothing receives the traffic.',
     remedy: 'Start an agent that binds these labels, with a credential whose `acl` permits each of them.',
   },
   Unauthorized: {
@@ -200,11 +203,11 @@ export const conditionReasons = {
     remedy: 'Check `spec.baseURL`, proxy, NetworkPolicy and the state of the API.',
   },
   BaseURLNotAllowed: {
-    means: 'The base URL is not one that the administrator allows.',
+    means: 'The administrator does not allow the host of the base URL.',
     remedy: "Correct it, or add the host to the operator's `--allow-api-host`.",
   },
   IdentityUnproven: {
-    means: 'The key may belong to another account: nothing is created or deleted until that is settled.',
+    means: 'The key may belong to another account: nothing is created or deleted until this is resolved.',
     remedy: 'Put the right key back, or confirm the new account ([alerts.md](alerts.md#culvertidentityunproven)).',
   },
   TooManySessions: {
@@ -212,22 +215,22 @@ export const conditionReasons = {
     remedy: 'Raise `spec.mirrorSessions.maxSessions`.',
   },
   TooManyMirrors: {
-    means: 'As many other accounts as may be show their sessions in the namespace.',
+    means: 'The namespace already shows the sessions of the maximum number of other accounts.',
     remedy: 'Disable `mirrorSessions` in one of them.',
   },
-  CommandRunning: { means: 'A command is under way.', remedy: WAIT },
-  AllDone: { means: 'Everything that a command was to do is done.', remedy: NOTHING },
+  CommandRunning: { means: 'A command is in progress.', remedy: WAIT },
+  AllDone: { means: 'Every action of a command is done.', remedy: NOTHING },
   SomeNotDone: {
-    means: 'A command is over, and something of it is not done: the status says what.',
-    remedy: 'See `status.targets`, and create another command for what is left.',
+    means: 'A command is over, and not every action is done: the status says which.',
+    remedy: 'See `status.targets`, and create another command for the remaining sessions.',
   },
   NoTarget: {
-    means: 'A command means nobody.',
-    remedy: 'Create another that names a session there is: `kubectl get tunnelsessions`.',
+    means: 'A command selects no session.',
+    remedy: 'Create another that selects an existing session: `kubectl get tunnelsessions`.',
   },
   TooManyTargets: {
-    means: 'A command means more than it can be sent to.',
-    remedy: 'Create several with narrower selectors.',
+    means: 'A command selects more sessions than allowed.',
+    remedy: 'Create several commands with narrower selectors.',
   },
 } as const satisfies Readonly<Record<string, Explanation>>
 
@@ -236,40 +239,42 @@ export const eventReasons = {
   Created: { means: 'The object was created.', remedy: NOTHING },
   Updating: { means: 'An edit is being carried out.', remedy: NOTHING },
   Replacing: {
-    means: 'A field has changed that the API fixes at create: a new object takes the place of the present one.',
+    means: 'A field changed that the API does not allow to change: a new object replaces the current one.',
     remedy: NOTHING,
   },
-  FormerDeleted: { means: 'The object that was replaced is deleted.', remedy: NOTHING },
+  FormerDeleted: { means: 'The object that was replaced was deleted.', remedy: NOTHING },
   FormerKept: {
-    means: 'The object that was replaced stays, since an Account still works with its key.',
+    means: 'The object that was replaced stays, because an Account still uses its key.',
     remedy: 'Give that Account the new key.',
   },
   Deleted: { means: 'The object was deleted with its resource.', remedy: NOTHING },
   LeftInPlace: {
-    means: 'The resource is deleted and the object stays, since it is not, or not any more, that of the resource.',
+    means:
+      'The resource was deleted, and the object stays because it does not belong to the resource, or no longer does.',
     remedy: NOTHING,
   },
   Adopted: { means: 'The object that `spec.externalID` names was adopted.', remedy: NOTHING },
-  Recovered: { means: 'An object was found that this resource had created before.', remedy: NOTHING },
+  Recovered: { means: 'Culvert found an object that this resource had created before.', remedy: NOTHING },
   PossibleDuplicate: {
-    means: 'An object looks like one of a former life of the resource, and nothing proves it: another one is made.',
-    remedy: 'If it is, adopt it or delete it at the API, as the message says.',
+    means:
+      'An object may have belonged to the resource before it lost its status, but nothing proves it: another one is created.',
+    remedy: 'If it did, adopt it or delete it at the API, as the message says.',
   },
   CopyDeleted: { means: 'A second object of one create was deleted.', remedy: NOTHING },
   DriftCorrected: {
-    means: 'Somebody changed the object at the API; it was put back.',
+    means: 'Somebody changed the object at the API; the change was reverted.',
     remedy: 'If the change was meant, make it in the spec.',
   },
   RemoteDeleted: {
-    means: 'Somebody deleted the object at the API; it is made again.',
+    means: 'Somebody deleted the object at the API; it is created again.',
     remedy: 'If it was meant, delete the resource.',
   },
   Reissued: {
     means: 'The token in the Secret was lost or altered; a new one is issued.',
     remedy: 'Find out what changed the Secret.',
   },
-  Rotating: { means: 'A new token takes the place of the present one.', remedy: NOTHING },
-  Renewing: { means: 'A new certificate takes the place of the present one.', remedy: NOTHING },
+  Rotating: { means: 'A new token replaces the current one.', remedy: NOTHING },
+  Renewing: { means: 'A new certificate replaces the current one.', remedy: NOTHING },
 } as const satisfies Readonly<Record<string, Explanation>>
 
 export type Reason = keyof typeof conditionReasons

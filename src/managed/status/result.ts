@@ -35,7 +35,7 @@ export function resultOf(error: unknown, existing: boolean, deleting: boolean): 
   if (error instanceof ConflictError) return { state: undefined, outcome: { type: 'backoff', error } }
   if (error instanceof KubeError) return kubeResult(error, existing)
   if (error instanceof ApiError) return apiResult(error, existing)
-  return failing(reasons.OperatorError, 'an error inside Culvert: see its log', existing, error)
+  return failing(reasons.OperatorError, "an error inside Culvert: see the operator's log", existing, error)
 }
 
 function waiting(reason: Reason, message: string, existing: boolean, deleting: boolean): ConditionState {
@@ -77,7 +77,7 @@ function apiResult(error: ApiError, existing: boolean): ReconcileResult {
     case 'Forbidden':
       return refused(reasons.Rejected, 'give the API key the permission', existing, error)
     case 'Conflict':
-      return refused(reasons.Conflict, 'remove what is in the way at the API, or name something else', existing, error)
+      return refused(reasons.Conflict, 'resolve the conflict at the API, or name something else', existing, error)
     case 'HostNotAllowed':
     case 'Redirect':
       return stalled(reasons.ApiError, error.message, existing, error)

@@ -68,7 +68,7 @@ test('two clusters with different installation ids and the same manifests leave 
     managementPolicy: 'Observe',
   })
   const { message } = await other.reason(domain.kind, domain.name, 'Ready', 'NotAdoptable')
-  expect(message).toContain(`bears the mark of ${domain.kind}`)
+  expect(message).toContain(`carries the marker of ${domain.kind}`)
   await expectPeace(one, other)
 
   await deleteAll(other, first)

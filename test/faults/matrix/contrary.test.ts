@@ -66,7 +66,7 @@ test('a description that the server truncates is sent once more, then reported i
   const { writes, later, conditions } = await keptOtherwise(laboratory, cut, described('x'.repeat(300)))
   expect(writes).toEqual(['POST /backends', 'PATCH /backends'])
   expect(later).toEqual([])
-  const message = 'the API accepted a write and did not apply it: update description'
+  const message = 'the API accepted a write but did not apply it: update description'
   expect(conditions?.conditions).toContainEqual(
     expect.objectContaining({ type: 'Synced', reason: 'Rejected', message }),
   )

@@ -132,7 +132,7 @@ test('an object deleted again and again is recreated immediately, then less and 
   expect((made[0] ?? Number.NaN) - begun).toBeLessThan(3 * MINUTE_MS)
   expect(pauses.toSorted((left, right) => left - right)).toEqual(pauses)
   expect(made.length).toBeLessThan(8)
-  expect(saysOf(world)).toContain('was deleted at the API, and so was the one before')
+  expect(saysOf(world)).toContain('was deleted at the API, as was the one before')
   world.down()
 })
 

@@ -104,7 +104,7 @@ test('accounts that wait for others, and resources that wait for such an account
     const accounts = names.map((name) => world.kube.get(world.accountType, { namespace: NAMESPACE, name }))
     expect(accounts.map((account) => told(account as CustomResource)?.[0])).toEqual(names.map(() => 'False'))
     const messages = accounts.flatMap((account) => (account as CustomResource).status?.conditions ?? [])
-    expect(messages.some(({ message }) => message === 'waits for its turn behind other accounts')).toBe(true)
+    expect(messages.some(({ message }) => message === 'waits until other accounts have been reconciled')).toBe(true)
     expect(backends(world).map((cr) => told(cr)?.[0])).toEqual(names.map(() => 'False'))
   } finally {
     world.down()

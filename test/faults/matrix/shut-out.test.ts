@@ -101,7 +101,11 @@ async function played(
     await world.advance(LOOKS_MS)
     const changed = world.all().filter((cr) => {
       return [...(cr.status?.conditions ?? [])].some(({ reason, status, message }) => {
-        return status === 'False' && ['InvalidSpec', 'Deleting'].includes(reason) && message.includes('holds the API')
+        return (
+          status === 'False' &&
+          ['InvalidSpec', 'Deleting'].includes(reason) &&
+          message.includes('rules on the API itself')
+        )
       })
     })
     if (changed.length !== (isRefused ? 1 : 0)) problems.push(`${changed.length} resources say that it is refused`)

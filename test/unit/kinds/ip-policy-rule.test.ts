@@ -126,7 +126,7 @@ describe('a rule that is deleted', () => {
       return found?.type === 'wait' ? found.message : ''
     }
     const coming = part({ name: 'IPPolicyRule/coming', status: {} })
-    expect(message(coming)).toContain('it goes once IPPolicyRule/coming is in place')
+    expect(message(coming)).toContain('it is deleted once IPPolicyRule/coming is in place')
     expect(message(coming)).not.toContain('add another rule')
     const stalled = (part().status.conditions ?? []).slice(0, 1).map((condition) => ({ ...condition, type: 'Stalled' }))
     const refused = part({ name: 'IPPolicyRule/refused', status: { conditions: stalled } })

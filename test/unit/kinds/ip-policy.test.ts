@@ -95,7 +95,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
   })
 
   test('waits until there is one, whatever else the policy holds at the API, unless it may be empty', () => {
-    expect(ipPolicy.whole?.unusable(policy([], { rules: 3 }))).toContain('make an IPPolicyRule')
+    expect(ipPolicy.whole?.unusable(policy([], { rules: 3 }))).toContain('create an IPPolicyRule')
     expect(ipPolicy.whole?.unusable(policy([], { rules: 0, allowEmpty: true }))).toBeUndefined()
   })
 

@@ -33,7 +33,7 @@ describe('a key of a label or annotation', () => {
     'UPPER.example.com/a',
     'n'.repeat(64),
     `${'p'.repeat(254)}/a`,
-  ])('%s is none', (key) => expect(said(key)).toContain('is no key: write name or prefix/name'))
+  ])('%s is none', (key) => expect(said(key)).toContain('is not a valid key: write name or prefix/name'))
 
   test('is looked at in labels of a Secret too', () => {
     expect(outputProblems({ output: { secret: { labels: { 'a b': '' } } } })).toEqual([

@@ -76,7 +76,7 @@ test('a DNS error names the records to make and when it is tried again, and stal
 test('a DNS error asks nobody to make the records that a DNSEndpoint is to make', () => {
   const remote = remoteWith({ error_code: 'DNS_ERROR', msg: 'no CNAME', started_at: at(-60), retries_at: at(30) })
   const { message } = readiness(remote, start, { ...managed, dns: { endpoint: true } })
-  expect(message).toContain('spec.dns.endpoint has the record *.apps.example.com CNAME x.cname.tunnel.example')
+  expect(message).toContain('spec.dns.endpoint publishes the record *.apps.example.com CNAME x.cname.tunnel.example')
   expect(message).toContain('DNSEndpointReady')
   expect(message).not.toContain('make the record')
 })

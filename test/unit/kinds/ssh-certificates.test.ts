@@ -212,7 +212,7 @@ describe('a private key put in the place of a public one', () => {
     'and so is any other text: %j',
     (publicKey) => {
       expect(sshUserCertificate.problems({ ...base, publicKey })).toEqual([
-        expect.stringContaining('spec.publicKey: is no public key in authorized-keys format'),
+        expect.stringContaining('spec.publicKey: is not a public key in authorized-keys format'),
       ])
     },
   )

@@ -325,7 +325,7 @@ test('our own writes are recorded in watched namespaces only', async () => {
 
 test('a reflector refuses to be started twice', async () => {
   const { reflector } = start()
-  await expect(reflector.start(stop.signal)).rejects.toThrow('started already')
+  await expect(reflector.start(stop.signal)).rejects.toThrow('already been started')
 })
 
 describe('another history', () => {

@@ -58,7 +58,7 @@ const dns: readonly Case[] = [
       title: `publish a record of ${dnsName}, which is no domain to publish`,
       token: 'namespace',
       by: 'policy',
-      says: 'only of the domains that DNSEndpoints may publish',
+      says: 'only for the domains that DNSEndpoints may publish',
       attempt: (scene) => {
         const metadata = mark(scene, 'ReservedDomain')
         const published = endpoints({ ...record('CNAME'), dnsName })
@@ -110,14 +110,14 @@ const leaseCases: readonly Case[] = [
     title: 'create a Lease of another name in its own namespace',
     token: 'namespace',
     by: 'policy',
-    says: 'no Lease but its own',
+    says: 'only its own Lease',
     attempt: ({ home }) => ({ verb: 'create', on: lease(home, 'stolen') }),
   },
   {
     title: 'take the Lease of another controller in its own namespace',
     token: 'cluster',
     by: 'policy',
-    says: 'no Lease but its own',
+    says: 'only its own Lease',
     given: ({ home }) => [lease(home, 'other')],
     attempt: ({ home }) => ({ verb: 'merge', on: lease(home, 'other'), body: { spec: { holderIdentity: 'thief' } } }),
   },
@@ -136,7 +136,7 @@ const leaseCases: readonly Case[] = [
     title: 'take a Lease of kube-system, with more rights than it should have',
     token: 'cluster-admin',
     by: 'policy',
-    says: 'no Lease but its own',
+    says: 'only its own Lease',
     given: () => [lease('kube-system', 'some-controller')],
     attempt: () => ({
       verb: 'merge',
@@ -175,14 +175,14 @@ const eventCases: readonly Case[] = [
     title: 'record an Event in the name of another controller',
     token: 'cluster',
     by: 'policy',
-    says: 'records Events in its own name only',
+    says: 'records Events only in its own name',
     attempt: ({ tenant }) => event(tenant, { reportingController: 'kubelet' }),
   },
   {
     title: 'record an Event about a Pod',
     token: 'namespace',
     by: 'policy',
-    says: 'records Events in its own name only',
+    says: 'records Events only in its own name',
     attempt: ({ tenant }) => {
       return event(tenant, { regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web', namespace: tenant } })
     },
@@ -215,7 +215,7 @@ const bindings: readonly Case[] = [
       title: `patch the RoleBinding that it holds: ${what}`,
       token: 'namespace',
       by: 'policy',
-      says: 'changes nothing of a RoleBinding',
+      says: 'changes only its own finalizer of RoleBindings',
       attempt: ({ tenant, hold }) => ({ verb: 'merge', on: binding(tenant, hold), body }),
     }),
   ),
@@ -223,7 +223,7 @@ const bindings: readonly Case[] = [
     title: 'have the RoleBinding that it holds collected as garbage',
     token: 'cluster-admin',
     by: 'policy',
-    says: 'changes nothing of a RoleBinding',
+    says: 'changes only its own finalizer of RoleBindings',
     given: ({ tenant, hold }) => [
       thing(RBAC, 'rolebindings', hold, tenant, {
         kind: 'RoleBinding',

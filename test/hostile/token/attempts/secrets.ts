@@ -173,7 +173,7 @@ const UNMARKED: readonly (readonly [what: string, metadata: (scene: Scene) => Fi
       const other = { apiVersion: 'v1', kind: 'Secret', name: 'credentials', uid: scene.uids.Secret }
       return { ...rest, ownerReferences: [...(ownerReferences as readonly Fields[]), other] }
     },
-    'no owners but resources of Culvert',
+    'only resources of Culvert as owners',
   ],
   [
     'with a finalizer',
@@ -291,7 +291,7 @@ const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, 
       const owner = { apiVersion: 'v1', kind: 'Secret', name: 'credentials', uid: uids.Secret }
       return { metadata: { ownerReferences: [owner] } }
     },
-    'no owners but resources of Culvert',
+    'only resources of Culvert as owners',
   ],
 ]
 

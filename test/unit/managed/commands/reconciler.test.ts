@@ -95,7 +95,7 @@ describe('whom it means', () => {
         return world.get(name)?.status?.conditions?.[0]?.message.replaceAll(/ts_\d/g, 'it')
       }
       expect(await said('theirs')).toBe(await said('nobodys'))
-      expect(await said('theirs')).toMatch(/^spec\.target\.id: it is no object of a resource in namespace shop/)
+      expect(await said('theirs')).toMatch(/^spec\.target\.id: it belongs to no resource in namespace shop/)
     })
 
     test('by id waits until the sessions were listed: whose one is shows then', async () => {

@@ -46,7 +46,7 @@ test('the key that an Account works with stays as long as other resources need t
   expect(readyOf(world, 'APIKey', 'ci')).toMatchObject({
     reason: 'Deleting',
     message: expect.stringMatching(
-      /^in use by Account\/default, which works with this key and is needed by Backend\/web-0: /,
+      /^in use by Account\/default, which uses this key and is needed by Backend\/web-0: /,
     ),
   })
   world.apply('Backend', 'web-0', { ...tunnels, description: 'still served' })

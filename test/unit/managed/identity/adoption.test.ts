@@ -117,7 +117,7 @@ test('an object is not taken from whom it belongs to', async () => {
   world.delete('Backend', 'own')
   world.startOperator()
   world.apply('Backend', 'heir', tunnels('own', { externalID: own, managementPolicy: 'Manage' }))
-  expect(await says(world, 'Backend', 'heir', 'NotAdoptable')).toContain('bears the mark of Backend shop/own')
+  expect(await says(world, 'Backend', 'heir', 'NotAdoptable')).toContain('carries the marker of Backend shop/own')
   expect(world.account.all()).toHaveLength(2)
 })
 

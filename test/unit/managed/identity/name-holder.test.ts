@@ -27,12 +27,12 @@ test('a resource of the same namespace is named, whether or not others share the
 
 test('of a resource of another namespace neither namespace nor name is told', () => {
   const message = told({ keeper: keeper('blog') })
-  expect(message).toMatch(/^somebody else in this cluster: /)
+  expect(message).toMatch(/^a resource of another namespace: /)
   expect(message).not.toMatch(/blog|db|edgtcp_1/)
 })
 
 test('another installation, and what nobody has, are named by the id, with the way out', () => {
-  expect(told({ isElsewhere: true })).toMatch(/^another installation, by edgtcp_1: /)
+  expect(told({ isElsewhere: true })).toMatch(/^edgtcp_1 of another installation: /)
   expect(told({})).toMatch(/^edgtcp_1, which nobody here has: adopt it/)
 })
 

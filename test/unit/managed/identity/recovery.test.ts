@@ -105,7 +105,9 @@ describe('an object with a mark', () => {
     Object.assign(run, { cr: cr({ annotations: own }, run.status), session: { seal: () => 'sealed' } })
     const refused = (): unknown => refuseTaken(run, { id: 'bkdtg_1' })
     if (isRefused)
-      expect(refused).toThrow(/^bkdtg_1 is that of Backend\/api by its annotation internal.culvert.dev\/id: /)
+      expect(refused).toThrow(
+        /^bkdtg_1 belongs to Backend\/api, as the annotation internal.culvert.dev\/id there says: /,
+      )
     else expect(refused()).toEqual({ id: 'bkdtg_1' })
   })
 

@@ -36,7 +36,7 @@ describe('an id', () => {
     shared.apply(FRONT, edgeTo({ id }))
     shared.apply('blog/Edge/none', edgeTo({ id: 'bkdtg_none' }))
     const said = await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
-    expect(said).toContain(`spec.backend.id: ${id} is no object of a resource in namespace blog`)
+    expect(said).toContain(`spec.backend.id: ${id} belongs to no resource in namespace blog`)
     expect(said.replace(id, 'it')).toBe(
       (await shared.says('blog/Edge/none', 'Synced', 'ReferenceNotPermitted')).replace('bkdtg_none', 'it'),
     )
