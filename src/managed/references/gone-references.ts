@@ -33,7 +33,7 @@ export async function goneReferences(
 
 async function isMissing(run: Reconciliation, kind: string, id: string): Promise<boolean> {
   const { cache } = run.session
-  for (const collection of run.context.kinds.managedKind(kind)?.identity.collections ?? []) {
+  for (const collection of run.context.kinds.collectionsOf(kind)) {
     await cache.ensureListed(collection)
     const object = cache.get(collection, id)?.object ?? (await sought(run, collection, id))
     if (object !== undefined) return false

@@ -204,7 +204,7 @@ async function learnOfCrossing({ context, cr, session }: Resolver, reference: Fo
   const id = target && statusOf(target).id
   if (id === undefined || id === appliedReference(cr, reference)?.id) return
   if (context.resources.holderOf(session.key, id) !== undefined) return
-  for (const collection of context.kinds.managedKind(reference.kind)?.identity.collections ?? []) {
+  for (const collection of context.kinds.collectionsOf(reference.kind)) {
     if (session.cache.get(collection, id)?.object === undefined) await session.cache.fetch(collection, id)
   }
 }
