@@ -370,6 +370,8 @@ export interface AccessChange<Spec = CommonSpec> {
   /** The current state; undefined: the object is not created yet. */
   readonly remote: RemoteObject | undefined
   readonly children: readonly RemoteObject[]
+  /** All objects of its collection, as the account cache has them. */
+  siblings(): readonly RemoteObject[]
 }
 
 /** How an object is replaced by another when a create-only field changes. */

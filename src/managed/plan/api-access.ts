@@ -20,11 +20,12 @@ import type { Operation } from './plan.ts'
 export async function refuseShutOut(
   run: Reconciliation,
   wanted: Wanted | undefined,
-  held: Omit<AccessChange, 'desired'>,
+  held: Pick<AccessChange, 'remote' | 'children'>,
 ): Promise<void> {
   const { context, cr, descriptor, session } = run
   const { access } = descriptor
-  const target = access?.narrows({ ...held, desired: wanted?.desired })
+  const siblings = () => session.cache.all(run.collection)
+  const target = access?.narrows({ ...held, siblings, desired: wanted?.desired })
   if (access === undefined || target === undefined) return
   const wholes = wholesOf(context, descriptor, cr).map(({ spec }) => spec)
   if ([cr.spec as Fields, ...wholes].some((spec) => access.acknowledged(spec))) return
@@ -89,7 +90,7 @@ const TEXTS: ReadonlySet<string> = new Set(['description', 'metadata'])
 
 function refusal(by: string, field: string, isDeletion: boolean): Error {
   const message =
-    `${by} holds the API itself to these rules, and fewer addresses would be let in: ` +
+    `${by} holds the API itself to these rules, and fewer addresses may be let in: ` +
     `see that Culvert's is still admitted and set spec.${field}: true here or in the policy, or take ${by} out of force first`
   return isDeletion
     ? new WaitError(reasons.Deleting, message, IN_USE_MS)
@@ -97,6 +98,6 @@ function refusal(by: string, field: string, isDeletion: boolean): Error {
 }
 
 /** The state of an object before the change, for kinds without children. */
-export function heldAlone(remote: RemoteObject | undefined): Omit<AccessChange, 'desired'> {
+export function heldAlone(remote: RemoteObject | undefined): Pick<AccessChange, 'remote' | 'children'> {
   return { remote, children: [] }
 }
