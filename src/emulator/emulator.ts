@@ -236,7 +236,7 @@ function createServices(
     random,
     dns,
     deliveries: new Deliveries(store),
-    agentRestrictions: new IpRestrictions(store, 'agent'),
+    agentRestrictions: new IpRestrictions(store, 'agent', choices),
     ownUrl,
     ids: new IdSource(
       () => clock.now(),

@@ -19,7 +19,7 @@ import {
   sentAction,
   type WantedRule,
 } from './ip-policy/rules.ts'
-import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn } from './shared/api-access.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn, specRule } from './shared/api-access.ts'
 import { managedColumns } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
@@ -249,7 +249,9 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
     acknowledged,
     narrows: ({ desired, remote, children: held }) => {
       const isOurs = desired !== undefined && !takesRules(desired.spec) && desired.decides('rules')
-      return isOurs && letsFewerIn(held, desired.spec.rules ?? []) ? remote?.id : undefined
+      return isOurs && letsFewerIn(held.map(heldRule), (desired.spec.rules ?? []).map(specRule))
+        ? remote?.id
+        : undefined
     },
   },
   whole: { parts: [RULE_KIND], unusable: unusablePolicy, unusableObject: unusablePolicyObject },

@@ -181,6 +181,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
     expect((await world.api.create('ip_restrictions', { type: 'agent' })).enforced).toBe(true)
     expect((await world.api.create('ip_restrictions', { type: 'agent', enforced: false })).enforced).toBe(false)
   },
+  'without-allow=admitted': async (world) => {
+    const policy = await world.api.create('ip_policies', {})
+    await world.api.create('ip_restrictions', { type: 'api', enforced: true, ip_policy_ids: [policy.id] })
+    await world.api.create('ip_policy_rules', { ip_policy_id: policy.id, cidr: '198.51.100.0/24', action: 'deny' })
+    expect((await world.api.call('GET', '/ip_policies')).status).toBe(200)
+    await world.api.create('ip_policy_rules', { ip_policy_id: policy.id, cidr: '203.0.113.0/24', action: 'allow' })
+    expect((await world.api.call('GET', '/ip_policies')).status).toBe(403)
+  },
   'bot-active-default=off': async (world) => {
     expect((await world.api.create('bot_users', { name: 'a' })).active).toBe(false)
     expect((await world.api.create('bot_users', { name: 'b', active: true })).active).toBe(true)

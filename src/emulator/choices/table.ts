@@ -233,6 +233,12 @@ export const CHOICES = {
     decided: 'off',
     values: { off: 'false', on: 'true' },
   },
+  'without-allow': {
+    point: 'an address that no rule matches, where the policies of a restriction have no rule that allows anything',
+    about: 'behaviour',
+    decided: 'refused',
+    values: { refused: 'refused', admitted: 'admitted' },
+  },
   'bot-active-default': {
     point: '`active` of a bot user where it was not sent',
     about: 'behaviour',

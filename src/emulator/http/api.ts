@@ -42,7 +42,10 @@ interface Parts extends ApiOptions, SourceOptions {}
  * surface beside it has none of this.
  */
 export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promise<void> {
-  const parts: Parts = { ...options, restrictions: new IpRestrictions(options.services.store, 'api') }
+  const parts: Parts = {
+    ...options,
+    restrictions: new IpRestrictions(options.services.store, 'api', options.services.choices),
+  }
   return async (app) => {
     app.decorateRequest('exchange', undefined)
     app.addHook('onRequest', async (request, reply) => {

@@ -1,3 +1,4 @@
+import type { Choices } from '../choices/choices.ts'
 import { textsOf } from '../json.ts'
 import type { Store } from '../store/store.ts'
 import { admits, type IpRule, RuleSet } from './rule-set.ts'
@@ -30,12 +31,14 @@ const NONE: Objections = { enforced: [], warnings: [] }
 export class IpRestrictions {
   readonly #store: Store
   readonly #type: string
+  readonly #choices: Choices
   readonly #accounts = new Map<string, Account>()
 
   /** @param type of `management-api.md § IP policies, rules, restrictions`, such as `api` */
-  constructor(store: Store, type: string) {
+  constructor(store: Store, type: string, choices: Choices) {
     this.#store = store
     this.#type = type
+    this.#choices = choices
     store.changes.watch({
       changed: ({ account, collection }, states) => {
         if (collection === 'ip_restrictions') this.#accounts.delete(account)
@@ -52,7 +55,7 @@ export class IpRestrictions {
     if (known.restrictions.length === 0) return NONE
     const objecting = known.restrictions.filter(({ policies }) => {
       const rules = policies.map((policy) => this.#policy(account, known, policy))
-      return !admits(rules, source)
+      return !admits(rules, source, this.#choices['without-allow'])
     })
     return {
       enforced: objecting.filter(({ enforced }) => enforced).map(({ id }) => id),

@@ -13,13 +13,19 @@ export interface IpRule {
  * it, else a matching allow admits it, else it is refused; so without any rules everything is refused. Pure.
  *
  * @param source an IPv4 or IPv6 address; any other text is refused
+ * @param withoutAllow what happens to an address that no rule matches, if no rule allows anything
  */
-export function admits(policies: readonly RuleSet[], source: string): boolean {
+export function admits(
+  policies: readonly RuleSet[],
+  source: string,
+  withoutAllow: 'refused' | 'admitted' = 'refused',
+): boolean {
   const ip = parseAddress(source)
   if (ip === undefined) return false
   const address = numberOf(ip)
   const matches = policies.map((policy) => policy.match(address))
-  return !matches.includes('deny') && matches.includes('allow')
+  if (matches.includes('deny')) return false
+  return matches.includes('allow') || (withoutAllow === 'admitted' && !policies.some((policy) => policy.allowsAny))
 }
 
 /** The rules of one IP policy, in a form that is fast to query. */
@@ -29,6 +35,10 @@ export class RuleSet {
 
   constructor(rules: Iterable<IpRule>) {
     for (const { cidr, action } of rules) (action === 'deny' ? this.#denied : this.#allowed).add(cidr)
+  }
+
+  get allowsAny(): boolean {
+    return !this.#allowed.isEmpty
   }
 
   /** The action of the matching rules, where a deny takes precedence. Undefined when none matches. */
@@ -70,6 +80,10 @@ class AddressSet {
     const ranges = this.#byLength.get(key) ?? { width, hostBits, networks: new Set<bigint>() }
     ranges.networks.add(value >> hostBits)
     this.#byLength.set(key, ranges)
+  }
+
+  get isEmpty(): boolean {
+    return this.#byLength.size === 0
   }
 
   has({ width, value }: Address): boolean {

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
-import type { RemoteObject } from '../../api/types.ts'
 import { bool } from '../../schema/define.ts'
 import { normaliseCIDR } from '../ip-policy/cidr.ts'
-import { heldRule, type RuleAction, sentAction } from '../ip-policy/rules.ts'
+import { type RuleAction, sentAction } from '../ip-policy/rules.ts'
 
 /** Name of the spec field below. */
 export const ACKNOWLEDGED = 'acknowledgeAPIRestriction'
@@ -21,20 +20,36 @@ export function acknowledged(spec: Readonly<Record<string, unknown>>): boolean {
   return spec[ACKNOWLEDGED] === true
 }
 
-/** A rule as a spec declares it. */
+/** A rule in the API's terms. */
 interface Rule {
   readonly cidr: string
-  readonly action: RuleAction
+  readonly action: string
 }
 
-/** Whether `after` may refuse an address that `before` admits: an allow rule is removed or a deny rule is added. */
-export function letsFewerIn(before: readonly RemoteObject[], after: readonly Rule[]): boolean {
-  const held = before.map((object) => ruleText(heldRule(object)))
-  const wanted = after.map((rule) => ruleText({ ...rule, action: sentAction(rule.action) }))
-  const goes = held.some((rule) => !rule.startsWith('deny ') && !wanted.includes(rule))
-  return goes || wanted.some((rule) => rule.startsWith('deny ') && !held.includes(rule))
+/** A rule of a spec in the API's terms. */
+export function specRule({ cidr, action }: { readonly cidr: string; readonly action: RuleAction }): Rule {
+  return { cidr, action: sentAction(action) }
 }
 
-function ruleText({ cidr, action }: { readonly cidr: string; readonly action: string }): string {
+/**
+ * Whether a policy with the rules `after` may refuse an address that it admits with the rules `before`: an allow rule is
+ * removed or a deny rule is added. The contract leaves open what a policy admits without any allow rule, or without any
+ * rule: the first allow may end that everybody is admitted, and so may the removal of the last rule.
+ */
+export function letsFewerIn(before: readonly Rule[], after: readonly Rule[]): boolean {
+  const held = new Set(before.map(ruleText))
+  const wanted = new Set(after.map(ruleText))
+  const goes = [...held].some((rule) => !(isDeny(rule) || wanted.has(rule)))
+  const comes = [...wanted].some((rule) => isDeny(rule) && !held.has(rule))
+  const isFirstAllow = [...held].every(isDeny) && ![...wanted].every(isDeny)
+  const isEmptied = held.size > 0 && wanted.size === 0
+  return goes || comes || isFirstAllow || isEmptied
+}
+
+function isDeny(rule: string): boolean {
+  return rule.startsWith('deny ')
+}
+
+function ruleText({ cidr, action }: Rule): string {
   return `${action} ${normaliseCIDR(cidr)}`
 }

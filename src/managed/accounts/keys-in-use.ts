@@ -2,7 +2,6 @@ import { type CustomResource, hasFinalizer, isDeleting } from '../cr.ts'
 import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
 import { tokenFingerprint } from '../outputs/held-token.ts'
 import type { KeyDependents, KeyUse } from '../reconcile/context.ts'
-import { messageName } from '../references/dependents.ts'
 import { type AccountKey, type AccountResource, keyOfAccount } from './account-resource.ts'
 import type { KeptKeys } from './kept-key.ts'
 
@@ -38,13 +37,11 @@ export class KeysInUse implements KeyDependents {
     let use: KeyUse | undefined
     for await (const dependent of this.#dependents(cr, id, digest)) {
       const account = keyOfAccount(dependent)
-      const [other] = this.#resources
+      const neededBy = this.#resources
         .membersOf(account)
         .filter((member) => member.metadata.uid !== cr.metadata.uid && (hasFinalizer(member) || !isDeleting(member)))
-        .map((member) => messageName(member, cr.metadata.namespace))
-        .sort((left, right) => (left < right ? -1 : 1))
-      use = { account, neededBy: other }
-      if (other !== undefined) break
+      use = { account, neededBy }
+      if (neededBy.length > 0) break
     }
     return use
   }

@@ -5,7 +5,8 @@ import type { Operation } from '../plan/plan.ts'
 import type { KeyUse } from '../reconcile/context.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { IN_USE_MS } from '../references/dependents.ts'
+import { IN_USE_MS, messageName } from '../references/dependents.ts'
+import { targetOf } from '../references/references.ts'
 import { reasons } from '../status/reasons.ts'
 import { referrerKey } from '../store/object-keys.ts'
 
@@ -31,7 +32,7 @@ export async function deletionOrder(run: Reconciliation, ids: readonly string[])
   let last: string | undefined
   for (const id of ids) {
     const use = await keyUseOf(run.context.keyDependents, run.descriptor, run.cr, id)
-    if (use?.neededBy !== undefined) throw inUse(use, use.neededBy)
+    if (use !== undefined && use.neededBy.length > 0) throw inUse(run, use)
     if (use === undefined || !isOwnAccount(run, use)) others.push(id)
     else last = id
   }
@@ -59,11 +60,24 @@ function isOwnAccount({ context, cr }: Reconciliation, { account }: KeyUse): boo
   return account.namespace === undefined || account.namespace === cr.metadata.namespace
 }
 
-function inUse({ account }: KeyUse, other: string): WaitError {
-  const remedy = 'put another key into the Secret of the account, or delete its other resources first'
+/**
+ * Names a resource that can be deleted first, if there is one. The bot that owns the key cannot: the API keeps it as long
+ * as it has the key.
+ */
+function inUse({ context, cr, descriptor }: Reconciliation, { account, neededBy }: KeyUse): WaitError {
+  const owners = descriptor.references.of(cr.spec).map((reference) => targetOf(context, cr, reference)?.metadata.uid)
+  const others = neededBy.filter(({ metadata }) => !owners.includes(metadata.uid))
+  const named = (others.length > 0 ? others : neededBy)
+    .map((each) => messageName(each, cr.metadata.namespace))
+    .sort((left, right) => (left < right ? -1 : 1))
+  const [other = 'none'] = named
+  const remedy =
+    others.length > 0
+      ? 'delete its other resources first'
+      : `set spec.deletionPolicy: Retain on ${other}, which then stays at the API and cannot go before its key`
   return new WaitError(
     reasons.Deleting,
-    `in use by ${shortName(account)}, which uses this key and is needed by ${other}: ${remedy}`,
+    `in use by ${shortName(account)}, which uses this key and is needed by ${other}: put another key into the Secret of the account, or ${remedy}`,
     IN_USE_MS,
   )
 }
@@ -81,7 +95,7 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
   if (refusedFor === undefined || (!memory.delete.lastCallSent && refusedFor < REFUSED_MS)) return false
   for (const held of heldIds(statusOf(cr))) {
     const use = await keyUseOf(context.keyDependents, descriptor, cr, held)
-    if (use !== undefined && use.neededBy === undefined && isOwnAccount(run, use)) return true
+    if (use !== undefined && use.neededBy.length === 0 && isOwnAccount(run, use)) return true
   }
   return false
 }

@@ -24,6 +24,8 @@ export interface AccessChange<Spec = CommonSpec> {
   /** The current state; undefined: the object is not created yet. */
   readonly remote: RemoteObject | undefined
   readonly children: readonly RemoteObject[]
+  /** The children of that parent in the collection of the object, as the account cache has them. */
+  siblings(parentId: string): readonly RemoteObject[]
 }
 
 /** Objects that keep callers out of the API. */

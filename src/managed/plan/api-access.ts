@@ -8,7 +8,7 @@ import { IN_USE_MS } from '../references/dependents.ts'
 import { wholesOf } from '../references/references.ts'
 import { targetView } from '../references/target-view.ts'
 import { reasons } from '../status/reasons.ts'
-import { referrerKey } from '../store/object-keys.ts'
+import { childKey, referrerKey } from '../store/object-keys.ts'
 import type { Wanted } from './desired.ts'
 import type { Operation } from './plan.ts'
 
@@ -21,12 +21,13 @@ import type { Operation } from './plan.ts'
 export async function refuseShutOut(
   run: Reconciliation,
   wanted: Wanted | undefined,
-  held: Omit<AccessChange, 'desired'>,
+  held: Pick<AccessChange, 'remote' | 'children'>,
 ): Promise<void> {
   const { context, cr, descriptor, session } = run
   const { apiAccess: access } = descriptor
   if (access?.type !== 'admits') return
-  const target = access.narrows({ ...held, desired: wanted?.desired })
+  const siblings = (parentId: string) => session.cache.find(run.collection, childKey(parentId))
+  const target = access.narrows({ ...held, siblings, desired: wanted?.desired })
   if (target === undefined) return
   const wholes = wholesOf(context, descriptor, cr).map(({ spec }) => spec)
   if ([cr.spec as Fields, ...wholes].some((spec) => access.acknowledged(spec))) return
@@ -93,7 +94,7 @@ const TEXTS: ReadonlySet<string> = new Set(['description', 'metadata'])
 
 function refusal(by: string, field: string, isDeletion: boolean): Error {
   const message =
-    `${by} enforces these rules on the API itself, and fewer addresses would be let in: ` +
+    `${by} enforces these rules on the API itself, and fewer addresses may be let in: ` +
     `check that Culvert's address stays allowed and set spec.${field}: true here or in the policy, or stop enforcing ${by} first`
   return isDeletion
     ? new WaitError(reasons.Deleting, message, IN_USE_MS)
@@ -101,6 +102,6 @@ function refusal(by: string, field: string, isDeletion: boolean): Error {
 }
 
 /** The state of an object before the change, for kinds without children. */
-export function heldAlone(remote: RemoteObject | undefined): Omit<AccessChange, 'desired'> {
+export function heldAlone(remote: RemoteObject | undefined): Pick<AccessChange, 'remote' | 'children'> {
   return { remote, children: [] }
 }

@@ -154,8 +154,8 @@ export interface KeyDependents {
 /** An account that uses a token. */
 export interface KeyUse {
   readonly account: AccountName & { readonly namespace?: string | undefined }
-  /** Another resource that is, or waits to be, in the account, as messages name it; undefined if there is none. */
-  readonly neededBy: string | undefined
+  /** The other resources that are, or wait to be, in the account. */
+  readonly neededBy: readonly CustomResource[]
 }
 
 /** Events about CRs, recorded on transitions only. */

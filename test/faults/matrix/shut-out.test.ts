@@ -1,4 +1,5 @@
 import { test } from 'vitest'
+import { DECIDED, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { ELSEWHERE } from '../simulation/api-server.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
@@ -11,7 +12,10 @@ const KINDS = new Set(['IPPolicy', 'IPPolicyRule', 'IPRestriction', 'Backend'])
 /** Addresses of the operator, and of others. */
 const OURS = { cidr: '127.0.0.0/8', action: 'Allow' }
 const OTHERS = { cidr: `${ELSEWHERE}/32`, action: 'Allow' }
+const DENIED = { cidr: '198.51.100.0/24', action: 'Deny' }
 const ACKNOWLEDGED = { acknowledgeAPIRestriction: true }
+/** Names of the first rules. */
+const NAMES = ['ours', 'others']
 /** Two resyncs of the account. */
 const LOOKS_MS = 130_000
 
@@ -23,6 +27,12 @@ interface Change {
   /** Whether the rules are resources of their own. */
   readonly fromRules: boolean
   readonly narrows: boolean
+  /** Whether it really shuts the operator out. */
+  readonly shutsOut: boolean
+  /** The rules before it. */
+  readonly before: readonly Fields[]
+  /** The service admits everybody as long as no rule allows anything. */
+  readonly isOpenAtFirst: boolean
   readonly act: (world: SimulatedWorld, more: Fields) => void
 }
 
@@ -58,14 +68,45 @@ const changes: readonly Change[] = [
   ),
 ]
 
+/** Where a policy without any rule that allows something admits everybody, as the contract leaves open. */
+const openChanges: readonly Change[] = [
+  fromOpen('the first allow comes beside a deny', [DENIED], (world, more) =>
+    world.apply('IPPolicy', 'office', { rules: [DENIED, OTHERS], ...more }),
+  ),
+  fromOpen('the first rule comes', [], (world, more) =>
+    world.apply('IPPolicy', 'office', { rules: [OTHERS], allowEmpty: true, ...more }),
+  ),
+  {
+    ...fromOpen('the last deny goes', [DENIED], (world, more) =>
+      world.apply('IPPolicy', 'office', { rules: [], allowEmpty: true, ...more }),
+    ),
+    shutsOut: false,
+  },
+  {
+    ...fromOpen('the first rule with allow is made', [DENIED], (world, more) =>
+      world.apply('IPPolicyRule', 'late', rule({ ...OTHERS, ...more })),
+    ),
+    fromRules: true,
+  },
+]
+
 function change(title: string, fromRules: boolean, narrows: boolean, act: Change['act']): Change {
-  return { title, fromRules, narrows, act }
+  return { title, fromRules, narrows, act, shutsOut: narrows, before: [OURS, OTHERS], isOpenAtFirst: false }
+}
+
+function fromOpen(title: string, before: readonly Fields[], act: Change['act']): Change {
+  return { ...change(title, false, true, act), before, isOpenAtFirst: true }
+}
+
+function worldOf(laboratory: Laboratory, { isOpenAtFirst }: Change): SimulatedWorld {
+  const choices = withAlternative(DECIDED, { name: 'without-allow', value: 'admitted' })
+  return laboratory.world({ kinds: KINDS, ...(isOpenAtFirst ? { choices } : {}) })
 }
 
 test('an edit of the rules of an enforced API restriction cannot lock the operator out unacknowledged', async () => {
   const laboratory = await Laboratory.open()
-  const list = new CaseList('shut out', 'simulation', { least: leastOf(36) })
-  for (const each of changes) {
+  const list = new CaseList('shut out', 'simulation', { least: leastOf(70) })
+  for (const each of [...changes, ...openChanges]) {
     const enforced = [
       ['enforced', { type: 'API', enforcement: 'Enforce', ...ACKNOWLEDGED }],
       ['enforced by a restriction made by hand', undefined],
@@ -77,7 +118,7 @@ test('an edit of the rules of an enforced API restriction cannot lock the operat
       const what = { write: each.title, point, fault: 'no acknowledgement' }
       list.add(what, await played(laboratory, each, restriction, isHeld && each.narrows))
     }
-    if (each.narrows) {
+    if (each.shutsOut) {
       const what = { write: each.title, point: 'enforced', fault: 'acknowledged by mistake, and reverted' }
       list.add(what, await shutOut(laboratory, each))
     }
@@ -88,16 +129,16 @@ test('an edit of the rules of an enforced API restriction cannot lock the operat
 /** @returns the problems after the change. */
 async function played(
   laboratory: Laboratory,
-  { fromRules, act }: Change,
+  change: Change,
   restriction: Fields | undefined,
   isRefused: boolean,
 ): Promise<readonly string[]> {
-  const world = laboratory.world({ kinds: KINDS })
+  const world = worldOf(laboratory, change)
   try {
     const oracle = await Oracle.watch(world)
-    const problems = [...(await begun(world, oracle, fromRules, restriction))]
+    const problems = [...(await begun(world, oracle, change, restriction))]
     if (problems.length > 0) return problems
-    act(world, {})
+    change.act(world, {})
     await world.advance(LOOKS_MS)
     const changed = world.all().filter((cr) => {
       return [...(cr.status?.conditions ?? [])].some(({ reason, status, message }) => {
@@ -121,15 +162,13 @@ async function played(
  * The operator is locked out anyway: every resource says why and what helps, and once its address is admitted again,
  * the reverted spec is applied.
  */
-async function shutOut(laboratory: Laboratory, { fromRules, act }: Change): Promise<readonly string[]> {
-  const world = laboratory.world({ kinds: KINDS })
+async function shutOut(laboratory: Laboratory, change: Change): Promise<readonly string[]> {
+  const world = worldOf(laboratory, change)
   try {
     const oracle = await Oracle.watch(world)
-    const problems = [
-      ...(await begun(world, oracle, fromRules, { type: 'API', enforcement: 'Enforce', ...ACKNOWLEDGED })),
-    ]
+    const problems = [...(await begun(world, oracle, change, { type: 'API', enforcement: 'Enforce', ...ACKNOWLEDGED }))]
     if (problems.length > 0) return problems
-    act(world, ACKNOWLEDGED)
+    change.act(world, ACKNOWLEDGED)
     await world.advance(LOOKS_MS)
     if (isOpen(world)) return ['an acknowledged change was not made']
     const lacking = [world.account, ...world.all()].filter((cr) => {
@@ -138,7 +177,7 @@ async function shutOut(laboratory: Laboratory, { fromRules, act }: Change): Prom
     })
     problems.push(...lacking.map((cr) => `${cr?.kind}/${cr?.metadata.name} does not say why`))
     // The spec is restored; deleted objects are gone once the operator gets through.
-    if (!fromRules) world.apply('IPPolicy', 'office', { rules: [OURS, OTHERS], ...ACKNOWLEDGED })
+    if (!change.fromRules) world.apply('IPPolicy', 'office', { rules: change.before, ...ACKNOWLEDGED })
     else for (const { metadata, kind } of world.all()) if (kind === 'IPRestriction') revert(world, metadata.name)
     await world.advance(LOOKS_MS)
     if (isOpen(world)) return [...problems, 'it got through although it was shut out']
@@ -154,14 +193,17 @@ async function shutOut(laboratory: Laboratory, { fromRules, act }: Change): Prom
 async function begun(
   world: SimulatedWorld,
   oracle: Oracle,
-  fromRules: boolean,
+  { fromRules, before }: Change,
   restriction: Fields | undefined,
 ): Promise<readonly string[]> {
   world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
-  world.apply('IPPolicy', 'office', fromRules ? { rulesSource: 'IPPolicyRules' } : { rules: [OURS, OTHERS] })
+  world.apply(
+    'IPPolicy',
+    'office',
+    fromRules ? { rulesSource: 'IPPolicyRules' } : { rules: before, ...emptyIf(before) },
+  )
   if (fromRules) {
-    world.apply('IPPolicyRule', 'ours', rule(OURS))
-    world.apply('IPPolicyRule', 'others', rule(OTHERS))
+    for (const [index, each] of before.entries()) world.apply('IPPolicyRule', NAMES[index] ?? '', rule(each))
   }
   if (restriction !== undefined) {
     world.apply('IPRestriction', 'api', { ipPolicyRefs: [{ name: 'office' }], ...restriction })
@@ -171,6 +213,10 @@ async function begun(
   const policy = world.get('IPPolicy', 'office')?.status?.id
   await world.api.ask('POST', '/ip_restrictions', { type: 'api', enforced: true, ip_policy_ids: [policy] })
   return unrest
+}
+
+function emptyIf({ length }: readonly Fields[]): Fields {
+  return length === 0 ? { allowEmpty: true } : {}
 }
 
 function isOpen({ account }: SimulatedWorld): boolean {

@@ -48,6 +48,6 @@ test('of two accounts that one key opens, the one that others need is told of', 
   const keys = keysOf({ idle: { key: 'one', beside: true }, needed: { key: 'one', beside: true } })
   expect(await keys.useOf(issuer, 'ak_1', digestOf('one'))).toEqual({
     account: { kind: 'Account', namespace: 'shop', name: 'needed' },
-    neededBy: 'Backend/web',
+    neededBy: [member],
   })
 })

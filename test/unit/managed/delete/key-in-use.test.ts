@@ -123,3 +123,22 @@ test('a bot that owns the key that an Account works with is not turned off', asy
   world.apply('BotUser', 'deploy', { displayName: 'Deploy', active: true })
   await world.until('on', () => isActive() === true, 60_000)
 })
+
+test('a key and the bot that owns it wait for each other, which the key says last, with a way out that helps', async () => {
+  const world = await withOwnKey('deploy')
+  world.deleteAccount()
+  for (const { kind, metadata } of world.all()) world.delete(kind, metadata.name)
+  const saidOf = () => readyOf(world, 'APIKey', 'ci')?.message ?? ''
+  await world.until('only two left', () => world.all().length === 2)
+  await world.until('said', () => saidOf().includes('spec.deletionPolicy: Retain on BotUser/deploy'))
+  await world.clock.advance(300_000)
+  expect(world.account.list('api_keys')).toHaveLength(1)
+  const { writes, events } = world
+  const before = [writes.length, events.length]
+  await world.clock.advance(300_000)
+  expect([writes.length, events.length]).toEqual(before)
+  world.patch('BotUser', 'deploy', { spec: { deletionPolicy: 'Retain' } })
+  await world.until('all gone', () => world.all().length === 0, 300_000)
+  expect([world.account.list('api_keys'), world.account.list('bot_users')]).toMatchObject([[], [{ name: 'Deploy' }]])
+  await world.until('the account gone', () => world.accountResource === undefined, 60_000)
+})
