@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { includes } from '../accounts/access.ts'
 import { type CustomResource, nameOf, shortName } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { isNamesake, markerOf } from './marker.ts'
@@ -39,9 +40,10 @@ export function alikeOf(
 
 /**
  * Reports such objects before another is created: only a person can tell whether they were the CR's or belong to
- * another owner.
+ * another owner. Only where the namespace may adopt such objects: elsewhere it is not told which exist.
  */
 export function tellAlike({ collection, context, cr, descriptor, session }: Reconciliation): void {
+  if (!includes(session.access.unmanagedObjects, 'Adopt')) return
   const free = [...session.cache.all(collection)].filter(
     ({ id }) => context.resources.holderOf(session.key, id) === undefined,
   )
