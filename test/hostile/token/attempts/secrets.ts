@@ -181,14 +181,16 @@ const UNMARKED: readonly Unmarked[] = [
     'no owners but resources of Culvert',
   ],
   // The garbage collector knows no such type, and would never collect it.
-  ...['culvert.dev/v0', 'culvert.dev/v1alpha1x', 'culvert.dev/'].map((apiVersion): Unmarked => [
-    `whose made-up owner has the version ${apiVersion}`,
-    (scene) => {
-      const [owner] = mark(scene, 'TunnelCredential').ownerReferences as readonly Fields[]
-      return { ...mark(scene, 'TunnelCredential'), ownerReferences: [{ ...owner, apiVersion, uid: MADE_UP }] }
-    },
-    'no owners but resources of Culvert',
-  ]),
+  ...['culvert.dev/v0', 'culvert.dev/v1alpha1x', 'culvert.dev/'].map(
+    (apiVersion): Unmarked => [
+      `whose made-up owner has the version ${apiVersion}`,
+      (scene) => {
+        const [owner] = mark(scene, 'TunnelCredential').ownerReferences as readonly Fields[]
+        return { ...mark(scene, 'TunnelCredential'), ownerReferences: [{ ...owner, apiVersion, uid: MADE_UP }] }
+      },
+      'no owners but resources of Culvert',
+    ],
+  ),
   [
     'with a finalizer',
     (scene) => ({ ...mark(scene, 'TunnelCredential'), finalizers: ['example.com/stay'] }),
@@ -303,7 +305,9 @@ const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, 
     'give it to a made-up owner of another version',
     (scene) => {
       const owner = { apiVersion: 'culvert.dev/v0', kind: 'TunnelCredential', name: 'made-up', uid: MADE_UP }
-      return { metadata: { ownerReferences: [...(mark(scene, 'TunnelCredential').ownerReferences as Fields[]), owner] } }
+      return {
+        metadata: { ownerReferences: [...(mark(scene, 'TunnelCredential').ownerReferences as Fields[]), owner] },
+      }
     },
     'no owners but resources of Culvert',
   ],
