@@ -1,6 +1,7 @@
 import type { ResourceType } from '../../src/kube/types.ts'
 import { KEPT_KEY_PREFIX } from '../../src/managed/accounts/kept-key.ts'
 import { roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
+import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
 import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
 import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
@@ -103,6 +104,7 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
       " + (has(request.subResource) && request.subResource != '' ? '/' + request.subResource : '')",
     granted: list(operationsOf(kinds)),
     ownResources: list(patched),
+    ownVersions: list([...new Set(kinds.managed.map(apiVersionOf))]),
     // The kinds that write outputs into each type of object.
     outputs: `{${[...outputKinds(kinds)].map(([resource, names]) => `${text(resource)}: ${list(names)}`).join(', ')}}`,
     name: '(object == null ? oldObject : object).metadata.name',
@@ -134,6 +136,11 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
   return Object.entries(variables).map(([name, expression]) => ({ name, expression }))
 }
 
+/** An owner that an output may get: the garbage collector collects what a made-up owner has only if it knows the type. */
+const isNewOwner = (owner: string): string =>
+  `${owner}.apiVersion in variables.ownVersions && ${owner}.kind in variables.outputs[variables.resource]`
+
+/** An owner that an output has, under whichever version it was written. */
 const isCulverts = (owner: string): string =>
   `${owner}.apiVersion.startsWith(${text(`${GROUP}/`)}) && ${owner}.kind in variables.outputs[variables.resource]`
 
@@ -174,7 +181,7 @@ const validations: readonly Validation[] = [
   validation('gives outputs only resources of Culvert as owners, and no finalizers', [
     '!variables.isOutput',
     'object == null',
-    `(variables.owners.all(owner, owner in variables.formerOwners || (${isCulverts('owner')}))` +
+    `(variables.owners.all(owner, owner in variables.formerOwners || (${isNewOwner('owner')}))` +
       ' && variables.finalizers == variables.formerFinalizers)',
   ]),
   validation('labels its own Secrets, and gives them neither owners nor finalizers', [
@@ -259,6 +266,10 @@ function outputKinds({ managed }: KindsRegistry): ReadonlyMap<string, readonly s
       all.map(({ kind }) => kind),
     ]),
   )
+}
+
+function apiVersionOf({ definition: { group, version } }: ManagedDescriptor): string {
+  return `${group}/${version}`
 }
 
 /** `group/plural`, or `plural` for the core group. */

@@ -43,14 +43,14 @@ export class SharedWorld {
     return new SharedWorld(world)
   }
 
-  /** Creates the resource or merges `spec` into its spec. `kind/name` of a namespace, as `shop/Backend/web`. */
-  apply(at: string, spec: Fields): void {
+  /** Creates the resource, with annotations if any, or merges `spec` into its spec. `kind/name` of a namespace, as `shop/Backend/web`. */
+  apply(at: string, spec: Fields, annotations: Readonly<Record<string, string>> = {}): void {
     const { kind, key } = placeOf(at)
     const type = typeOf(kind)
     if (this.world.kube.get(type, key) !== undefined) this.world.kube.mergePatch(type, key, { spec })
     else {
       const isByName = kind === 'IPPolicyRule' && 'name' in ((spec.ipPolicyRef as Fields | undefined) ?? {})
-      this.world.kube.create(type, key, { spec: isByName ? spec : { ...spec, accountRef } })
+      this.world.kube.create(type, key, { metadata: { annotations }, spec: isByName ? spec : { ...spec, accountRef } })
     }
   }
 

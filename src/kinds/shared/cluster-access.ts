@@ -69,7 +69,7 @@ export function accessField(members: readonly MemberKind[]) {
       requestsPerMinute: Type.Optional(
         integer({
           description:
-            "Maximum requests per minute, on average, that Culvert sends for these resources of each namespace. A list counts for the resource that needed it first. Requests over the limit wait, without delaying other namespaces; an operation in progress is not interrupted, but its excess is made up for later. Default: no limit besides the account's.",
+            "Maximum requests per minute, on average, that Culvert sends for each namespace that the entry selects, for all its resources together. If several entries select a namespace, the smallest number counts, whatever kinds they allow. A list counts for the resource that needed it first. Requests over the limit wait, without delaying other namespaces; an operation in progress is not interrupted, but its excess is made up for later. Default: no limit besides the account's.",
           minimum: 1,
           maximum: 60_000,
         }),

@@ -101,6 +101,19 @@ export function entriesFor(
     .map(({ entry }) => entry)
 }
 
+/**
+ * The requests per minute of a namespace with these labels, for all its resources together: the smallest number that an
+ * entry which selects it sets, whatever kinds it allows. Permissions add up, but an entry by itself tells how much a
+ * namespace sends at most, and no other entry may raise that. Undefined: no such entry sets a number.
+ */
+export function requestLimit(
+  entries: readonly AccessEntry[] = [],
+  labels: AccessRequest['labels'],
+): number | undefined {
+  const limits = selecting(entries, labels).flatMap(({ entry }) => entry.requestsPerMinute ?? [])
+  return limits.length === 0 ? undefined : Math.min(...limits)
+}
+
 /** The entries that select a namespace with these labels; none for an unknown namespace. */
 function selecting(entries: readonly AccessEntry[], labels: Labels | undefined): readonly GrantingEntry[] {
   if (labels === undefined) return []

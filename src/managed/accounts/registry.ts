@@ -5,7 +5,7 @@ import type { KindsRegistry } from '../kinds-registry.ts'
 import type { AccountMember, Accounts, MemberSession } from '../reconcile/context.ts'
 import { reasons } from '../status/reasons.ts'
 import type { Blocked } from './access.ts'
-import { type Access, type AccessRequest, accessOf, fullAccess } from './access.ts'
+import { type Access, type AccessRequest, accessOf, fullAccess, requestLimit } from './access.ts'
 import { type AccountKey, type AccountResource, accountKey, accountText } from './account-resource.ts'
 import { MemberAccess } from './member-access.ts'
 import { RequestShare } from './request-share.ts'
@@ -24,7 +24,7 @@ export class AccountRegistry implements Accounts {
   readonly #clock: Clock
   readonly #sessions = new Map<string, LiveSession>()
   readonly #absent = new Map<string, Blocked>()
-  /** By account, then by namespace and index of the entry. */
+  /** By account, then by namespace. */
   readonly #shares = new Map<string, Map<string, RequestShare>>()
   /** Sessions no longer handed out whose last calls are in flight. */
   readonly #ending = new Set<Promise<void>>()
@@ -51,7 +51,7 @@ export class AccountRegistry implements Accounts {
         session,
         access,
         request,
-        share: this.#shareOf(key, access, request),
+        share: this.#shareOf(key, resource, request),
         uid: cr.metadata.uid,
       })
     }
@@ -114,22 +114,16 @@ export class AccountRegistry implements Accounts {
     this.#ending.add(ending)
   }
 
-  /**
-   * If several entries allow a member, the one with the most requests counts. Each entry gives every namespace a share
-   * of its own.
-   */
-  #shareOf(key: AccountKey, { granted = [] }: Access, { namespace }: AccessRequest): RequestShare | undefined {
-    const limits = granted.map(({ entry }) => entry.requestsPerMinute ?? Number.POSITIVE_INFINITY)
-    const most = Math.max(...limits)
-    const index = granted[limits.indexOf(most)]?.index
-    if (index === undefined || most === Number.POSITIVE_INFINITY) return undefined
-    const name = `${namespace}/${index}`
+  /** One share for all members of a namespace, however many entries select it. */
+  #shareOf(key: AccountKey, { spec }: AccountResource, { namespace, labels }: AccessRequest): RequestShare | undefined {
+    const perMinute = key.kind === 'Account' ? undefined : requestLimit(spec.access, labels)
+    if (perMinute === undefined) return undefined
     const shares = this.#shares.get(accountText(key)) ?? new Map<string, RequestShare>()
     this.#shares.set(accountText(key), shares)
-    const known = shares.get(name)
-    if (known?.perMinute === most) return known
-    const share = new RequestShare(this.#clock, most)
-    shares.set(name, share)
+    const known = shares.get(namespace)
+    if (known?.perMinute === perMinute) return known
+    const share = new RequestShare(this.#clock, perMinute)
+    shares.set(namespace, share)
     return share
   }
 

@@ -29,7 +29,10 @@ export interface AccessEntry {
    * bound. Absent: any.
    */
   readonly labels?: Readonly<Record<string, string>>
-  /** For each namespace that the entry selects. Absent: only the account's own limit. */
+  /**
+   * For all resources together of each namespace that the entry selects; the smallest of several entries counts.
+   * Absent: no limit by this entry.
+   */
   readonly requestsPerMinute?: number
 }
 

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { includes } from '../accounts/access.ts'
 import { type CustomResource, nameOf, shortName } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { namesakeKey, unmarkedKey } from '../store/object-keys.ts'
@@ -46,9 +47,10 @@ function ownText({ spec }: CustomResource, markedBy: 'metadata' | 'name'): strin
 
 /**
  * Reports such objects before another is created: only a person can tell whether they were the CR's or belong to
- * another owner.
+ * another owner. Only where the namespace may adopt such objects: elsewhere it is not told which exist.
  */
 export function tellAlike({ collection, context, cr, descriptor, session }: Reconciliation): void {
+  if (!includes(session.access.unmanagedObjects, 'Adopt')) return
   const { markedBy } = descriptor.identity
   const text = ownText(cr, markedBy)
   const candidates = [

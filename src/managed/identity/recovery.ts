@@ -1,14 +1,16 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { isDeleting, nameOf, ownAttempt, withFinalizer } from '../cr.ts'
-import { CREATE_ATTEMPT } from '../names.ts'
+import { includes } from '../accounts/access.ts'
+import { isDeleting, nameOf, ownAttempt, shortName, withFinalizer } from '../cr.ts'
+import { CREATE_ATTEMPT, REMOTE_ID } from '../names.ts'
 import { withItsToken } from '../outputs/token-recovery.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { notPermitted } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
 import { namesakeKey } from '../store/object-keys.ts'
 import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
-import { copiesOf, ownershipClaim, recoverable } from './create-step.ts'
+import { copiesOf, type OwnershipClaim, ownershipClaim, recoverable } from './create-step.ts'
 import { markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { ownNote } from './ownership.ts'
 import { sought } from './read-object.ts'
@@ -78,11 +80,12 @@ async function takeNewest(run: Reconciliation, candidates: readonly RemoteObject
 
 async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
   const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
-  const object = claim.type === 'none' ? undefined : await notedObject(run, claim.id)
-  if (claim.type === 'none' || object === undefined) return undefined
+  // A hint does not permit a deletion either.
+  if (claim.type === 'none' || (claim.type === 'hint' && isDeleting(run.cr))) return undefined
+  refuseHint(run, claim)
+  const object = await notedObject(run, claim.id)
+  if (object === undefined) return undefined
   if (claim.type === 'hint') {
-    // A hint does not permit a deletion either.
-    if (isDeleting(run.cr)) return undefined
     throw new TerminalError(
       reasons.AlreadyExists,
       `a former resource of this name owned ${claim.id}, which still exists: to have it again, set ` +
@@ -92,6 +95,18 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
   }
   await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
   return takeMarked(run, object)
+}
+
+/**
+ * Anybody can write a note without a seal. Where the namespace may not adopt objects, its id is not looked up: whether
+ * an object of another exists would show in the answer. Nor is another object made, since the note may be true.
+ * @throws TerminalError the same for every id
+ */
+function refuseHint({ session }: Reconciliation, claim: OwnershipClaim): void {
+  if (claim.type !== 'hint' || includes(session.access.unmanagedObjects, 'Adopt')) return
+  throw notPermitted(
+    `the annotation ${REMOTE_ID} names ${claim.id}, and its seal does not show that it is this resource's: remove the annotation to have a new object made, or let the administrator of ${shortName(session.account)} set unmanagedObjects: Adopt in an entry of spec.access that allows this kind`,
+  )
 }
 
 /**

@@ -84,14 +84,12 @@ describe('an operator without --dns-endpoints', () => {
   )
 
   test('sends the API server no request about DNSEndpoints, and none exists', async () => {
-    const path = cluster.auditLogPath
-    if (path !== undefined) {
-      const uses = (await new AuditLog(path).entries(0)).filter(({ userAgent, resource }) => {
-        return userAgent === 'culvert' && resource === 'dnsendpoints'
-      })
-      expect(uses).toEqual([])
-      expect(await readFile(path, 'utf8')).toContain('reserveddomains')
-    }
+    const path = cluster.auditLogPath ?? expect.fail('the API server writes no audit log')
+    const uses = (await new AuditLog(path).entries(0)).filter(({ userAgent, resource }) => {
+      return userAgent === 'culvert' && resource === 'dnsendpoints'
+    })
+    expect(uses).toEqual([])
+    expect(await readFile(path, 'utf8')).toContain('reserveddomains')
     expect(await published()).toEqual([])
   })
 })

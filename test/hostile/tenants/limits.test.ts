@@ -17,6 +17,9 @@ let cluster: ControlPlane
 let world: World
 let shop: Tenant
 let account: SharedAccount
+/** The team whose domain and labels the other wants, with everything that it has at the API. */
+let victim: Tenant
+let prey: readonly string[]
 
 const selector = { namespaceSelector: { matchLabels: { team: 'shop' } } }
 const domains = ['shop.example.com', '*.shop.example.com']
@@ -29,7 +32,10 @@ beforeAll(async () => {
   shop = await tenant('shop')
   account = await SharedAccount.create(world, `shared-${shop.namespace}`, [
     { ...selector, domains, labels, kinds: allKinds },
+    { namespaceSelector: { matchLabels: { team: 'victim' } }, kinds: allKinds },
   ])
+  victim = await tenant('victim')
+  prey = await victimsObjects()
   await shop.apply('SSHCertificateAuthority', 'authority', inShared({}))
   await shop.ready('SSHCertificateAuthority', 'authority')
 })
@@ -42,6 +48,44 @@ async function tenant(team: string): Promise<Tenant> {
   const made = await Tenant.create(world, team)
   await label(world, made.namespace, { team })
   return made
+}
+
+/** @returns the addresses of the victim's objects: a domain, an edge on it, a group, and an agent with its tunnels. */
+async function victimsObjects(): Promise<readonly string[]> {
+  const manifests: readonly (readonly [kind: string, path: string, spec: Spec])[] = [
+    ['ReservedDomain', 'reserved_domains', { domain: 'blog.example.com' }],
+    ['Backend', 'backends/tunnel_group', group({ team: 'blog' })],
+    [
+      'Edge',
+      'edges/tls',
+      {
+        protocol: 'TLS',
+        hostports: [{ type: 'ReservedDomain', reservedDomainRef: { name: 'prey' }, port: 443 }],
+        backend: { name: 'prey' },
+      },
+    ],
+    ['TunnelCredential', 'credentials', credential(['bind:team=blog', 'bind:blog.example.com'])],
+  ]
+  const paths: string[] = []
+  for (const [kind, path, spec] of manifests) {
+    await victim.apply(kind, 'prey', inShared(spec))
+    await victim.ready(kind, 'prey')
+    paths.push(`/${path}/${(await victim.get(kind, 'prey'))?.status?.id}`)
+  }
+  const { token } = (await world.api.post('/credentials', { acl: ['bind:team=blog', 'bind:blog.example.com'] })).body
+  const agent = world.emulator.admin.connectAgent({
+    token: String(token),
+    bindings: [
+      { labels: { team: 'blog' }, domain: null, address: null },
+      { labels: null, domain: 'blog.example.com', address: null },
+    ],
+  })
+  return [...paths, `/tunnel_sessions/${String(agent.sessionId)}`]
+}
+
+async function stateOfPrey() {
+  const answers = await Promise.all(prey.map((path) => world.api.get(path)))
+  return answers.map(({ status, body }) => ({ status, body }))
 }
 
 function inShared(spec: Spec, shared = account): Spec {
@@ -180,6 +224,8 @@ describe('a team', () => {
   test.each(attempts.map((attempt, index) => [...attempt, index] as const))(
     'that %s (%s) makes no call',
     async (_what, kind, spec, reason, allowed, index) => {
+      const before = await stateOfPrey()
+      expect(before.map(({ status }) => status)).toEqual(prey.map(() => 200))
       const mark = world.mark()
       const name = `attempt-${index}`
       await shop.apply(kind, name, inShared(spec))
@@ -191,6 +237,10 @@ describe('a team', () => {
       expect(world.writes(mark)).toEqual([])
       await shop.apply(kind, `${name}-allowed`, inShared(allowed))
       await shop.ready(kind, `${name}-allowed`)
+      expect(await stateOfPrey()).toEqual(before)
+      const ids = prey.map((path) => path.split('/').at(-1) ?? '')
+      const about = world.writes(mark).filter(({ path }) => ids.some((id) => path.includes(id)))
+      expect(about).toEqual([])
     },
   )
 

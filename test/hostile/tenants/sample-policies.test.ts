@@ -16,6 +16,10 @@ const shared = (name: string) => ({ accountRef: { kind: 'ClusterAccount', name }
 const POLICY = { rulesSource: 'IPPolicyRules' }
 const own = { accountRef: { name: 'own' } }
 
+function edgeOn(...hosts: readonly string[]) {
+  return { protocol: 'TLS', hostports: hosts.map((host) => ({ type: 'Host', host, port: 443 })), ...own }
+}
+
 interface Case {
   readonly kind: string
   readonly spec: Readonly<Record<string, unknown>>
@@ -44,6 +48,16 @@ const cases: readonly Case[] = [
   { kind: 'ReservedDomain', spec: { domain: 'bank.example.com', ...own }, says: 'is not among the domains' },
   { kind: 'ReservedDomain', spec: { domain: 'x.shop.example.com', ...own }, says: 'is not among the domains' },
   { kind: 'AgentIngress', spec: { domain: 'example.com', ...own }, says: 'is not among the domains' },
+  // It would take every name below as well.
+  {
+    kind: 'AgentIngress',
+    spec: { domain: 'shop.example.com', ...own },
+    says: '*.shop.example.com is not among the domains',
+  },
+  { kind: 'Edge', spec: edgeOn('shop.example.com', 'b.apps.example.com'), says: '' },
+  { kind: 'Edge', spec: edgeOn(), says: '' },
+  { kind: 'Edge', spec: edgeOn('bank.example.com'), says: 'bank.example.com is not among the domains' },
+  { kind: 'Edge', spec: edgeOn('shop.example.com', 'x.shop.example.com'), says: 'x.shop.example.com is not among' },
   { kind: 'AgentIngress', spec: { domain: 'agents.apps.example.com', ...own }, says: '' },
 ]
 

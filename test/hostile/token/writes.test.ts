@@ -11,7 +11,16 @@ import { core, typeOf, World } from '../../cluster/support/world.ts'
 import { allowed } from './attempts/allowed.ts'
 import { otherCases } from './attempts/others.ts'
 import { dataCases } from './attempts/secrets.ts'
-import { type Case, type Scene, SERVICE_ACCOUNT_TOKEN, secret, type Thing } from './support/attempt.ts'
+import {
+  type Case,
+  configMap,
+  type Fields,
+  mark,
+  type Scene,
+  SERVICE_ACCOUNT_TOKEN,
+  secret,
+  type Thing,
+} from './support/attempt.ts'
 import { TokenHolder } from './support/token-holder.ts'
 
 const DENIED = `ValidatingAdmissionPolicy '${OPERATOR_POLICY}'`
@@ -166,6 +175,21 @@ test("who has these rights and no policy over them has the whole cluster; the op
   const { stdout } = await cluster.kubectl(['--token', token, 'auth', 'can-i', '*', '*', '--all-namespaces'])
   expect(stdout.trim()).toBe('yes')
 })
+
+test.each(['secrets', 'configmaps'])(
+  'what a thief plants with a made-up owner is soon collected: %s',
+  async (plural) => {
+    const { scene, thief } = stageOf('cluster')
+    const metadata = mark(scene, 'SSHCertificateAuthority')
+    const [owner] = metadata.ownerReferences as readonly Fields[]
+    const fields = { metadata: { ...metadata, ownerReferences: [{ ...owner, uid: crypto.randomUUID() }] } }
+    const planted =
+      plural === 'secrets' ? secret(scene.tenant, 'planted', fields) : configMap(scene.tenant, 'planted', fields)
+    const { status, body } = await thief.attempt({ verb: 'create', on: planted }, { dryRun: false })
+    expect(status, String(body.message)).toBe(201)
+    await until('it is collected', async () => ((await admin.versions(planted)).length === 0 ? true : undefined))
+  },
+)
 
 test.each(allowed)('the same token $title, as the operator does', async ({ given, attempt }) => {
   const { scene, thief } = stageOf('namespace')

@@ -137,8 +137,13 @@ const elsewhere: readonly Case[] = [
   },
 ]
 
-/** Ways to omit a part of the marks, and the message that refuses each. */
-const UNMARKED: readonly (readonly [what: string, metadata: (scene: Scene) => Fields, says: string])[] = [
+/** A UID that no object has. */
+const MADE_UP = '00000000-0000-4000-8000-000000000000'
+
+/** A way to omit a part of the marks, and the message that refuses it. */
+type Unmarked = readonly [what: string, metadata: (scene: Scene) => Fields, says: string]
+
+const UNMARKED: readonly Unmarked[] = [
   ['without a mark', () => ({}), 'notes on every output'],
   ['with the label alone', (scene) => ({ labels: mark(scene, 'TunnelCredential').labels }), 'notes on every output'],
   ['with the note alone', () => note('TunnelCredential'), 'creates outputs only with its label'],
@@ -175,6 +180,17 @@ const UNMARKED: readonly (readonly [what: string, metadata: (scene: Scene) => Fi
     },
     'only resources of Culvert as owners',
   ],
+  // The garbage collector knows no such type, and would never collect it.
+  ...['culvert.dev/v0', 'culvert.dev/v1alpha1x', 'culvert.dev/'].map(
+    (apiVersion): Unmarked => [
+      `whose made-up owner has the version ${apiVersion}`,
+      (scene) => {
+        const [owner] = mark(scene, 'TunnelCredential').ownerReferences as readonly Fields[]
+        return { ...mark(scene, 'TunnelCredential'), ownerReferences: [{ ...owner, apiVersion, uid: MADE_UP }] }
+      },
+      'no owners but resources of Culvert',
+    ],
+  ),
   [
     'with a finalizer',
     (scene) => ({ ...mark(scene, 'TunnelCredential'), finalizers: ['example.com/stay'] }),
@@ -285,6 +301,16 @@ const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, 
   ['take the note off', () => ({ metadata: { annotations: null } }), 'notes on every output'],
   ['name another kind in the note', () => ({ metadata: note('Edge') }), 'notes on every output'],
   ['set a finalizer', () => ({ metadata: { finalizers: ['example.com/stay'] } }), 'no finalizers'],
+  [
+    'give it to a made-up owner of another version',
+    (scene) => {
+      const owner = { apiVersion: 'culvert.dev/v0', kind: 'TunnelCredential', name: 'made-up', uid: MADE_UP }
+      return {
+        metadata: { ownerReferences: [...(mark(scene, 'TunnelCredential').ownerReferences as Fields[]), owner] },
+      }
+    },
+    'no owners but resources of Culvert',
+  ],
   [
     'give it to somebody else',
     ({ uids }) => {
