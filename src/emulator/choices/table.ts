@@ -227,6 +227,18 @@ export const CHOICES = {
     decided: 'as-sent',
     values: { 'as-sent': 'as they were sent', added: '`content-type: text/plain` is added' },
   },
+  'rules-taken': {
+    point: '`inbound`, `outbound` and `actions` in a body',
+    about: 'behaviour',
+    decided: 'list',
+    values: { list: 'lists, or a single object', object: 'a single object, as the contract shows; a list: 400' },
+  },
+  'module-contents': {
+    point: 'what a disabled edge module refers to',
+    about: 'behaviour',
+    decided: 'optional',
+    values: { optional: 'may be left out', mandatory: 'must be sent, as for an enabled one: else 400' },
+  },
   'enforced-default': {
     point: '`enforced` of an IP restriction where it was not sent',
     about: 'behaviour',

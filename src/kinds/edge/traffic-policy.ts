@@ -14,6 +14,22 @@ function sentRule({ name, expressions = [], actions = [] }: Rule): Fields {
   return given({ name, expressions, actions: actions.map(({ type, config }) => given({ type, config })) })
 }
 
+/**
+ * The sent policy with rules and actions as single objects, as the contract shows them (`management-api.md § Edges and
+ * backends`): for an API that takes no lists. Undefined where there is more than one of them.
+ */
+export function policyOfObjects({ inbound, outbound, ...others }: Fields): Fields | undefined {
+  const rules = [...listOf(inbound), ...listOf(outbound)].map((rule) => objectOf(rule) ?? {})
+  const lists = [inbound, outbound, ...rules.map(({ actions }) => actions)].map(listOf)
+  if (lists.some(({ length }) => length > 1)) return undefined
+  const single = (list: unknown): unknown => listOf(list)[0]
+  const ruleOf = (list: unknown): Fields | undefined => {
+    const rule = objectOf(single(list))
+    return rule && given({ ...rule, actions: single(rule.actions) })
+  }
+  return { ...others, ...given({ inbound: ruleOf(inbound), outbound: ruleOf(outbound) }) }
+}
+
 /** A traffic policy as returned, in the form in which it is sent: absent members are left out. */
 export function heldPolicy({ inbound, outbound }: Fields): Fields {
   return { inbound: listOf(inbound).map(heldRule), outbound: listOf(outbound).map(heldRule) }

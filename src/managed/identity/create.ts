@@ -14,6 +14,7 @@ import { formatAttempt } from './attempt.ts'
 import { stepOf } from './create-step.ts'
 import { noteMade } from './gone.ts'
 import type { Answer } from './identity-memory.ts'
+import { afterForm, formToSend } from './other-form.ts'
 import { recoverObject } from './recovery.ts'
 import { resolveUnknown } from './resolve-unknown.ts'
 import { scanFor, take } from './take-object.ts'
@@ -75,6 +76,7 @@ export async function createObject(
     modules: [...new Set([...earlier, ...created])],
   }
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
+  const form = formToSend(run, body)
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   // An etcd restore may bring back the previous attempt number. This one was sent since, so a scan must decide then.
@@ -85,12 +87,12 @@ export async function createObject(
   try {
     const options = { ...run.because(again(reason, attempt)), priority: 'create' as const }
     const object = await context.inFlight.during(session, wanted.references.ids, () => {
-      return session.cache.create(collection, body, options)
+      return session.cache.create(collection, form, options)
     })
     answer = { nonce, number: attempt.number, object }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
-    if (found === undefined) throw error
+    if (found === undefined) throw afterForm(run, body, form, error)
     await refuseUnfitFound(run, { ...attempt, object: found })
     return take(run, found, attempt)
   }
