@@ -32,6 +32,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     }
     expect((await world.api.call('GET', '/no_such_path')).status).toBe(404)
   },
+  'unknown-reference=not-found': (world) => namesNothing(world, 404),
+  'unknown-reference=conflict': (world) => namesNothing(world, 409),
   'update-answer=empty-object': (world) => updatesAnswered(world, 200, '{}'),
   'update-answer=nothing': (world) => updatesAnswered(world, 204, ''),
   'list-order=oldest-first': async (world) => {
@@ -185,6 +187,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     expect((await edge([])).status).toBe(400)
     expect((await edge({ ...rule, actions: [{ type: 'log' }] })).status).toBe(400)
     expect((await edge(rule)).status).toBe(200)
+    expect((await edge([rule, rule])).status).toBe(200)
   },
   'module-contents=mandatory': async (world) => {
     const off = { backend: { enabled: false }, ip_restriction: { enabled: false } }
@@ -255,6 +258,12 @@ test.each(ALTERNATIVES)('$name=$value does what it says', async (alternative) =>
     await world.close()
   }
 })
+
+async function namesNothing(world: World, status: number): Promise<void> {
+  const body = { ip_policy_id: 'ipp_none', cidr: '10.0.0.0/8', action: 'deny' }
+  const answer = await world.api.call('POST', '/ip_policy_rules', { body })
+  expect(answer.status).toBe(status)
+}
 
 async function refused(world: World, text: RegExp): Promise<void> {
   const answer = await world.api.call('POST', '/ip_policies', { body: { nonsense: 1 } })

@@ -45,6 +45,12 @@ export const CHOICES = {
     decided: 'not-found',
     values: { 'not-found': '404', gone: '410' },
   },
+  'unknown-reference': {
+    point: 'HTTP status for an id in a body that names nothing',
+    about: 'spelling',
+    decided: 'invalid',
+    values: { invalid: '400', 'not-found': '404', conflict: '409' },
+  },
   'update-answer': {
     point:
       'answer to an update where the contract shows none (TLS edges, SSH user certificates, CAs, event destinations)',
@@ -231,7 +237,10 @@ export const CHOICES = {
     point: '`inbound`, `outbound` and `actions` in a body',
     about: 'behaviour',
     decided: 'list',
-    values: { list: 'lists, or a single object', object: 'a single object, as the contract shows; a list: 400' },
+    values: {
+      list: 'lists, or a single object',
+      object: 'a single object, as the contract shows; a list of none or one: 400',
+    },
   },
   'module-contents': {
     point: 'what a disabled edge module refers to',

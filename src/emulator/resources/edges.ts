@@ -139,12 +139,15 @@ function checkContents(module: EdgeModule, { given }: Draft): void {
 function refuseLists(policy: Json | undefined): void {
   if (!isJsonObject(policy)) return
   for (const direction of ['inbound', 'outbound']) {
-    const rule = policy[direction]
-    if (Array.isArray(rule)) throw invalid(`policy.${direction}`, 'must be an object')
-    if (isJsonObject(rule) && Array.isArray(rule.actions)) {
-      throw invalid(`policy.${direction}.actions`, 'must be an object')
+    refuseList(policy[direction], `policy.${direction}`)
+    for (const rule of [policy[direction]].flat()) {
+      if (isJsonObject(rule)) refuseList(rule.actions, `policy.${direction}.actions`)
     }
   }
+}
+
+function refuseList(value: Json | undefined, at: string): void {
+  if (Array.isArray(value) && value.length < 2) throw invalid(at, 'must be an object, or a list of several')
 }
 
 function restrictedBy(module: EdgeModule, edge: StoredObject): Link[] {

@@ -15,19 +15,24 @@ function sentRule({ name, expressions = [], actions = [] }: Rule): Fields {
 }
 
 /**
- * The sent policy with rules and actions as single objects, as the contract shows them (`management-api.md § Edges and
- * backends`): for an API that takes no lists. Undefined where there is more than one of them.
+ * The sent policy with a single rule or action as an object, as the contract shows it (`management-api.md § Edges and
+ * backends`), and without empty lists: for an API that takes lists of several alone, or none.
  */
-export function policyOfObjects({ inbound, outbound, ...others }: Fields): Fields | undefined {
-  const rules = [...listOf(inbound), ...listOf(outbound)].map((rule) => objectOf(rule) ?? {})
-  const lists = [inbound, outbound, ...rules.map(({ actions }) => actions)].map(listOf)
-  if (lists.some(({ length }) => length > 1)) return undefined
-  const single = (list: unknown): unknown => listOf(list)[0]
-  const ruleOf = (list: unknown): Fields | undefined => {
-    const rule = objectOf(single(list))
-    return rule && given({ ...rule, actions: single(rule.actions) })
-  }
-  return { ...others, ...given({ inbound: ruleOf(inbound), outbound: ruleOf(outbound) }) }
+export function policyOfObjects({ inbound, outbound, ...others }: Fields): Fields {
+  return { ...others, ...given({ inbound: single(inbound), outbound: single(outbound) }) }
+}
+
+function single(rules: unknown): unknown {
+  return objectUnlessSeveral(
+    listOf(rules).map((rule) => {
+      const { actions, ...others } = objectOf(rule) ?? {}
+      return { ...others, ...given({ actions: objectUnlessSeveral(listOf(actions)) }) }
+    }),
+  )
+}
+
+function objectUnlessSeveral(list: readonly unknown[]): unknown {
+  return list.length > 1 ? list : list[0]
 }
 
 /** A traffic policy as returned, in the form in which it is sent: absent members are left out. */

@@ -7,6 +7,7 @@ import { CREATE_ATTEMPT } from '../names.ts'
 import { refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issued.ts'
 import { reserveToken, storeToken } from '../outputs/token.ts'
 import { markerText, type Wanted } from '../plan/desired.ts'
+import { lastingAbsence } from '../plan/lasting-absence.ts'
 import { planCreate } from '../plan/plan.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Attempt } from './attempt.ts'
@@ -92,11 +93,12 @@ export async function createObject(
     answer = { nonce, number: attempt.number, object }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
-    if (found === undefined) throw afterForm(run, body, form, error)
+    if (found === undefined) throw afterForm(run, body, form, unlessAbsent(run, wanted, error))
     await refuseUnfitFound(run, { ...attempt, object: found })
     return take(run, found, attempt)
   }
   memory.identity.answer = answer
+  memory.plan.written()
   memory.identity.createdHere = true
   noteMade(run, collection, answer.object.id)
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
@@ -177,6 +179,12 @@ async function afterFailedCreate(
   }
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
   return undefined
+}
+
+/** A 404 that lasts is about an object that the body names: the collection itself has just been listed. */
+function unlessAbsent(run: Reconciliation, { references }: Wanted, error: unknown): unknown {
+  const isAbsence = error instanceof ApiError && error.definite && error.code === 'NotFound'
+  return isAbsence && references.ids.length > 0 ? lastingAbsence(run, 'POST', error) : error
 }
 
 /** Whether an object that the same request made before may be why the API refuses it. */

@@ -13,6 +13,7 @@ import { ModelWorld } from '../../builders/model-world.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
 const STATUSES: readonly (readonly [ApiErrorCode, number])[] = [
   ['Conflict', 409],
   ['Invalid', 400],
@@ -85,6 +86,7 @@ test.each(STATUSES)('an update refused as %s with %i is sent the other way once'
   const sent: unknown[] = []
   const run = {
     collection: {},
+    memory: { plan: { written: () => undefined } },
     because: () => ({}),
     session: {
       cache: {
@@ -106,7 +108,8 @@ describe('a service that takes rules of a policy only as single objects', () => 
     const world = ModelWorld.start()
     world.account.refusing = ({ method, path, body }) => {
       const { inbound } = (body?.policy ?? {}) as { readonly inbound?: unknown }
-      return Array.isArray(inbound) ? refusal('Invalid', 400, `${method} ${path}: policy.inbound: an object`) : undefined
+      const isRefused = Array.isArray(inbound) && inbound.length < 2
+      return isRefused ? refusal('Invalid', 400, `${method} ${path}: policy.inbound: an object`) : undefined
     }
     return world
   }
@@ -126,18 +129,12 @@ describe('a service that takes rules of a policy only as single objects', () => 
     world.kill()
   })
 
-  test('gets the first form of what it refuses in both, which the condition quotes, every ten minutes', async () => {
+  test('gets the first form of what it refuses in both, and the condition says so', async () => {
     const world = start()
-    const more = { inbound: [...trafficPolicy.inbound, ...trafficPolicy.inbound] }
-    world.apply('Edge', 'ci', { protocol: 'TCP', trafficPolicy: more })
-    await world.clock.advance(5 * MINUTE)
-    expect(toEdges(world)).toEqual(['POST edges/tcp'])
-    const { length } = world.writes
-    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'Rejected' })
     world.account.refusing = () => refusal('Invalid', 400, 'no')
     world.apply('Edge', 'ci', { protocol: 'TCP', trafficPolicy })
     await world.clock.advance(5 * MINUTE)
-    expect(toEdges(world, length)).toEqual(['POST edges/tcp', 'POST edges/tcp'])
+    expect(toEdges(world)).toEqual(['POST edges/tcp', 'POST edges/tcp'])
     expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'Rejected' })
     world.kill()
   })
@@ -173,6 +170,45 @@ describe('a service that wants what a module refers to, also where it is disable
     expect(isReady(world, 'Edge')).toBe(true)
     expect(world.account.list('edges/tcp')).toMatchObject([{ backend: { enabled: false } }])
     expect(toEdges(world, length)).toEqual(['PATCH edges/tcp', 'PATCH edges/tcp'])
+    world.kill()
+  })
+})
+
+describe('a service that answers 404 for an id in a body', () => {
+  const absent = refusal('NotFound', 404, 'there is no bkdtg_1')
+
+  test('is asked to create again soon, then every ten minutes, and the condition says what is missing', async () => {
+    const world = ModelWorld.start()
+    world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
+    world.account.refusing = ({ method, path }) => (method === 'POST' && path === 'edges/tcp' ? absent : undefined)
+    world.apply('Edge', 'ci', { protocol: 'TCP', backend: { name: 'web' } })
+    await world.clock.advance(30 * SECOND)
+    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'ApiError' })
+    await world.clock.advance(10 * MINUTE)
+    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'Rejected' })
+    const { length } = world.writes
+    await world.clock.advance(HOUR)
+    expect(toEdges(world, length).length).toBeLessThanOrEqual(7)
+    world.account.refusing = undefined
+    await world.until('Ready', () => isReady(world, 'Edge'), 15 * MINUTE)
+    expect(world.account.list('edges/tcp')).toHaveLength(1)
+    world.kill()
+  })
+
+  test('is asked to update again soon, then every ten minutes, without a list for each', async () => {
+    const world = ModelWorld.start()
+    world.apply('Edge', 'ci', { protocol: 'TCP' })
+    await world.until('Ready', () => isReady(world, 'Edge'))
+    world.account.refusing = ({ method }) => (method === 'PATCH' ? absent : undefined)
+    world.apply('Edge', 'ci', { protocol: 'TCP', description: 'edited' })
+    await world.clock.advance(10 * MINUTE)
+    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'Rejected' })
+    const { length } = world.writes
+    await world.clock.advance(HOUR)
+    expect(toEdges(world, length).length).toBeLessThanOrEqual(7)
+    world.account.refusing = undefined
+    await world.until('Ready', () => isReady(world, 'Edge'), 15 * MINUTE)
+    expect(world.account.list('edges/tcp')).toMatchObject([{ description: 'edited' }])
     world.kill()
   })
 })
