@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { setPriority, tmpdir } from 'node:os'
@@ -15,6 +16,9 @@ const LOW_PRIORITY = 10
 
 /** The first seed of this run: a run does not repeat the previous one unless asked to. */
 const SEEDS_FROM = process.env.CULVERT_SEEDS_FROM ?? String(drawBase(Math.random()))
+
+/** Draws the choices of the servers that 2,000 of the seeds meet. */
+const MIX = process.env.CULVERT_FAULTS_MIX ?? randomBytes(4).toString('hex')
 
 /** A run of vitest. */
 interface Run {
@@ -44,6 +48,7 @@ const real: readonly Run[] = [
 async function main(folder: string): Promise<number> {
   console.log(`the lists of cases are kept in ${folder}`)
   console.log(`the seeds are those from ${SEEDS_FROM} on: CULVERT_SEEDS_FROM=${SEEDS_FROM} repeats them`)
+  console.log(`every fifth of them meets a server with choices drawn by CULVERT_FAULTS_MIX=${MIX}`)
   await empty(folder)
   const codes = await Promise.all([run(simulation, folder), inTurn(real, folder)])
   const rows = rowsOf(await listsIn(folder), await reportsIn(folder))
@@ -72,6 +77,7 @@ async function run({ name, args, workers, isPatient = false }: Run, folder: stri
       ...process.env,
       CULVERT_FAULTS: 'all',
       CULVERT_SEEDS_FROM: SEEDS_FROM,
+      CULVERT_FAULTS_MIX: MIX,
       CULVERT_MATRIX_FOLDER: folder,
       ...(workers === undefined ? {} : { VITEST_MAX_WORKERS: String(workers) }),
     },

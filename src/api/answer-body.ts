@@ -6,11 +6,15 @@ import type { Dispatcher } from 'undici'
 const MAX_DEPTH = 100
 /** Values are limited apart from bytes: `[],` is three bytes, but an object of forty bytes in memory. */
 const MAX_VALUES = 500_000
+/** Longer than any message that is shown, in UTF-16 code units. */
+const MAX_TEXT = 4096
 
 /** The body of an answer, read as far as it can be. */
 export interface AnswerBody {
   /** The parsed body; undefined when it is empty or not usable. */
   readonly value: unknown
+  /** The beginning of a body that is text and not JSON. */
+  readonly text?: string
   /** Why the body is not usable, as the end of a sentence: `not JSON`. */
   readonly problem: string | undefined
   /** Size of the body in bytes. */
@@ -64,7 +68,7 @@ function parseBody(bytes: Buffer): AnswerBody {
   try {
     return { value: JSON.parse(text), problem: undefined, bytes: size, values }
   } catch {
-    return bad('not JSON', values)
+    return { ...bad('not JSON', values), text: text.slice(0, MAX_TEXT) }
   }
 }
 

@@ -17,6 +17,8 @@ export interface FailedAnswer {
   readonly status: number
   /** The parsed body; undefined when it is not JSON. */
   readonly body: unknown
+  /** The body if it is plain text and not JSON: for people, since an intermediary may have answered. */
+  readonly sentence?: string | undefined
   readonly operationId: string | undefined
   readonly retryAfterMs: number | undefined
 }
@@ -29,9 +31,10 @@ export interface FailedAnswer {
 export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
   const { status } = answer
   const error = apiErrorBody(answer.body)
+  const told = error?.message ?? answer.sentence
   const operationId = answer.operationId ?? operationIdFor(call, error?.operationId)
   const secrets = operationId === undefined ? call.secrets : [...call.secrets, operationId]
-  const said = error?.message === undefined ? '' : cut(redact(printable(error.message), secrets), MAX_MESSAGE)
+  const said = told === undefined ? '' : cut(redact(printable(told), secrets), MAX_MESSAGE)
   return new ApiError(codeOf(status), `${call.label}: ${said === '' ? describe(status) : said}`, {
     status,
     errorCode: error?.code === undefined ? undefined : cut(redact(printable(error.code), call.secrets), MAX_CODE),
@@ -72,16 +75,32 @@ interface ApiErrorBody {
 /**
  * Members in which JSON error bodies carry the message for people, and their code. The contract shows no error body.
  */
-const MESSAGES = ['msg', 'message', 'detail', 'error_description', 'title', 'error'] as const
+const MESSAGES = [
+  'msg',
+  'message',
+  'detail',
+  'error_description',
+  'title',
+  'error',
+  'errors',
+  'reason',
+  'description',
+] as const
 const ERROR_CODES = ['error_code', 'code', 'type', 'error'] as const
+/** How deep, and how far into a list, a message is searched for. */
+const SEARCHED = 4
 
-/** Reads an error body from any members it shares with a common shape; undefined when it has none. */
+/** Reads an error body of any shape in which something is said; undefined when nothing is. */
 function apiErrorBody(body: unknown): ApiErrorBody | undefined {
+  if (Array.isArray(body)) {
+    const message = textIn(body, SEARCHED)
+    return message === undefined ? undefined : { message, code: undefined, operationId: undefined }
+  }
   if (!isRecord(body)) return undefined
   const { error, details, status_code: status } = body
   const inner = isRecord(error) ? error : body
-  const message = textAmong(inner, MESSAGES)
-  const code = textAmong(inner, ERROR_CODES)
+  const message = textIn(inner, SEARCHED)
+  const code = codeAmong(inner)
   if (message === undefined && code === undefined && typeof status !== 'number') return undefined
   const operationId = isRecord(details) ? details.operation_id : undefined
   return {
@@ -91,9 +110,26 @@ function apiErrorBody(body: unknown): ApiErrorBody | undefined {
   }
 }
 
-function textAmong(body: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
-  const found = names.map((name) => body[name]).find((value) => typeof value === 'string' && value !== '')
-  return typeof found === 'string' ? found : undefined
+/** The first message in a text, in the entries of a list, or in the known members of an object. */
+function textIn(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'string') return value === '' ? undefined : value
+  if (depth === 0) return undefined
+  const inside = Array.isArray(value) ? value.slice(0, SEARCHED) : isRecord(value) ? membersOf(value) : []
+  for (const each of inside) {
+    const text = textIn(each, depth - 1)
+    if (text !== undefined) return text
+  }
+  return undefined
+}
+
+function membersOf(body: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return MESSAGES.map((name) => (Object.hasOwn(body, name) ? body[name] : undefined))
+}
+
+function codeAmong(body: Readonly<Record<string, unknown>>): string | undefined {
+  const codes = ERROR_CODES.map((name) => body[name])
+  const found = codes.find((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''))
+  return found === undefined ? undefined : String(found)
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

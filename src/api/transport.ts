@@ -169,7 +169,7 @@ export class Transport {
   #judge(
     call: CallContext,
     response: Dispatcher.ResponseData,
-    { value: body, problem, ...size }: AnswerBody,
+    { value: body, problem, text, ...size }: AnswerBody,
     mayBeAbsent: boolean,
   ): Omit<Answer, 'sentAt'> {
     const status = response.statusCode
@@ -182,6 +182,7 @@ export class Transport {
     throw answerError(call, {
       status,
       body,
+      ...(isPlainText(response) ? { sentence: text } : {}),
       operationId,
       retryAfterMs: parseRetryAfter(header(response, 'retry-after'), this.#options.clock.now()),
     })
@@ -229,4 +230,9 @@ function label(outgoing: OutgoingRequest): string {
 
 function aborted(call: string, definite: boolean, cause: unknown): ApiError {
   return new ApiError('Aborted', `${call}: cancelled by the caller`, { definite, cause })
+}
+
+/** HTML and the like would not be read by people. */
+function isPlainText(response: Dispatcher.ResponseData): boolean {
+  return /^text\/plain\b/i.test(header(response, 'content-type') ?? '')
 }

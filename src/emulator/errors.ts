@@ -170,6 +170,9 @@ export function errorAnswer(choices: Choices, name: ErrorName, { message, operat
 function statusOf(choices: Choices, name: ErrorName): number {
   const { status, code } = ERRORS[name]
   if (name === 'notFound') return choices['unknown-id'] === 'gone' ? 410 : status
+  if (name === 'unknownReference' && choices['unknown-reference'] !== 'invalid') {
+    return choices['unknown-reference'] === 'conflict' ? 409 : 404
+  }
   switch (choices['refusal-status']) {
     case 'by-class':
       return status

@@ -68,8 +68,8 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
       .flatMap((module) => module.problems(spec)),
   fields: {
     ...plainFields,
-    // What a rule or an action leaves out, the service may fill in.
-    open: ['tls_termination', 'policy'],
+    // What a rule or an action leaves out, the service may fill in. A disabled module may have to keep what it refers to.
+    open: edgeModules.map(({ name }) => name),
     setBy: (spec) => {
       const named = modulesOf(spec).filter(({ field }) => spec[field] !== undefined)
       return [
@@ -120,17 +120,27 @@ function desiredModule(
 ): Fields | undefined {
   const { spec } = desired
   if (wantsModule(spec, module)) return module.sent(desired, remote && heldModule(remote, module))
-  if (spec[module.field] !== undefined) return switchedOff(remote, module)
+  // To a new edge, a disabled module says nothing, and a service may want one to have contents.
+  if (spec[module.field] !== undefined) return remote && switchedOff(remote, module)
   return remote !== undefined && isOurs(desired, module.field) ? DISABLED : undefined
 }
 
-/** For an API that refuses a disabled module with contents: sends only that it is disabled. */
-function otherwise(body: Fields): Fields | undefined {
-  const off = edgeModules.filter(({ name }) => {
-    const value = objectOf(body[name])
-    return value !== undefined && value.enabled === false && Object.keys(value).length > 1
+/** For an API that wants other forms of modules. */
+function otherwise(body: Fields, remote?: RemoteObject): Fields | undefined {
+  const others = edgeModules.flatMap((module) => {
+    const other = otherModule(module, objectOf(body[module.name]), remote)
+    return other === undefined ? [] : [[module.name, other] as const]
   })
-  return off.length === 0 ? undefined : { ...body, ...Object.fromEntries(off.map(({ name }) => [name, DISABLED])) }
+  return others.length === 0 ? undefined : { ...body, ...Object.fromEntries(others) }
+}
+
+/** A disabled module without its contents, or with them if it was sent without; of an enabled one, its other form. */
+function otherModule(module: EdgeModule, sent: Fields | undefined, remote?: RemoteObject): Fields | undefined {
+  if (sent === undefined) return undefined
+  if (sent.enabled !== false) return module.otherwise?.(sent)
+  if (Object.keys(sent).length > 1) return DISABLED
+  const kept = remote && switchedOff(remote, module)
+  return kept !== undefined && Object.keys(kept).length > 1 ? kept : undefined
 }
 
 /** Hostports and lists of ids are sets; the API may return them in any order. */

@@ -153,9 +153,9 @@ function desiredCertificate(desired: Desired<ReservedDomainSpec>, remote: Remote
  * The body for an API that enforces this rule in another way: without the field that gives way or, before setting a
  * policy, with the certificate in use removed.
  */
-function otherwise(body: Fields, remote: RemoteObject): Fields | undefined {
+function otherwise(body: Fields, remote?: RemoteObject): Fields | undefined {
   const { certificate_id: id, certificate_management_policy: policy, ...others } = body
-  if (policy === undefined) return undefined
+  if (policy === undefined || remote === undefined) return undefined
   if (policy === null) return typeof id === 'string' ? { ...others, certificate_id: id } : undefined
   if (id === null) return { ...others, certificate_management_policy: policy }
   if (chosenCertificate(remote) === undefined) return undefined

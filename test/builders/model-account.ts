@@ -2,6 +2,14 @@ import { ApiError, type ApiErrorCode } from '../../src/api/errors.ts'
 import type { Collection, RemoteObject, RequestBody } from '../../src/api/types.ts'
 import { stored } from './kinds/api-model.ts'
 
+/** A write, before the server carries it out. */
+interface Incoming {
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly id?: string
+  readonly body?: RequestBody
+}
+
 /** An account at the API in memory: collections of objects with server-generated ids, in order of creation. */
 export class ModelAccount {
   /** Every create that took effect, by collection and metadata. */
@@ -15,9 +23,7 @@ export class ModelAccount {
   /** What the server returns instead of a token. */
   telling: ((token: string) => unknown) | undefined
   /** The server's reason not to carry a write out. */
-  refusing:
-    | ((write: { readonly method: string; readonly path: string; readonly id?: string }) => ApiError | undefined)
-    | undefined
+  refusing: ((write: Incoming) => ApiError | undefined) | undefined
   /** The id in the server's answer to a create, instead of the new object's. */
   naming: ((id: string) => string) | undefined
   readonly #collections = new Map<string, Map<string, RemoteObject>>()
@@ -39,7 +45,7 @@ export class ModelAccount {
   }
 
   create(path: string, body: RequestBody): RemoteObject {
-    this.#refuse({ method: 'POST', path })
+    this.#refuse({ method: 'POST', path, body })
     this.#refuseUnknownIds(path, body)
     const { ip_policy_id: policy, cidr } = body
     if (policy !== undefined && this.#rulesOf(policy).some((rule) => rule.cidr === cidr)) {
@@ -65,7 +71,7 @@ export class ModelAccount {
   update(path: string, id: string, body: RequestBody): RemoteObject {
     const before = this.get(path, id)
     if (before === undefined) throw refusal('NotFound', 404, `PATCH ${path}: there is no ${id}`)
-    this.#refuse({ method: 'PATCH', path, id })
+    this.#refuse({ method: 'PATCH', path, id, body })
     this.#refuseUnknownIds(path, body)
     return this.#put(path, stored(body, before))
   }
@@ -90,7 +96,7 @@ export class ModelAccount {
     return backend?.id ?? this.list('edges/tls').find((edge) => holds(authoritiesOf(edge)))?.id
   }
 
-  #refuse(write: Parameters<NonNullable<ModelAccount['refusing']>>[0]): void {
+  #refuse(write: Incoming): void {
     const refused = this.refusing?.(write)
     if (refused !== undefined) throw refused
   }

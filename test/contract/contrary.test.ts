@@ -32,6 +32,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     }
     expect((await world.api.call('GET', '/no_such_path')).status).toBe(404)
   },
+  'unknown-reference=not-found': (world) => namesNothing(world, 404),
+  'unknown-reference=conflict': (world) => namesNothing(world, 409),
   'update-answer=empty-object': (world) => updatesAnswered(world, 200, '{}'),
   'update-answer=nothing': (world) => updatesAnswered(world, 204, ''),
   'list-order=oldest-first': async (world) => {
@@ -177,6 +179,24 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const html = { 'content-type': 'text/html', 'x-a': '1' }
     expect((await world.api.update('backends/http_response', id, { headers: html })).headers).toEqual(html)
   },
+  'rules-taken=object': async (world) => {
+    const rule = { expressions: ['true'], actions: { type: 'log' } }
+    const { id } = await world.api.create('edges/tcp', { policy: { inbound: rule } })
+    const edge = (inbound: unknown) => world.api.call('PATCH', `/edges/tcp/${id}`, { body: { policy: { inbound } } })
+    expect((await edge([rule])).status).toBe(400)
+    expect((await edge([])).status).toBe(400)
+    expect((await edge({ ...rule, actions: [{ type: 'log' }] })).status).toBe(400)
+    expect((await edge(rule)).status).toBe(200)
+    expect((await edge([rule, rule])).status).toBe(200)
+  },
+  'module-contents=mandatory': async (world) => {
+    const off = { backend: { enabled: false }, ip_restriction: { enabled: false } }
+    for (const body of [{ backend: off.backend }, { ip_restriction: off.ip_restriction }]) {
+      expect((await world.api.call('POST', '/edges/tcp', { body })).status).toBe(400)
+    }
+    const { id } = await world.api.create('backends/tunnel_group', {})
+    await world.api.create('edges/tcp', { backend: { enabled: false, backend_id: id }, policy: { enabled: false } })
+  },
   'enforced-default=on': async (world) => {
     expect((await world.api.create('ip_restrictions', { type: 'agent' })).enforced).toBe(true)
     expect((await world.api.create('ip_restrictions', { type: 'agent', enforced: false })).enforced).toBe(false)
@@ -246,6 +266,12 @@ test.each(ALTERNATIVES)('$name=$value does what it says', async (alternative) =>
     await world.close()
   }
 })
+
+async function namesNothing(world: World, status: number): Promise<void> {
+  const body = { ip_policy_id: 'ipp_none', cidr: '10.0.0.0/8', action: 'deny' }
+  const answer = await world.api.call('POST', '/ip_policy_rules', { body })
+  expect(answer.status).toBe(status)
+}
 
 async function refused(world: World, text: RegExp): Promise<void> {
   const answer = await world.api.call('POST', '/ip_policies', { body: { nonsense: 1 } })

@@ -45,6 +45,12 @@ export const CHOICES = {
     decided: 'not-found',
     values: { 'not-found': '404', gone: '410' },
   },
+  'unknown-reference': {
+    point: 'HTTP status for an id in a body that names nothing',
+    about: 'spelling',
+    decided: 'invalid',
+    values: { invalid: '400', 'not-found': '404', conflict: '409' },
+  },
   'update-answer': {
     point:
       'answer to an update where the contract shows none (TLS edges, SSH user certificates, CAs, event destinations)',
@@ -226,6 +232,21 @@ export const CHOICES = {
     about: 'spelling',
     decided: 'as-sent',
     values: { 'as-sent': 'as they were sent', added: '`content-type: text/plain` is added' },
+  },
+  'rules-taken': {
+    point: '`inbound`, `outbound` and `actions` in a body',
+    about: 'behaviour',
+    decided: 'list',
+    values: {
+      list: 'lists, or a single object',
+      object: 'a single object, as the contract shows; a list of none or one: 400',
+    },
+  },
+  'module-contents': {
+    point: 'what a disabled edge module refers to',
+    about: 'behaviour',
+    decided: 'optional',
+    values: { optional: 'may be left out', mandatory: 'must be sent, as for an enabled one: else 400' },
   },
   'enforced-default': {
     point: '`enforced` of an IP restriction where it was not sent',

@@ -8,11 +8,13 @@ const MOST_BYTES = 255
 
 /** The fields of a new object, as stored. */
 export function givenCreate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+  resource.refuse?.(body, choices)
   return kept(readCreate(resource.fields, body, resource.defaults?.(choices)), choices)
 }
 
 /** The fields that an update changes, as stored. */
 export function givenUpdate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+  resource.refuse?.(body, choices)
   return kept(readUpdate(resource.fields, body), choices)
 }
 

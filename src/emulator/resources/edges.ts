@@ -1,6 +1,6 @@
-import { RequestError } from '../errors.ts'
+import { invalid, RequestError } from '../errors.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
-import { type Field, type Fields, optional, unknownField } from '../fields/field.ts'
+import { type Field, type Fields, missingField, optional, unknownField } from '../fields/field.ts'
 import { hostport } from '../fields/hostname.ts'
 import { type JsonSchema, members, nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { distinct } from '../fields/readers.ts'
@@ -37,9 +37,15 @@ function edges(names: Names, modules: readonly EdgeModule[]): Resource {
     ...names,
     served: true,
     fields: fieldsOf(modules),
+    refuse: ({ policy }, choices) => {
+      if (choices['rules-taken'] === 'object') refuseLists(policy)
+    },
     prepare: (draft, context) => {
       if (draft.given.hostports !== undefined) checkHostports(draft.next, context)
-      for (const module of modules) checkReferences(module, draft, context)
+      for (const module of modules) {
+        checkReferences(module, draft, context)
+        if (context.services.choices['module-contents'] === 'mandatory') checkContents(module, draft)
+      }
       checkTermination(draft.next)
     },
     claims: (edge) => textsOf(edge.hostports).map((value) => ({ scope: 'hostport', value, field: 'hostports' })),
@@ -122,6 +128,26 @@ function checkReferences(module: EdgeModule, draft: Draft, context: WriteContext
   for (const id of idsIn(module, draft.next)) {
     context.resolve(references.collections, id, `${module.name}.${references.member}`)
   }
+}
+
+function checkContents(module: EdgeModule, { given }: Draft): void {
+  const sent = given[module.name]
+  if (module.references === undefined || !isJsonObject(sent) || idsIn(module, given).length > 0) return
+  throw missingField(`${module.name}.${module.references.member}`)
+}
+
+function refuseLists(policy: Json | undefined): void {
+  if (!isJsonObject(policy)) return
+  for (const direction of ['inbound', 'outbound']) {
+    refuseList(policy[direction], `policy.${direction}`)
+    for (const rule of [policy[direction]].flat()) {
+      if (isJsonObject(rule)) refuseList(rule.actions, `policy.${direction}.actions`)
+    }
+  }
+}
+
+function refuseList(value: Json | undefined, at: string): void {
+  if (Array.isArray(value) && value.length < 2) throw invalid(at, 'must be an object, or a list of several')
 }
 
 function restrictedBy(module: EdgeModule, edge: StoredObject): Link[] {

@@ -91,6 +91,8 @@ export interface Resource {
    * values.
    */
   readonly defaults?: (choices: Choices) => JsonObject
+  /** Refuses bodies that the service does not take, as chosen; throws a RequestError. */
+  readonly refuse?: (body: JsonObject, choices: Choices) => void
   /** Body fields and state as the API returns them; `id`, `uri` and `created_at` are added. */
   readonly render: (object: StoredObject, view: View) => JsonObject
   /**

@@ -7,7 +7,7 @@ import { sentPolicies } from '../ip-policy/ids.ts'
 import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../shared/remote.ts'
 import type { ModuleField } from './module-status.ts'
 import type { EdgeSpec } from './schema.ts'
-import { comparablePolicy, heldPolicy, sentPolicy } from './traffic-policy.ts'
+import { comparablePolicy, heldPolicy, policyOfObjects, sentPolicy } from './traffic-policy.ts'
 
 /**
  * A module of an edge (`management-api.md § Edges and backends`): its form in the spec, the request and the response.
@@ -31,6 +31,8 @@ export interface EdgeModule {
   held(module: Fields): Fields
   /** Ids that the sent form refers to. */
   ids(module: Fields): readonly string[]
+  /** Another form of the enabled module, for an API that refuses the first. Absent or undefined: there is none. */
+  otherwise?(sent: Fields): Fields | undefined
   /** The sent form, normalised so that only differences in meaning remain. */
   comparable(module: Fields): Fields
 }
@@ -148,6 +150,7 @@ const trafficPolicy: EdgeModule = {
     ...(policy.outbound === undefined && !decides(OUTBOUND) ? given({ outbound: held?.outbound }) : {}),
   }),
   held: heldPolicy,
+  otherwise: policyOfObjects,
   ids: none,
   comparable: comparablePolicy,
 }
@@ -170,8 +173,8 @@ export function heldModule(edge: RemoteObject, module: EdgeModule): Fields {
 }
 
 /** The module with its contents, but disabled: a toggle, where the API keeps the contents of a disabled module. */
-export function switchedOff(edge: RemoteObject | undefined, module: EdgeModule): Fields {
-  return edge === undefined ? DISABLED : { ...heldModule(edge, module), ...DISABLED }
+export function switchedOff(edge: RemoteObject, module: EdgeModule): Fields {
+  return { ...heldModule(edge, module), ...DISABLED }
 }
 
 /**

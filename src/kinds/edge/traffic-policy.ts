@@ -14,6 +14,27 @@ function sentRule({ name, expressions = [], actions = [] }: Rule): Fields {
   return given({ name, expressions, actions: actions.map(({ type, config }) => given({ type, config })) })
 }
 
+/**
+ * The sent policy with a single rule or action as an object, as the contract shows it (`management-api.md § Edges and
+ * backends`), and without empty lists: for an API that takes lists of several alone, or none.
+ */
+export function policyOfObjects({ inbound, outbound, ...others }: Fields): Fields {
+  return { ...others, ...given({ inbound: single(inbound), outbound: single(outbound) }) }
+}
+
+function single(rules: unknown): unknown {
+  return objectUnlessSeveral(
+    listOf(rules).map((rule) => {
+      const { actions, ...others } = objectOf(rule) ?? {}
+      return { ...others, ...given({ actions: objectUnlessSeveral(listOf(actions)) }) }
+    }),
+  )
+}
+
+function objectUnlessSeveral(list: readonly unknown[]): unknown {
+  return list.length > 1 ? list : list[0]
+}
+
 /** A traffic policy as returned, in the form in which it is sent: absent members are left out. */
 export function heldPolicy({ inbound, outbound }: Fields): Fields {
   return { inbound: listOf(inbound).map(heldRule), outbound: listOf(outbound).map(heldRule) }

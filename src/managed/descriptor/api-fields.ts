@@ -33,7 +33,7 @@ export interface APIFields<Spec> {
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
    * The body to send if the API has refused `body`: another way to say the same, or as much of it as such a
-   * server accepts. Absent or undefined: nothing.
+   * server accepts. Absent or undefined: nothing. `remote` is undefined for a create.
    */
-  otherwise?(body: Fields, remote: RemoteObject): Fields | undefined
+  otherwise?(body: Fields, remote?: RemoteObject): Fields | undefined
 }

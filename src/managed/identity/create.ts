@@ -7,6 +7,7 @@ import { CREATE_ATTEMPT } from '../names.ts'
 import { refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issued.ts'
 import { reserveToken, storeToken } from '../outputs/token.ts'
 import { markerText, type Wanted } from '../plan/desired.ts'
+import { lastingAbsence } from '../plan/lasting-absence.ts'
 import { planCreate } from '../plan/plan.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Attempt } from './attempt.ts'
@@ -14,6 +15,7 @@ import { formatAttempt } from './attempt.ts'
 import { stepOf } from './create-step.ts'
 import { noteMade } from './gone.ts'
 import type { Answer } from './identity-memory.ts'
+import { afterForm, formToSend } from './other-form.ts'
 import { recoverObject } from './recovery.ts'
 import { resolveUnknown } from './resolve-unknown.ts'
 import { scanFor, take } from './take-object.ts'
@@ -75,6 +77,7 @@ export async function createObject(
     modules: [...new Set([...earlier, ...created])],
   }
   const body = planCreate(run.descriptor, wanted.desired, markerText(context, cr, nonce, cr.spec.metadata), former)
+  const form = formToSend(run, body)
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   // An etcd restore may bring back the previous attempt number. This one was sent since, so a scan must decide then.
@@ -85,16 +88,17 @@ export async function createObject(
   try {
     const options = { ...run.because(again(reason, attempt)), priority: 'create' as const }
     const object = await context.inFlight.during(session, wanted.references.ids, () => {
-      return session.cache.create(collection, body, options)
+      return session.cache.create(collection, form, options)
     })
     answer = { nonce, number: attempt.number, object }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
-    if (found === undefined) throw error
+    if (found === undefined) throw afterForm(run, body, form, unlessAbsent(run, wanted, error))
     await refuseUnfitFound(run, { ...attempt, object: found })
     return take(run, found, attempt)
   }
   memory.identity.answer = answer
+  memory.plan.written()
   memory.identity.createdHere = true
   noteMade(run, collection, answer.object.id)
   context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
@@ -175,6 +179,12 @@ async function afterFailedCreate(
   }
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
   return undefined
+}
+
+/** A 404 that lasts is about an object that the body names: the collection itself has just been listed. */
+function unlessAbsent(run: Reconciliation, { references }: Wanted, error: unknown): unknown {
+  const isAbsence = error instanceof ApiError && error.definite && error.code === 'NotFound'
+  return isAbsence && references.ids.length > 0 ? lastingAbsence(run, 'POST', error) : error
 }
 
 /** Whether an object that the same request made before may be why the API refuses it. */

@@ -1,3 +1,4 @@
+import type { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../reconcile/damping.ts'
 
@@ -22,6 +23,8 @@ export interface Contest {
 export class IdentityMemory {
   /** The answer of a POST, kept until it is stored. */
   answer?: Answer | undefined
+  /** The refusal of a create that is sent in another form from now on, for this generation of the spec. */
+  refusedForm?: { readonly generation: number | undefined; readonly error: ApiError } | undefined
   /** An attempt that certainly did nothing, while the next one is not recorded yet: it needs no scan. */
   voidAttempt?: { readonly nonce: string; readonly number: number } | undefined
   /** Monotonic time by which a POST of this process that got no answer must have ended at the server. */

@@ -6,6 +6,8 @@ export class PlanMemory {
   updateUnknownUntil?: number | undefined
   /** Monotonic time by which the POST of a placeholder that got no answer must have ended. */
   placeholderUnknownUntil?: number | undefined
+  /** A write that was answered with 404 although what it is about exists, and since when, on the monotonic clock. */
+  absence?: { readonly about: string; readonly since: number } | undefined
   /** A write that the API accepted and did not apply, as `contestAbout` describes it: repeating it would be futile. */
   ignored?: string | undefined
   /**
@@ -17,6 +19,11 @@ export class PlanMemory {
   retiringSince?: number | undefined
   /** The superseded object that was last reported as kept because an account uses its token. */
   keptFor?: string | undefined
+
+  /** A write was carried out. */
+  written(): void {
+    this.absence = undefined
+  }
 
   /**
    * POSTs of this process may still take effect, and the API ignores what it ignored before. The older state names

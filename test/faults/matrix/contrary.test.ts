@@ -4,7 +4,7 @@ import { systemRandom } from '../../../src/util/random.ts'
 import type { Manifest } from '../../builders/specs.ts'
 import { episodes } from '../simulation/episodes.ts'
 import { play } from '../simulation/play.ts'
-import { Laboratory } from '../simulation/world.ts'
+import { Laboratory, mixOf } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { CONTRARY_SEED, IS_WHOLE, leastOf, some } from '../support/size.ts'
 import { everyKindAtRest, tableOf, type WritesAtRest } from './contrary/every-kind.ts'
@@ -50,7 +50,7 @@ test('every life cycle step succeeds with a server that makes other choices, eac
   const list = new CaseList('contrary choices, turns', 'simulation', { least: leastOf(100) })
   for (const [index, episode] of chosen.entries()) {
     const name = `${seed}.${index}`
-    const { problems } = await play(laboratory, episode, { choices: drawnBy(name) })
+    const { problems } = await play(laboratory, episode, { choices: mixOf(name) })
     list.add({ write: episode.title, point: 'none', fault: `mix ${name}` }, problems)
   }
   await list.end()

@@ -73,11 +73,13 @@ const served: readonly ServedType[] = [
 ]
 
 /**
- * A bot that lost its marker and whose resource etcd has lost keeps its name, and only people can tell whose it is: if
- * names of bots can be taken, another resource waits for them.
+ * An alternative for every choice, drawn by a seed, but for those with which stories end in another way. A bot that lost
+ * its marker and whose resource etcd has lost keeps its name, and only people can tell whose it is: if names of bots can
+ * be taken, another resource waits for them. A disabled module that must refer to something keeps it from being deleted.
  */
-function withLostBots(choices: Choices): Choices {
-  return withAlternative(choices, { name: 'unique-names', value: 'domains' })
+export function mixOf(seed: string): Choices {
+  const named = withAlternative(drawnBy(seed), { name: 'unique-names', value: 'domains' })
+  return withAlternative(named, { name: 'module-contents', value: 'optional' })
 }
 
 /** Creates consecutive worlds over one emulator. */
@@ -99,7 +101,7 @@ export class Laboratory {
    */
   world(options: WorldOptions = {}): SimulatedWorld {
     if (options.beside === undefined) for (const ended of this.#worlds.splice(0)) ended.end()
-    const drawn = CONTRARY_SEED === undefined ? DECIDED : withLostBots(drawnBy(`${CONTRARY_SEED}.${options.seed ?? 1}`))
+    const drawn = CONTRARY_SEED === undefined ? DECIDED : mixOf(`${CONTRARY_SEED}.${options.seed ?? 1}`)
     const world = new SimulatedWorld(this.#api, { choices: drawn, ...options })
     this.#worlds.push(world)
     return world

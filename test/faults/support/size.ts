@@ -24,6 +24,12 @@ export const ENDS_AT_FIRST: boolean = process.env.CULVERT_FAULTS_END === 'first'
  */
 export const CONTRARY_SEED: string | undefined = process.env.CULVERT_FAULTS_CONTRARY
 
+/**
+ * If set, every fifth story of the seeds meets such a server too, drawn from this seed and that of the story: 2,000 of a
+ * whole run, which draws another one each time.
+ */
+export const MIX_SEED: string | undefined = process.env.CULVERT_FAULTS_MIX
+
 /** All of them or, in a short run, `few` of them, evenly spread. */
 export function some<T>(all: readonly T[], few: number): readonly T[] {
   return IS_WHOLE ? focused(all) : spread(focused(all), Math.ceil(few * SHARE))

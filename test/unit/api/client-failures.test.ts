@@ -25,7 +25,7 @@ describe('an error answer', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it.each([{ msg: 'm' }, { error_code: 'E' }, { status_code: 400 }, { errors: [], code: 'taken' }])(
+  it.each([{ msg: 'm' }, { error_code: 'E' }, { status_code: 400 }, { errors: [], code: 'taken' }, { code: 40001 }])(
     'with the body %j is definite',
     async (body) => {
       const server = await serve((_, response) => json(response, 400, body))
@@ -39,6 +39,10 @@ describe('an error answer', () => {
     { error: { message: 'the name is taken', type: 'taken' } },
     { type: 'about:blank', title: 'Conflict', status: 409, detail: 'the name is taken' },
     { error: 'invalid_name', error_description: 'the name is taken' },
+    { errors: [{ message: 'the name is taken', code: 1 }, { message: 'and more' }] },
+    ['the name is taken'],
+    { reason: 'the name is taken' },
+    { detail: [{ loc: ['body'], msg: 'the name is taken' }] },
   ])('with the body %j is definite, and its sentence is told', async (body) => {
     const server = await serve((_, response) => json(response, 409, body))
     expect(await failure(clientFor(server.url).create(ipPolicies, {}))).toMatchObject({
@@ -58,6 +62,17 @@ describe('an error answer', () => {
       })
     },
   )
+
+  it('in plain text is not definite, and its first words are told in one line', async () => {
+    const text = `the name\nis taken by ${KEY}: ${'x'.repeat(5000)}`
+    const server = await serve((_, response) => {
+      response.writeHead(409, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
+    })
+    const error = await failure(clientFor(server.url).create(ipPolicies, {}))
+    expect(error).toMatchObject({ code: 'Conflict', definite: false })
+    expect(error.message).toMatch(/^POST ip_policies: the name is taken by \[redacted\]: x+…$/)
+    expect(error.message.length).toBeLessThanOrEqual('POST ip_policies: '.length + 512)
+  })
 
   it('shows neither the key, nor secrets of the body, nor the operation id, nor control characters', async () => {
     const secret = 'cloud/secret+value'

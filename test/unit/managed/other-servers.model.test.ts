@@ -13,6 +13,7 @@ import { ModelWorld } from '../../builders/model-world.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
 const STATUSES: readonly (readonly [ApiErrorCode, number])[] = [
   ['Conflict', 409],
   ['Invalid', 400],
@@ -26,6 +27,11 @@ function conditionOf(world: ModelWorld, kind: string, type: string) {
 
 function isReady(world: ModelWorld, kind: string): boolean {
   return ['Ready', 'Synced'].every((type) => conditionOf(world, kind, type)?.status === 'True')
+}
+
+/** Writes to edges at the API. */
+function toEdges(world: ModelWorld, from = 0): readonly string[] {
+  return world.writes.slice(from).filter((write) => write.endsWith(' edges/tcp'))
 }
 
 test.each(['', '{}', 'a bot'])('a bot user that shows the metadata %j is created once', async (metadata) => {
@@ -80,6 +86,7 @@ test.each(STATUSES)('an update refused as %s with %i is sent the other way once'
   const sent: unknown[] = []
   const run = {
     collection: {},
+    memory: { plan: { written: () => undefined } },
     because: () => ({}),
     session: {
       cache: {
@@ -93,6 +100,117 @@ test.each(STATUSES)('an update refused as %s with %i is sent the other way once'
   const operation: UpdateOperation = { type: 'update', fields: ['a'], body: { a: 1 }, otherwise: { a: 2 } }
   await sendUpdate(run, 'rd_1', operation, writeReasons.spec)
   expect(sent).toEqual([{ a: 1 }, { a: 2 }])
+})
+
+describe('a service that takes rules of a policy only as single objects', () => {
+  const trafficPolicy = { inbound: [{ expressions: ['true'], actions: [{ type: 'deny' }] }] }
+  function start(): ModelWorld {
+    const world = ModelWorld.start()
+    world.account.refusing = ({ method, path, body }) => {
+      const { inbound } = (body?.policy ?? {}) as { readonly inbound?: unknown }
+      const isRefused = Array.isArray(inbound) && inbound.length < 2
+      return isRefused ? refusal('Invalid', 400, `${method} ${path}: policy.inbound: an object`) : undefined
+    }
+    return world
+  }
+
+  test('gets the edge that way, created once, and its edits', async () => {
+    const world = start()
+    world.apply('Edge', 'ci', { protocol: 'TCP', trafficPolicy })
+    await world.until('Ready', () => isReady(world, 'Edge'), MINUTE)
+    expect(toEdges(world)).toEqual(['POST edges/tcp', 'POST edges/tcp'])
+    const { length } = world.writes
+    world.apply('Edge', 'ci', { protocol: 'TCP', trafficPolicy: { inbound: [{ actions: [{ type: 'log' }] }] } })
+    await world.clock.advance(10 * MINUTE)
+    expect(isReady(world, 'Edge')).toBe(true)
+    expect(world.account.list('edges/tcp')).toMatchObject([{ policy: { inbound: { actions: { type: 'log' } } } }])
+    expect(toEdges(world, length)).toEqual(['PATCH edges/tcp', 'PATCH edges/tcp'])
+    expect([world.violations, world.bugs]).toEqual([[], []])
+    world.kill()
+  })
+
+  test('gets the first form of what it refuses in both, and the condition says so', async () => {
+    const world = start()
+    world.account.refusing = () => refusal('Invalid', 400, 'no')
+    world.apply('Edge', 'ci', { protocol: 'TCP', trafficPolicy })
+    await world.clock.advance(5 * MINUTE)
+    expect(toEdges(world)).toEqual(['POST edges/tcp', 'POST edges/tcp'])
+    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'Rejected' })
+    world.kill()
+  })
+})
+
+describe('a service that wants what a module refers to, also where it is disabled', () => {
+  function start(): ModelWorld {
+    const world = ModelWorld.start()
+    world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
+    world.account.refusing = ({ body }) => {
+      const { backend } = (body ?? {}) as { readonly backend?: { readonly backend_id?: unknown } }
+      const isEmpty = backend !== undefined && backend.backend_id === undefined
+      return isEmpty ? refusal('Invalid', 400, 'backend.backend_id is missing') : undefined
+    }
+    return world
+  }
+
+  test('gets a new edge without a disabled module', async () => {
+    const world = start()
+    world.apply('Edge', 'ci', { protocol: 'TCP', backend: { name: 'web', enabled: false } })
+    await world.until('Ready', () => isReady(world, 'Edge'), MINUTE)
+    expect(world.account.list('edges/tcp')).toHaveLength(1)
+    world.kill()
+  })
+
+  test('keeps it in a module that has left the spec', async () => {
+    const world = start()
+    world.apply('Edge', 'ci', { protocol: 'TCP', backend: { name: 'web' } })
+    await world.until('Ready', () => isReady(world, 'Edge'), MINUTE)
+    const { length } = world.writes
+    world.apply('Edge', 'ci', { protocol: 'TCP', backend: null })
+    await world.clock.advance(30 * MINUTE)
+    expect(isReady(world, 'Edge')).toBe(true)
+    expect(world.account.list('edges/tcp')).toMatchObject([{ backend: { enabled: false } }])
+    expect(toEdges(world, length)).toEqual(['PATCH edges/tcp', 'PATCH edges/tcp'])
+    world.kill()
+  })
+})
+
+describe('a service that answers 404 for an id in a body', () => {
+  const absent = refusal('NotFound', 404, 'there is no bkdtg_1')
+
+  test('is asked to create again soon, then every ten minutes, and the condition says what is missing', async () => {
+    const world = ModelWorld.start()
+    world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
+    world.account.refusing = ({ method, path }) => (method === 'POST' && path === 'edges/tcp' ? absent : undefined)
+    world.apply('Edge', 'ci', { protocol: 'TCP', backend: { name: 'web' } })
+    await world.clock.advance(30 * SECOND)
+    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'ApiError' })
+    await world.clock.advance(10 * MINUTE)
+    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'Rejected' })
+    const { length } = world.writes
+    await world.clock.advance(HOUR)
+    expect(toEdges(world, length).length).toBeLessThanOrEqual(7)
+    world.account.refusing = undefined
+    await world.until('Ready', () => isReady(world, 'Edge'), 15 * MINUTE)
+    expect(world.account.list('edges/tcp')).toHaveLength(1)
+    world.kill()
+  })
+
+  test('is asked to update again soon, then every ten minutes, without a list for each', async () => {
+    const world = ModelWorld.start()
+    world.apply('Edge', 'ci', { protocol: 'TCP' })
+    await world.until('Ready', () => isReady(world, 'Edge'))
+    world.account.refusing = ({ method }) => (method === 'PATCH' ? absent : undefined)
+    world.apply('Edge', 'ci', { protocol: 'TCP', description: 'edited' })
+    await world.clock.advance(10 * MINUTE)
+    expect(conditionOf(world, 'Edge', 'Synced')).toEqual({ status: 'False', reason: 'Rejected' })
+    const { length } = world.writes
+    await world.clock.advance(HOUR)
+    expect(toEdges(world, length).length).toBeLessThanOrEqual(7)
+    world.account.refusing = undefined
+    await world.until('Ready', () => isReady(world, 'Edge'), 15 * MINUTE)
+    expect(world.account.list('edges/tcp')).toMatchObject([{ description: 'edited' }])
+    world.kill()
+  })
 })
 
 describe('objects with ids in no order', () => {

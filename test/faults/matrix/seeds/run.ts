@@ -1,6 +1,6 @@
 import { Laboratory } from '../../simulation/world.ts'
 import { type Case, CaseList } from '../../support/case-list.ts'
-import { IS_WHOLE } from '../../support/size.ts'
+import { IS_WHOLE, MIX_SEED } from '../../support/size.ts'
 import { drawBase } from './base.ts'
 import { failedStories } from './failed.ts'
 import { Fresh } from './fresh.ts'
@@ -89,7 +89,7 @@ async function shortest(
 ): Promise<string> {
   const shrunk = await shrink(story, problems, trial)
   return [
-    `again with CULVERT_SEED=${story.seed}; the shortest that fails:`,
+    `again with ${MIX_SEED === undefined ? '' : `CULVERT_FAULTS_MIX=${MIX_SEED} `}CULVERT_SEED=${story.seed}; the shortest that fails:`,
     wordsOf(shrunk.story),
     ...shrunk.problems,
     `to be kept in test/faults/matrix/seeds/failed.ts: ${JSON.stringify(keptFrom(shrunk.story))}`,

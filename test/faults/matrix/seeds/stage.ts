@@ -9,7 +9,8 @@ import { type SimulatedOperator, times } from '../../simulation/operator.ts'
 import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
 import { putBackEtcd } from '../../simulation/restore/running.ts'
 import { reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-back.ts'
-import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
+import { type Laboratory, mixOf, type SimulatedWorld, type WorldOptions } from '../../simulation/world.ts'
+import { MIX_SEED } from '../../support/size.ts'
 import { lagging, lagOf } from '../lagging-reads.ts'
 import { DEPENDENT_KINDS, Dependents } from './dependents.ts'
 import { Found, LEFT_RULES, type Mode, REFUSALS } from './found.ts'
@@ -41,6 +42,8 @@ const LISTED_MS = 60_000
 const PAGED_OF = 3
 /** In one in this many stories the API's reads lag behind its writes: the last of each row. */
 const LAGGING_OF = 4
+/** One in this many stories meets a server with other choices, if such a mix was drawn. */
+const MIXED_OF = 5
 
 /** The outcome of a story. */
 export interface Told {
@@ -48,6 +51,11 @@ export interface Told {
   readonly problems: readonly string[]
   /** Every request that left an operator, with its time and in a description that is the same in every world. */
   readonly trace: readonly string[]
+}
+
+function mixed(seed: number): Pick<WorldOptions, 'choices'> {
+  if (MIX_SEED === undefined || seed % MIXED_OF !== 0) return {}
+  return { choices: mixOf(`${MIX_SEED}.${seed}`) }
 }
 
 /** Plays a story from beginning to end, and judges the result. */
@@ -141,7 +149,13 @@ class Stage {
   static async open(laboratory: Laboratory, story: Story): Promise<Stage> {
     const { seed, cast, replicas, isShared = false, steps } = story
     const further = hasDependents(steps) ? DEPENDENT_KINDS : []
-    const world = laboratory.world({ seed, kinds: new Set([...kindsAmong(cast), ...further]), replicas, isShared })
+    const world = laboratory.world({
+      seed,
+      kinds: new Set([...kindsAmong(cast), ...further]),
+      replicas,
+      isShared,
+      ...mixed(seed),
+    })
     world.api.emulator.admin.seed(EPISODE_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1
     prepareEdits(world)
