@@ -307,4 +307,38 @@ describe('turns', () => {
       ['poll', 1],
     ])
   })
+
+  it('are refused to all who wait, and given to those who come after', async () => {
+    const { clock, budget } = budgetWith({ concurrency: 1 })
+    const first = await budget.acquire('edit')
+    const waiting = [budget.acquire('edit'), budget.acquire('drift')].map((turn) =>
+      expect(turn).rejects.toThrow('gone'),
+    )
+    budget.refuseWaiting(new Error('gone'))
+    await Promise.all(waiting)
+    const next = budget.acquire('poll')
+    first()
+    ;(await next)()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('are not given while the pause of an earlier budget lasts', async () => {
+    const { clock, budget } = budgetWith({ heldForMs: 5_000 })
+    let isGranted = false
+    void budget.acquire('edit').then(() => {
+      isGranted = true
+    })
+    await clock.advance(4_999)
+    expect({ isGranted, heldForMs: budget.heldForMs }).toEqual({ isGranted: false, heldForMs: 1 })
+    await clock.advance(1)
+    expect({ isGranted, heldForMs: budget.heldForMs }).toEqual({ isGranted: true, heldForMs: 0 })
+  })
+
+  it('are eight at once unless told otherwise', async () => {
+    const { clock, budget } = budgetWith()
+    let granted = 0
+    for (let i = 0; i < 10; i++) void budget.acquire('edit').then(() => granted++)
+    await clock.advance(0)
+    expect(granted).toBe(8)
+  })
 })
