@@ -231,6 +231,18 @@ describe('a 429', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 
+  it('after a minute without any pauses for a second again', async () => {
+    const { clock, budget } = budgetWith()
+    for (const pauseMs of [1_000, 2_000, 4_000]) {
+      budget.hold()
+      expect(budget.heldForMs).toBe(pauseMs)
+      await clock.advance(pauseMs)
+    }
+    await clock.advance(60_001)
+    budget.hold()
+    expect(budget.heldForMs).toBe(1_000)
+  })
+
   it('that comes with others is one refusal', async () => {
     const { clock, budget } = budgetWith({ requestsPerMinute: 6_000 })
     for (let i = 0; i < 8; i++) budget.hold()
@@ -319,6 +331,22 @@ describe('turns', () => {
     const next = budget.acquire('poll')
     first()
     ;(await next)()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('that nobody waits for any more leave no timer behind', async () => {
+    const { clock, budget } = budgetWith({ requestsPerMinute: 60, burst: 1 })
+    await budget.acquire('edit')
+    const gaveUp = new AbortController()
+    const alone = expect(budget.acquire('edit', gaveUp.signal)).rejects.toThrow('enough')
+    expect(clock.pendingTimers).toBe(1)
+    gaveUp.abort(new Error('enough'))
+    await alone
+    expect(clock.pendingTimers).toBe(0)
+    const all = expect(budget.acquire('edit')).rejects.toThrow('gone')
+    expect(clock.pendingTimers).toBe(1)
+    budget.refuseWaiting(new Error('gone'))
+    await all
     expect(clock.pendingTimers).toBe(0)
   })
 
