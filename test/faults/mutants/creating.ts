@@ -77,7 +77,7 @@ export const creating: readonly Mutant[] = [
   {
     title: "forget the attempt's UID: take one that was copied for one's own",
     seams: [replaced(ownAttempt, () => (cr) => parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT]))],
-    killers: [{ suite: 'restored' }],
+    killers: [{ suite: 'restored', cases: '' }],
   },
   {
     title: 'take any object of the same UID for that of the attempt',

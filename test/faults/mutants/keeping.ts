@@ -12,7 +12,7 @@ import { LeaderElection } from '../../../src/runtime/leader-election.ts'
 import { type Aim, type Mutant, replaced, replacedMethod } from './seam.ts'
 
 const kills = (cases: string): Aim => ({ suite: 'kills', cases })
-const restored: Aim = { suite: 'restored' }
+const restored: Aim = { suite: 'restored', cases: '' }
 
 /** Every suite that brings objects declared by specs to rest and judges them. */
 const AT_REST: readonly Aim[] = [
