@@ -1,157 +1,82 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { protocolMutants } from '../test/faults/mutants/all.ts'
-import { explained } from '../test/faults/mutants/explained.ts'
-import { type Mutant, mutated } from '../test/faults/mutants/mutant.ts'
-import { operatorMutants } from '../test/faults/mutants/operators.ts'
-import { type Verdict, Workshop } from '../test/faults/mutants/workshop.ts'
+import type { Aim, Mutant } from '../test/faults/mutants/seam.ts'
+import { type Failure, trial } from '../test/faults/mutants/trial.ts'
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url))
 /** The cores of a small machine. */
 const AT_A_TIME = 2
-/** Suites of the matrix, those that detect most first. */
-const SUITES: readonly (readonly string[])[] = [
-  ['undisturbed'],
-  ['kills'],
-  ['interrupted', 'api-faults-reads', 'api-faults-writes', 'kubernetes-faults'],
-  ['paused-leader', 'restored', 'references', 'watch-faults'],
-  ['adoption', 'old-manifests', 'sessions'],
-]
-
-/** Every suite that brings objects declared by specs to rest and judges them; the worlds of `sessions` have none. */
-const AT_REST: readonly string[] = [
-  ...SUITES.flat().filter((suite) => suite !== 'sessions'),
-  'api-faults-pairs',
-  'edited-meanwhile',
-  'transitions-1',
-  'transitions-2',
-  'seeds-1',
-]
 
 interface Result {
   readonly mutant: Mutant
-  readonly verdict: Verdict
+  readonly aim: Aim
+  readonly failure: Failure
   readonly seconds: number
 }
 
 /**
- * `npm run test:mutants`: breaks the operator in one place after the other, and checks that the simulation detects it.
- * Prints a table of what killed each mutant, survivors last. `--only` takes a pattern for titles. The exit code is 1 if
- * a survivor has no explanation.
+ * `npm run test:mutants:protocol`: breaks one rule of the protocol after the other, and checks that each suite which
+ * must detect it does. Prints a table, survivors last. `--only` takes a pattern for titles. The exit code is 1 if a
+ * suite does not detect a mutant.
  */
 async function main(): Promise<void> {
   const { only = '' } = parseArgs({ options: { only: { type: 'string' } } }).values
-  const sourceOf = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8')
-  const all = [...protocolMutants, ...operatorMutants(sourceOf)]
-  refuseUnknown(all)
-  // A mutant that no longer matches the sources is reported at once rather than after minutes.
-  for (const mutant of all) mutated(sourceOf(mutant.file), mutant)
-  const mutants = all.filter(({ title }) => new RegExp(only).test(title))
-  const workshops = await Promise.all(Array.from({ length: AT_A_TIME }, () => Workshop.open()))
-  try {
-    await refuseBroken(workshops)
-    const results = await tryAll(workshops, mutants)
-    print(results)
-    if (results.some(isWrong)) process.exitCode = 1
-  } finally {
-    await Promise.all(workshops.map((workshop) => workshop.close()))
-  }
+  const mutants = protocolMutants.filter(({ title }) => new RegExp(only).test(title))
+  await refuseBroken(mutants.flatMap(({ killers }) => killers))
+  const results = await inParallel(
+    mutants.flatMap((mutant) => mutant.killers.map((aim) => ({ mutant, aim }))),
+    tried,
+  )
+  print(results)
+  if (results.length === 0 || results.some(hasSurvived)) process.exitCode = 1
 }
 
 /** A failure without a mutant would seem to kill every one. */
-async function refuseBroken(workshops: readonly Workshop[]): Promise<void> {
-  const aimed = protocolMutants.flatMap(({ first }) => (first === undefined ? [] : [first.suite]))
-  const left = [...new Set([...AT_REST, ...aimed])].filter(isThere)
-  const work = async (workshop: Workshop): Promise<void> => {
-    for (let suite = left.shift(); suite !== undefined; suite = left.shift()) {
-      const verdict = await workshop.run([suite])
-      if (verdict.type === 'killed') throw new Error(`${suite} fails without a mutant: ${verdict.why}`)
-    }
+async function refuseBroken(aims: readonly Aim[]): Promise<void> {
+  const different = [...new Map(aims.map((aim) => [wordsOf(aim), aim])).values()]
+  await inParallel(different, async (aim) => {
+    const failure = await trial(aim)
+    if (failure !== undefined) throw new Error(`${wordsOf(aim)} fails without a mutant: ${failure}`)
+  })
+}
+
+async function tried({ mutant, aim }: Pick<Result, 'mutant' | 'aim'>): Promise<Result> {
+  const began = performance.now()
+  const failure = await trial(aim, mutant)
+  const result = { mutant, aim, failure, seconds: (performance.now() - began) / 1000 }
+  console.log(rowOf(result))
+  if (failure !== undefined) console.log(`    ${failure.split('\n').slice(0, 3).join('\n    ').slice(0, 600)}`)
+  return result
+}
+
+async function inParallel<Task, Done>(tasks: readonly Task[], act: (task: Task) => Promise<Done>): Promise<Done[]> {
+  const left = [...tasks]
+  const done: Done[] = []
+  const work = async (): Promise<void> => {
+    for (let task = left.shift(); task !== undefined; task = left.shift()) done.push(await act(task))
   }
-  await Promise.all(workshops.map(work))
+  await Promise.all(Array.from({ length: AT_A_TIME }, work))
+  return done
 }
 
-async function tryAll(workshops: readonly Workshop[], mutants: readonly Mutant[]): Promise<readonly Result[]> {
-  const left = [...mutants]
-  const results: Result[] = []
-  const work = async (workshop: Workshop): Promise<void> => {
-    for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-      const began = performance.now()
-      const verdict = await workshop.with(mutant, () => tried(workshop, mutant as Mutant))
-      const result = { mutant, verdict, seconds: (performance.now() - began) / 1000 }
-      results.push(result)
-      console.log(rowOf(result))
-      if (verdict.type === 'killed')
-        console.log(`    ${verdict.why.split('\n').slice(0, 3).join('\n    ').slice(0, 600)}`)
-    }
-  }
-  await Promise.all(workshops.map(work))
-  return results
-}
-
-/**
- * First where it is likely to be detected, then everywhere, up to the first suite that detects it. An explained mutant
- * is tried only where it would most likely be detected: everywhere takes long.
- */
-async function tried(workshop: Workshop, { title, first, isForAll }: Mutant): Promise<Verdict> {
-  if (isForAll) return triedByAll(workshop)
-  if (first !== undefined && isThere(first.suite)) {
-    const verdict = await workshop.run([first.suite], first)
-    if (verdict.type === 'killed') return verdict
-  }
-  const elsewhere = first === undefined ? SUITES.slice(0, 1) : []
-  const everywhere = explained[title] === undefined ? SUITES : elsewhere
-  for (const suites of everywhere.map((each) => each.filter(isThere))) {
-    const verdict: Verdict = suites.length === 0 ? { type: 'survived' } : await workshop.run(suites)
-    if (verdict.type === 'killed') return verdict
-  }
-  return { type: 'survived' }
-}
-
-/** Survives if one suite does not detect it; that suite is then named. */
-async function triedByAll(workshop: Workshop): Promise<Verdict> {
-  const killers: Extract<Verdict, { readonly type: 'killed' }>[] = []
-  for (const suite of AT_REST.filter(isThere)) {
-    const verdict = await workshop.run([suite])
-    if (verdict.type === 'survived') console.log(`    ${suite} does not see it`)
-    else killers.push(verdict)
-  }
-  const [first] = killers
-  if (first === undefined || killers.length < AT_REST.filter(isThere).length) return { type: 'survived' }
-  return { ...first, suite: `each of ${killers.length} suites` }
-}
-
-function isThere(suite: string): boolean {
-  return existsSync(`${ROOT}test/faults/matrix/${suite}.test.ts`)
-}
-
-/** Refuses explanations of mutants that no longer exist. */
-function refuseUnknown(all: readonly Mutant[]): void {
-  const titles = all.map(({ title }) => title)
-  const unknown = Object.keys(explained).filter((title) => !titles.includes(title))
-  if (unknown.length > 0) throw new Error(`explained, but there is no such mutant: ${unknown.join('; ')}`)
-  if (new Set(titles).size < titles.length) throw new Error('two mutants have the same title')
-}
-
-/** A survivor without an explanation, or an explanation of one that is detected. */
-function isWrong({ mutant, verdict }: Result): boolean {
-  return (verdict.type === 'survived') === (explained[mutant.title] === undefined)
+function hasSurvived({ failure }: Result): boolean {
+  return failure === undefined
 }
 
 function print(results: readonly Result[]): void {
-  const rank = ({ verdict }: Result): number => (verdict.type === 'killed' ? 0 : 1)
-  const sorted = results.toSorted((left, right) => rank(left) - rank(right))
-  console.log(`\n| mutant | killed by | seconds |\n|---|---|---|`)
+  const sorted = results.toSorted((left, right) => Number(hasSurvived(left)) - Number(hasSurvived(right)))
+  console.log('\n| mutant | suite | | seconds |\n|---|---|---|---|')
   for (const result of sorted) console.log(rowOf(result))
-  const killed = results.filter(({ verdict }) => verdict.type === 'killed').length
-  const wrong = results.filter(isWrong).length
-  console.log(`\n${killed} killed, ${results.length - killed} survived, ${wrong} without or against an explanation`)
+  const survived = results.filter(hasSurvived).length
+  console.log(`\n${results.length - survived} killed, ${survived} survived`)
 }
 
-function rowOf({ mutant: { title }, verdict, seconds }: Result): string {
-  const by = verdict.type === 'killed' ? verdict.suite : `nobody: ${explained[title] ?? 'not explained'}`
-  return `| ${title} | ${by} | ${seconds.toFixed(0)} |`
+function rowOf(result: Result): string {
+  const { mutant, aim, seconds } = result
+  return `| ${mutant.title} | ${wordsOf(aim)} | ${hasSurvived(result) ? 'survived' : 'killed'} | ${seconds.toFixed(0)} |`
+}
+
+function wordsOf({ suite, cases = '', isWhole = false }: Aim): string {
+  return `${suite}${cases === '' ? '' : `: \`${cases.replaceAll('|', '\\|')}\``}${isWhole ? ', whole' : ''}`
 }
 
 await main()

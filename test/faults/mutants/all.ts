@@ -1,8 +1,6 @@
 import { creating } from './creating.ts'
 import { keeping } from './keeping.ts'
-import type { Mutant } from './mutant.ts'
-import { reading } from './reading.ts'
-import { sharing } from './sharing.ts'
+import type { Mutant } from './seam.ts'
 
-/** Every mutant of the protocol chosen by hand. */
-export const protocolMutants: readonly Mutant[] = [...creating, ...keeping, ...reading, ...sharing]
+/** Every mutant of the protocol. */
+export const protocolMutants: readonly Mutant[] = [...creating, ...keeping]

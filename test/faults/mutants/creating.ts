@@ -1,188 +1,142 @@
-import { type Aim, type Mutant, mutant } from './mutant.ts'
+import { AccountCache } from '../../../src/api/account-cache.ts'
+import { ApiError } from '../../../src/api/errors.ts'
+import { networkError } from '../../../src/api/failure.ts'
+import { Transport } from '../../../src/api/transport.ts'
+import { ownAttempt } from '../../../src/managed/cr.ts'
+import { parseAttempt } from '../../../src/managed/identity/attempt.ts'
+import { createdBy, createStep } from '../../../src/managed/identity/create-step.ts'
+import { markerOf } from '../../../src/managed/identity/marker.ts'
+import { CREATE_ATTEMPT } from '../../../src/managed/names.ts'
+import { withItsToken } from '../../../src/managed/outputs/token-recovery.ts'
+import { Reconciliation } from '../../../src/managed/reconcile/reconciliation.ts'
+import { type Aim, type Mutant, replaced, replacedMethod } from './seam.ts'
 
-const CREATE = 'src/managed/identity/create.ts'
-const RESOLVE = 'src/managed/identity/resolve-unknown.ts'
-const TAKE = 'src/managed/identity/take-object.ts'
-const CR = 'src/managed/cr.ts'
-const TOKEN = 'src/managed/outputs/token.ts'
-const PROTOCOL = 'src/managed/identity/create-step.ts'
-
-const kills = (cases: string): Aim => ({ suite: 'kills', cases })
-const interrupted = (cases: string): Aim => ({ suite: 'interrupted', cases })
-
-const anObject = kills('^(Backend group|SSHCredential key) / create')
-const aToken = kills('^(APIKey apikey|TunnelCredential tunnelcredential) / (create|rotate)')
-const lateCreate = interrupted('^(Backend group|SSHCredential key|APIKey apikey) / create')
+const anObject: Aim = { suite: 'kills', cases: '^(Backend group|SSHCredential key) / create' }
+const aToken: Aim = { suite: 'kills', cases: '^(APIKey apikey|TunnelCredential tunnelcredential) / (create|rotate)' }
+const aRotation: Aim = { suite: 'kills', cases: '^(APIKey apikey|TunnelCredential tunnelcredential) / rotate' }
+const lateCreate: Aim = { suite: 'interrupted', cases: '^(Backend group|SSHCredential key|APIKey apikey) / create' }
 
 /** Defects in creating an object. */
 export const creating: readonly Mutant[] = [
-  mutant(
-    'skip the finalizer before the first POST',
-    CREATE,
-    [
-      '    finalizers: withFinalizer(run.cr),\n    annotations: { [CREATE_ATTEMPT]',
-      '    annotations: { [CREATE_ATTEMPT]',
+  {
+    title: 'record no attempt before the POST',
+    seams: [
+      replacedMethod(Reconciliation, 'patchMetadata', (original) => {
+        return function (this: Reconciliation, metadata) {
+          const { annotations: _attempt, ...others } = metadata
+          return original.call(this, recordsAttempt(metadata) ? others : metadata)
+        }
+      }),
     ],
-    anObject,
-  ),
-  mutant('record no attempt before the POST', CREATE, ['  await recordAttempt(run, attempt)\n', ''], anObject),
-  mutant(
-    'send the POST before the attempt is stored',
-    CREATE,
-    ['  await recordAttempt(run, attempt)\n', '  void recordAttempt(run, attempt)\n'],
-    anObject,
-  ),
-  mutant(
-    'let the number of an attempt stand still',
-    CREATE,
-    ["number: step.type === 'attempt' ? step.number : 1,", 'number: 1,'],
-    lateCreate,
-  ),
-  mutant(
-    'make each try under a nonce of its own',
-    CREATE,
-    [
-      "const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)",
-      'const nonce = context.random.hex(16)',
+    killers: [anObject],
+  },
+  {
+    title: 'skip the finalizer before the first POST',
+    seams: [
+      replacedMethod(Reconciliation, 'patchMetadata', (original) => {
+        return function (this: Reconciliation, metadata) {
+          const { finalizers: _finalizer, ...others } = metadata
+          return original.call(this, recordsAttempt(metadata) ? others : metadata)
+        }
+      }),
     ],
-    lateCreate,
-  ),
-  mutant(
-    "forget the attempt's uid: take one that was copied for one's own",
-    CR,
-    ['return attempt?.uid === cr.metadata.uid ? attempt : undefined', 'return attempt'],
-    { suite: 'restored', cases: '' },
-  ),
-  mutant(
-    'forget an attempt once the process that made it is gone',
-    PROTOCOL,
-    ["return { type: 'resolve', attempt, scan: nextScan(memory, moment) }", "return { type: 'begin' }"],
-    lateCreate,
-  ),
-  mutant(
-    'make the next try without finding out about the last one',
-    PROTOCOL,
-    [
-      "return { type: 'resolve', attempt, scan: nextScan(memory, moment) }",
-      "return { type: 'attempt', nonce: attempt.nonce, number: attempt.number + 1 }",
+    killers: [anObject],
+  },
+  {
+    title: 'make the next try without finding out about the last one',
+    seams: [
+      replaced(createStep, (original) => (cr, memory, moment) => {
+        const step = original(cr, memory, moment)
+        if (step.type !== 'resolve') return step
+        return { type: 'attempt', nonce: step.attempt.nonce, number: step.attempt.number + 1 }
+      }),
     ],
-    anObject,
-  ),
-  mutant('trust the first scan', RESOLVE, ['  if (!scan.isLast) {\n', '  if (scan.waitMs < 0) {\n'], lateCreate),
-  mutant(
-    'drop the pause before the second scan',
-    PROTOCOL,
-    ['isLast ? firstScanAt + times.scanPauseMs', 'isLast ? firstScanAt'],
-    lateCreate,
-  ),
-  mutant(
-    'scan before the last request of a former process must be over',
-    PROTOCOL,
-    ['Math.max(leadingSince + times.requestTimeoutMs, unknownUntil)', 'Math.max(leadingSince, unknownUntil)'],
-    lateCreate,
-  ),
-  mutant(
-    'scan before a POST of its own that got no answer must be over',
-    CREATE,
-    [
-      'run.memory.identity.unknownUntil = clock.monotonic() + times.requestTimeoutMs\n    return undefined',
-      'run.memory.identity.unknownUntil = clock.monotonic()\n    return undefined',
+    killers: [anObject],
+  },
+  {
+    title: 'trust the first scan',
+    seams: [
+      replaced(createStep, (original) => (cr, memory, moment) => {
+        const step = original(cr, memory, moment)
+        return step.type === 'resolve' ? { ...step, scan: { ...step.scan, isLast: true } } : step
+      }),
     ],
-    lateCreate,
-  ),
-  mutant(
-    'take a POST without an answer for one that was refused',
-    CREATE,
-    ['if (!(error instanceof ApiError) || !error.definite) {', 'if (!(error instanceof ApiError)) {'],
-    lateCreate,
-  ),
-  mutant(
-    'scan the list that is known already',
-    TAKE,
-    [
-      '  await session.cache.ensureListed(collection, { since })\n  const own',
-      '  await session.cache.ensureListed(collection)\n  const own',
+    killers: [lateCreate],
+  },
+  {
+    title: 'scan before the last request must be over',
+    seams: [
+      replaced(createStep, (original) => (cr, memory, moment) => {
+        const step = original(cr, memory, moment)
+        if (step.type !== 'resolve' || step.scan.isLast) return step
+        return { ...step, scan: { ...step.scan, notBefore: moment.now, waitMs: 0 } }
+      }),
     ],
-    lateCreate,
-  ),
-  mutant('keep no answer in memory until it is stored', CREATE, ['  memory.identity.answer = answer\n', ''], {
-    suite: 'kubernetes-faults',
-    cases: '(Backend group|APIKey apikey) / create',
-  }),
-  mutant(
-    'look for the nonce of no attempt: any object of the same UID will do',
-    PROTOCOL,
-    ['marker.uid === own.uid && marker.nonce === own.nonce', 'marker.uid === own.uid'],
-    kills('^(APIKey apikey|TunnelCredential tunnelcredential) / rotate'),
-  ),
-  mutant(
-    'look for no UID: an object with the mark of any life will do',
-    PROTOCOL,
-    [
-      'marker.installation === own.installation && marker.uid === own.uid && marker.nonce === own.nonce',
-      'marker.nonce === own.nonce',
+    killers: [lateCreate],
+  },
+  {
+    title: "forget the attempt's UID: take one that was copied for one's own",
+    seams: [replaced(ownAttempt, () => (cr) => parseAttempt(cr.metadata.annotations?.[CREATE_ATTEMPT]))],
+    killers: [{ suite: 'restored', cases: '' }],
+  },
+  {
+    title: 'take any object of the same UID for that of the attempt',
+    seams: [
+      replaced(
+        createdBy,
+        () =>
+          (objects, { uid }) =>
+            [...objects].filter((object) => markerOf(object)?.uid === uid),
+      ),
     ],
-    { suite: 'restored', cases: '' },
-  ),
-  mutant(
-    "send `rawMetadata` with the POST in the mark's place",
-    'src/managed/plan/plan.ts',
-    ['[descriptor.identity.markedBy]: marker,', '[descriptor.identity.markedBy]: desired.spec.rawMetadata ?? marker,'],
-    kills('full / create'),
-  ),
-  mutant(
-    'reserve no Secret before the POST of a token',
-    CREATE,
-    ['const reserved = await reserveToken(run, attempt)', 'const reserved = undefined'],
-    aToken,
-  ),
-  mutant(
-    'write the status before the Secret',
-    CREATE,
-    [
-      '  await storeToken(run, answer, reserved)\n  return take(run, answer.object, attempt)',
-      "  const taken = take(run, answer.object, attempt)\n  await run.store('')\n" +
-        '  await storeToken(run, answer, reserved)\n  return taken',
+    killers: [aRotation],
+  },
+  {
+    title: 'send a POST again that got no answer',
+    seams: [
+      replacedMethod(Transport, 'send', (original) => {
+        return async function (this: Transport, outgoing) {
+          try {
+            return await original.call(this, outgoing)
+          } catch (error) {
+            if (outgoing.method !== 'POST' || (error instanceof ApiError && error.definite)) throw error
+            return await original.call(this, outgoing)
+          }
+        }
+      }),
     ],
-    aToken,
-  ),
-  mutant(
-    'store no token that another process found the answer to',
-    CREATE,
-    ['await storeToken(run, step.answer)', ''],
-    { suite: 'kubernetes-faults', cases: '(APIKey apikey|TunnelCredential tunnelcredential) / (create|rotate)' },
-  ),
-  mutant(
-    'take an object whose token is lost',
-    RESOLVE,
-    ['const own = await withItsToken(run, found)', 'const own = found[0]'],
-    aToken,
-  ),
-  mutant(
-    'write the token into a status field',
-    TOKEN,
-    [
-      'run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })',
-      'run.noteInternal({ tokenDigest: token })',
+    killers: [lateCreate],
+  },
+  {
+    title: 'take a lost connection for a request that was never sent',
+    seams: [
+      replaced(networkError, (original) => (call, cause) => {
+        const { code, message } = original(call, cause)
+        return new ApiError(code, message, { definite: true, cause })
+      }),
     ],
-    aToken,
-  ),
-  mutant(
-    'look for a stored token where the spec wants it, and nowhere else',
-    'src/managed/outputs/token-recovery.ts',
-    ['[...new Set([place.key, ...keysWritten(secret)])]', '[place.key]'],
-    { suite: 'edited-meanwhile', cases: '^(APIKey|TunnelCredential) ', isWhole: true },
-  ),
-  mutant(
-    'take what an edge was made with for somebody else’s once its spec names it no more',
-    TAKE,
-    ['run.cr.spec, {}, attempt.modules)', 'run.cr.spec, {})'],
-    { suite: 'edited-meanwhile', cases: '^Edge ', isWhole: true },
-  ),
-  mutant(
-    'take an answer that comes twice for the answer to the next create',
-    'src/api/account-cache.ts',
-    ['if (this.#answered.has(object.id) || !this.#mayHaveMade(body, object)) {', 'if (object === undefined) {'],
-    { suite: 'seeds-1', cases: '', isWhole: true },
-  ),
+    killers: [lateCreate],
+  },
+  {
+    title: 'let an older list do',
+    seams: [
+      replacedMethod(AccountCache, 'ensureListed', (original) => {
+        return function (this: AccountCache, collection, options = {}) {
+          const { since: _since, ...others } = options
+          return original.call(this, collection, others)
+        }
+      }),
+    ],
+    killers: [lateCreate],
+  },
+  {
+    title: 'take an object whose token is lost',
+    seams: [replaced(withItsToken, () => async (_run, objects) => objects[0])],
+    killers: [aToken],
+  },
 ]
+
+/** Whether a patch of a resource's metadata records an attempt, rather than removing one. */
+function recordsAttempt({ annotations }: Readonly<Record<string, unknown>>): boolean {
+  return typeof (annotations as Readonly<Record<string, unknown>> | undefined)?.[CREATE_ATTEMPT] === 'string'
+}

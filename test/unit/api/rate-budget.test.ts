@@ -231,6 +231,18 @@ describe('a 429', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 
+  it('after a minute without any pauses for a second again', async () => {
+    const { clock, budget } = budgetWith()
+    for (const pauseMs of [1_000, 2_000, 4_000]) {
+      budget.hold()
+      expect(budget.heldForMs).toBe(pauseMs)
+      await clock.advance(pauseMs)
+    }
+    await clock.advance(60_001)
+    budget.hold()
+    expect(budget.heldForMs).toBe(1_000)
+  })
+
   it('that comes with others is one refusal', async () => {
     const { clock, budget } = budgetWith({ requestsPerMinute: 6_000 })
     for (let i = 0; i < 8; i++) budget.hold()
@@ -306,5 +318,55 @@ describe('turns', () => {
       ['edit', 0],
       ['poll', 1],
     ])
+  })
+
+  it('are refused to all who wait, and given to those who come after', async () => {
+    const { clock, budget } = budgetWith({ concurrency: 1 })
+    const first = await budget.acquire('edit')
+    const waiting = [budget.acquire('edit'), budget.acquire('drift')].map((turn) =>
+      expect(turn).rejects.toThrow('gone'),
+    )
+    budget.refuseWaiting(new Error('gone'))
+    await Promise.all(waiting)
+    const next = budget.acquire('poll')
+    first()
+    ;(await next)()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('that nobody waits for any more leave no timer behind', async () => {
+    const { clock, budget } = budgetWith({ requestsPerMinute: 60, burst: 1 })
+    await budget.acquire('edit')
+    const gaveUp = new AbortController()
+    const alone = expect(budget.acquire('edit', gaveUp.signal)).rejects.toThrow('enough')
+    expect(clock.pendingTimers).toBe(1)
+    gaveUp.abort(new Error('enough'))
+    await alone
+    expect(clock.pendingTimers).toBe(0)
+    const all = expect(budget.acquire('edit')).rejects.toThrow('gone')
+    expect(clock.pendingTimers).toBe(1)
+    budget.refuseWaiting(new Error('gone'))
+    await all
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('are not given while the pause of an earlier budget lasts', async () => {
+    const { clock, budget } = budgetWith({ heldForMs: 5_000 })
+    let isGranted = false
+    void budget.acquire('edit').then(() => {
+      isGranted = true
+    })
+    await clock.advance(4_999)
+    expect({ isGranted, heldForMs: budget.heldForMs }).toEqual({ isGranted: false, heldForMs: 1 })
+    await clock.advance(1)
+    expect({ isGranted, heldForMs: budget.heldForMs }).toEqual({ isGranted: true, heldForMs: 0 })
+  })
+
+  it('are eight at once unless told otherwise', async () => {
+    const { clock, budget } = budgetWith()
+    let granted = 0
+    for (let i = 0; i < 10; i++) void budget.acquire('edit').then(() => granted++)
+    await clock.advance(0)
+    expect(granted).toBe(8)
   })
 })

@@ -93,6 +93,36 @@ describe('one key', () => {
     expect(await drain(queue)).toEqual(['a'])
   })
 
+  test('is queued at once after no delay', () => {
+    const queue = createQueue()
+    queue.addAfter('a', 0)
+    queue.addAfter('b', Number.NaN)
+    expect(queue).toMatchObject({ depth: 2, delayed: 0 })
+  })
+
+  test('added again while in flight keeps the most urgent priority', async () => {
+    const queue = createQueue()
+    queue.add('a', { priority: 'drift' })
+    await takeNow(queue)
+    queue.add('a', { priority: 'edit' })
+    queue.add('a', { priority: 'poll' })
+    queue.done('a')
+    expect(await takeNow(queue)).toMatchObject({ key: 'a', priority: 'edit' })
+  })
+
+  test('counts its failures in a row, and is retried as drift', async () => {
+    let retried = 0
+    const quiet = { added: () => undefined, taken: () => undefined, finished: () => undefined }
+    const queue = createQueue({ observer: { ...quiet, retried: () => retried++ } })
+    queue.addBackoff('a')
+    queue.addBackoff('a')
+    expect({ failures: queue.failures('a'), retried }).toEqual({ failures: 2, retried: 2 })
+    await clock.advance(1000)
+    expect(await takeNow(queue)).toMatchObject({ key: 'a', priority: 'drift' })
+    queue.forget('a')
+    expect(queue.failures('a')).toBe(0)
+  })
+
   test('that keeps failing waits longer each time, up to the limit, until it is forgotten', () => {
     const queue = createQueue({ backoffBaseMs: 1000, backoffMaxMs: 6000 })
     expect([1, 2, 3, 4, 5].map(() => queue.addBackoff('a'))).toEqual([1000, 2000, 4000, 6000, 6000])
@@ -207,6 +237,31 @@ describe('shutting down', () => {
     queue.done('a')
     expect(await queue.take()).toBeUndefined()
     expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('drops what waits, and takes nothing more in', async () => {
+    const queue = createQueue()
+    queue.add('a')
+    queue.addAfter('b', 1000)
+    queue.shutDown()
+    expect(queue).toMatchObject({ depth: 0, delayed: 0 })
+    queue.add('c')
+    queue.addAfter('d', 0)
+    queue.addAfter('e', 1000)
+    queue.addBackoff('f')
+    expect(queue).toMatchObject({ depth: 0, delayed: 0 })
+    expect(queue.failures('f')).toBe(0)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  test('does not queue again what was added while it was in flight', async () => {
+    const queue = createQueue()
+    queue.add('a')
+    await takeNow(queue)
+    queue.add('a')
+    queue.shutDown()
+    queue.done('a')
+    expect(queue).toMatchObject({ depth: 0, inFlight: 0 })
   })
 })
 
@@ -334,9 +389,14 @@ test('tells how much waits, how long, and what takes long', async () => {
   await takeNow(queue)
   await clock.advance(2000)
   expect(queue.unfinishedSeconds).toEqual({ total: 2, longest: 2 })
+  await takeNow(queue)
+  await clock.advance(1000)
+  expect(queue).toMatchObject({ depth: 0, inFlight: 2, oldestSeconds: 0 })
+  expect(queue.unfinishedSeconds).toEqual({ total: 4, longest: 3 })
   queue.done('a')
-  expect(waits).toEqual([3])
-  expect(works).toEqual([2])
+  expect(waits).toEqual([3, 5])
+  expect(works).toEqual([3])
+  expect(queue.inFlight).toBe(1)
 })
 
 type Step =

@@ -1,11 +1,22 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { protocolMutants } from '../../faults/mutants/all.ts'
-import { mutated } from '../../faults/mutants/mutant.ts'
+import { withSeams } from '../../faults/mutants/with-seams.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const sources = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => readFileSync(`${ROOT}${file}`, 'utf8'))
 
-it.each(protocolMutants)('the mutant "$title" has its text in the source still', (mutant) => {
-  expect(() => mutated(readFileSync(`${ROOT}${mutant.file}`, 'utf8'), mutant)).not.toThrow()
+it.each(protocolMutants)('the mutant "$title" replaces what exactly one module exports', ({ seams }) => {
+  for (const seam of seams) {
+    if (seam.type === 'method') continue
+    const found = sources.filter((source) => withSeams(source, new Set([seam.name])) !== undefined)
+    expect(found, seam.name).toHaveLength(1)
+  }
+})
+
+it('gives each mutant a title of its own, and a suite that must detect it', () => {
+  expect(new Set(protocolMutants.map(({ title }) => title)).size).toBe(protocolMutants.length)
+  expect(protocolMutants.filter(({ killers }) => killers.length === 0)).toEqual([])
+  expect(protocolMutants.length).toBeLessThanOrEqual(20)
 })
