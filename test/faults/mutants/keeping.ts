@@ -8,6 +8,7 @@ import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { planUpdate } from '../../../src/managed/plan/plan.ts'
 import { dependentsOf, referringDependents } from '../../../src/managed/references/dependents.ts'
 import { overlapLeft } from '../../../src/managed/rotation/rotation.ts'
+import { namesakeKey } from '../../../src/managed/store/object-keys.ts'
 import { LeaderElection } from '../../../src/runtime/leader-election.ts'
 import { type Aim, type Mutant, replaced, replacedMethod } from './seam.ts'
 
@@ -89,6 +90,12 @@ export const keeping: readonly Mutant[] = [
   {
     title: 'take any object with our marker after a restore',
     seams: [
+      replaced(
+        namesakeKey,
+        () =>
+          ({ kind }) =>
+            kind,
+      ),
       replaced(recoverable, () => (objects, { kind }, installation) => {
         return [...objects].filter((object) => {
           const marker = markerOf(object)
