@@ -37,7 +37,7 @@ describe('a key of a label or annotation', () => {
 
   test('is looked at in labels of a Secret too', () => {
     expect(outputProblems({ output: { secret: { labels: { 'a b': '' } } } })).toEqual([
-      expect.stringContaining('spec.output.secret.labels: "a b" is no key'),
+      expect.stringContaining('spec.output.secret.labels: "a b" is not a valid key'),
     ])
   })
 })
