@@ -13,3 +13,9 @@ export function rfc3339Of(text: string): string | undefined {
   const time = `${date}T${minute}${second === '60' ? '59' : second}${fraction.slice(0, FRACTION)}${zone.toUpperCase()}`
   return Number.isNaN(Date.parse(time)) ? undefined : time
 }
+
+/** A value of a response as milliseconds since 1970; undefined for anything that is not an RFC 3339 time. */
+export function timeInMs(value: unknown): number | undefined {
+  const time = typeof value === 'string' ? rfc3339Of(value) : undefined
+  return time === undefined ? undefined : Date.parse(time)
+}

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { rfc3339Of } from '../../util/rfc3339.ts'
+import { timeInMs } from '../../util/rfc3339.ts'
 import { type CustomResource, heldIds, internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import { REMOTE_ID } from '../names.ts'
@@ -161,6 +161,5 @@ function byAge(
 
 /** In milliseconds; 0 where the API shows no such time. */
 function createdMs({ created_at: created }: RemoteObject): number {
-  const time = typeof created === 'string' ? rfc3339Of(created) : undefined
-  return time === undefined ? 0 : Date.parse(time)
+  return timeInMs(created) ?? 0
 }
