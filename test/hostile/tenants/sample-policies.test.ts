@@ -88,7 +88,7 @@ beforeAll(async () => {
     }
     await until(`the policies are in force for ${kind}`, look, { describe: () => eve.creating(manifest) })
   }
-})
+}, 300_000)
 afterAll(() => cluster.stop())
 
 test.each(cases.map(({ kind, spec, says }) => [kind, JSON.stringify(spec), says, spec] as const))(

@@ -181,14 +181,14 @@ const UNMARKED: readonly Unmarked[] = [
     'only resources of Culvert as owners',
   ],
   // The garbage collector knows no such type, and would never collect it.
-  ...['culvert.dev/v0', 'culvert.dev/v1alpha1x', 'culvert.dev/'].map(
+  ...['culvert.dev/v0', 'culvert.dev/v1alpha1x'].map(
     (apiVersion): Unmarked => [
       `whose made-up owner has the version ${apiVersion}`,
       (scene) => {
         const [owner] = mark(scene, 'TunnelCredential').ownerReferences as readonly Fields[]
         return { ...mark(scene, 'TunnelCredential'), ownerReferences: [{ ...owner, apiVersion, uid: MADE_UP }] }
       },
-      'no owners but resources of Culvert',
+      'only resources of Culvert as owners',
     ],
   ),
   [
@@ -309,7 +309,7 @@ const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, 
         metadata: { ownerReferences: [...(mark(scene, 'TunnelCredential').ownerReferences as Fields[]), owner] },
       }
     },
-    'no owners but resources of Culvert',
+    'only resources of Culvert as owners',
   ],
   [
     'give it to somebody else',
