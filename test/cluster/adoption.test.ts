@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Manifest } from '../builders/specs.ts'
+import type { Manifest } from '../kinds/kind-test-data.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf, withText } from './support/cases.ts'
 import { conditionOf, typeOf, World } from './support/world.ts'
 

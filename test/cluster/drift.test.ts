@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
 import type { Fields } from '../../src/managed/descriptor/fields.ts'
-import { type Body, type Drift, drifts, unchangeable } from '../builders/drifts.ts'
-import { desiredOf } from '../builders/kinds/desired.ts'
-import { type SpecCase, specsOf } from '../builders/specs.ts'
+import { anyObjects, desiredOf } from '../builders/kinds/desired.ts'
+import { managedKindTests } from '../kinds/index.ts'
+import type { Body, Drift } from '../kinds/kind-test-data.ts'
+import { collectionTests, type SpecCase, specsOf } from '../kinds/lookup.ts'
 import { applyAll, applyNeeds, managed, subjectsOf } from './support/cases.ts'
 import { hasToken, openedBy, tokenOf } from './support/tokens.ts'
 import { until } from './support/wait.ts'
@@ -27,12 +28,8 @@ const subjects = cases.map(subjectOf)
 function subjectOf({ kind, title, spec }: SpecCase): Subject {
   const descriptor = managed.find(({ definition }) => definition.kind === kind) as ManagedDescriptor
   const found = spec('x') as Parameters<typeof descriptor.identity.collectionOf>[0]
-  const objects = {
-    'ReservedDomain/x-domain': { id: 'rd', domain: 'x' },
-    'ReservedAddress/x-address': { id: 'ra', addr: 'x:1' },
-  }
   const desire: Fields = {
-    ...descriptor.fields.desire(desiredOf({ spec: found, objects }), undefined),
+    ...descriptor.fields.desire(desiredOf({ spec: found, objects: anyObjects }), undefined),
     ...(descriptor.identity.markedBy === 'metadata' ? { description: '', metadata: '' } : {}),
   }
   const possible = Object.keys(desire).filter((field) => !descriptor.fields.createOnly.includes(field))
@@ -66,13 +63,15 @@ async function change(world: World, step: Step, before: Body): Promise<readonly 
 }
 
 test('every field that an update may carry has a change to try it with, and no other', () => {
-  const paths = new Set([...Object.keys(drifts), ...subjects.map(({ path }) => path)])
+  const known = managedKindTests.flatMap(({ collections }) => Object.keys(collections))
+  const paths = new Set([...known, ...subjects.map(({ path }) => path)])
   for (const path of paths) {
-    const known = new Set([drifts[path], unchangeable[path]].flatMap((fields) => Object.keys(fields ?? {})))
+    const { drifts, unchangeable } = collectionTests(path) ?? {}
+    const tried = new Set([drifts, unchangeable].flatMap((fields) => Object.keys(fields ?? {})))
     const own = subjects.filter((subject) => subject.path === path)
-    expect(known, path).toEqual(new Set(own.flatMap(({ possible }) => possible)))
+    expect(tried, path).toEqual(new Set(own.flatMap(({ possible }) => possible)))
     // One of the specs decides the field, so that it can be put back.
-    expect(known, path).toEqual(new Set(own.flatMap(({ fields }) => fields)))
+    expect(tried, path).toEqual(new Set(own.flatMap(({ fields }) => fields)))
   }
 })
 
@@ -88,10 +87,10 @@ test('a change of any field is reverted within one resync, reported by an Event 
     const name = manifests[index]?.name ?? ''
     const id = (await world.ready(kind, name, 60_000)).status?.id ?? ''
     const own = fields.flatMap((field) =>
-      (drifts[path]?.[field] ?? []).map((drift) => ({ kind, name, path, id, field, drift })),
+      (collectionTests(path)?.drifts[field] ?? []).map((drift) => ({ kind, name, path, id, field, drift })),
     )
     steps.push(own)
-    for (const body of Object.values(unchangeable[path] ?? {})) {
+    for (const body of Object.values(collectionTests(path)?.unchangeable ?? {})) {
       expect((await world.api.patch(`/${path}/${id}`, { id, ...body })).status).toBe(400)
     }
   }
@@ -268,17 +267,8 @@ test('an object deleted at the API is recreated within one resync', async () => 
   }
 })
 
-/** Fields whose values the service makes anew for each object, beside its id and times. */
-const OWN_VALUES: Readonly<Record<string, readonly string[]>> = {
-  reserved_addrs: ['addr'],
-  agent_ingresses: ['ns_targets'],
-  ssh_certificate_authorities: ['public_key'],
-  ssh_user_certificates: ['certificate', 'valid_after', 'valid_until'],
-  ssh_host_certificates: ['certificate', 'valid_after', 'valid_until'],
-}
-
 /** What an object has in common with one made anew from the same spec. */
 function essence(path: string, { id, created_at: _at, metadata: _metadata, ...rest }: Body): Body {
-  const common = Object.entries(rest).filter(([field]) => !OWN_VALUES[path]?.includes(field))
+  const common = Object.entries(rest).filter(([field]) => !collectionTests(path)?.madeAnew?.includes(field))
   return JSON.parse(JSON.stringify(Object.fromEntries(common)).replaceAll(String(id), 'its-id'))
 }

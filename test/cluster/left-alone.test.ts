@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
-import { refTo } from '../builders/expected.ts'
+import { refTo } from '../kinds/shared/objects.ts'
 import { conditionOf, type Resource, World } from './support/world.ts'
 
 type Body = Readonly<Record<string, unknown>>

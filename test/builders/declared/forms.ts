@@ -51,3 +51,22 @@ export function sorted(values: readonly unknown[]): readonly unknown[] {
   const text = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value))
   return values.toSorted((left, right) => (text(left) < text(right) ? -1 : Number(text(left) > text(right))))
 }
+
+/**
+ * The keys beside Culvert's marker in the metadata of an object. In an adopted object, which has no marker, only the
+ * keys that the spec names count.
+ */
+export function ownKeys(metadata: unknown, declared: unknown): unknown {
+  const wanted = Object.keys((declared ?? {}) as Body)
+  const { culvert, ...keys } = parsed(metadata)
+  return Object.fromEntries(Object.entries(keys).filter(([key]) => culvert !== undefined || wanted.includes(key)))
+}
+
+/** Metadata as an object, if it is one. */
+export function parsed(metadata: unknown): Body {
+  try {
+    return JSON.parse(String(metadata)) as Body
+  } catch {
+    return {}
+  }
+}

@@ -2,8 +2,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import type { CommonStatus, Ref } from '../../../src/managed/descriptor/common.ts'
 import type { Desired } from '../../../src/managed/descriptor/desired.ts'
 import type { Fields } from '../../../src/managed/descriptor/fields.ts'
-import { caPem, partnerCaPem } from '../contract/ca-pem.ts'
-import { sshKeys } from '../contract/ssh-keys.ts'
+import { INPUTS } from '../../kinds/shared/account.ts'
 
 interface Given<Spec> {
   readonly spec: Spec
@@ -12,12 +11,16 @@ interface Given<Spec> {
   readonly objects?: Readonly<Record<string, RemoteObject>>
 }
 
-const TEXTS: Readonly<Record<string, string>> = {
-  ca: caPem,
-  'partner-ca': partnerCaPem,
-  'id.pub': `${sshKeys.ed25519}\n`,
-  'other.pub': sshKeys.rsa,
-}
+/** The object of every reference, with fields that its name determines. */
+export const anyObjects: Readonly<Record<string, RemoteObject>> = new Proxy(
+  {},
+  {
+    get: (_target, key) => {
+      const name = String(key).split('/')[1] ?? ''
+      return { id: `id-of-${name}`, domain: `${name}.example.org`, addr: `${name}.tcp.example.net:10000` }
+    },
+  },
+)
 
 /**
  * Everything resolved by rule: the id of `Kind/name` is `id-of-name`, an input is `name/key`, except for keys that name
@@ -39,7 +42,7 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     id,
     target: (kind, ref) => ({ id: id(kind, ref), object: objectOf(kind, ref) }),
     isGone: () => false,
-    input: (_source, { name, key }) => TEXTS[key] ?? `${name}/${key}`,
+    input: (_source, { name, key }) => INPUTS[key] ?? `${name}/${key}`,
     decides: () => true,
     now: Date.UTC(2026, 0, 1),
     marker: (nonce, metadata) => JSON.stringify({ culvert: nonce, ...metadata }),

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
 import { KubeProxy, type PassingRequest } from '../../builders/kube-proxy.ts'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from '../support/cases.ts'
 import { type Replica, SHORT_LEASE, startReplica } from '../support/replica.ts'
 import { until } from '../support/wait.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { SEED } from '../../builders/specs.ts'
+import { SEED } from '../../kinds/shared/account.ts'
 import { managed } from '../support/cases.ts'
 import { expectLiveTokens } from '../support/tokens.ts'
 import type { World } from '../support/world.ts'

@@ -3,12 +3,13 @@ import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
 import { toStructural } from '../../../scripts/crds/structural.ts'
 import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
 import { isFixedFieldRule } from '../../../src/schema/rules.ts'
-import { EDIT_NEEDS, editStories } from '../../builders/edits/all.ts'
-import type { Edit, EditStory } from '../../builders/edits/edit.ts'
 import { at } from '../../builders/emulator-client.ts'
 import { childrenOf } from '../../builders/schema-rules.ts'
-import { CONFIG_MAP, SECRET, SEED } from '../../builders/specs.ts'
 import { CaseList } from '../../faults/support/case-list.ts'
+import type { Edit } from '../../kinds/kind-test-data.ts'
+import type { KindEditStory } from '../../kinds/lookup.ts'
+import { editStories, namedResources } from '../../kinds/lookup.ts'
+import { CONFIG_MAP, EDIT_SEED, SECRET } from '../../kinds/shared/account.ts'
 import { applyAll, managed } from '../support/cases.ts'
 import { until } from '../support/wait.ts'
 import { type Resource, World } from '../support/world.ts'
@@ -32,7 +33,7 @@ const schemas = managed.map(({ definition }) => ({
 }))
 
 /** The specs of a story, one after the other. */
-function specsOf({ base, edits }: EditStory): readonly Body[] {
+function specsOf({ base, edits }: KindEditStory): readonly Body[] {
   let spec: Body = { ...base }
   const later = edits.map((edit) => {
     spec = Object.fromEntries(Object.entries({ ...spec, ...edit.spec }).filter(([, value]) => value !== undefined))
@@ -114,13 +115,12 @@ test('every edit of every kind is one PATCH of the edited fields, another object
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()
-  world.emulator.admin.seed(SEED)
-  world.emulator.admin.seed({ objects: { tls_certificates: [{ id: 'cert_edits' }] } })
+  world.emulator.admin.seed(EDIT_SEED)
   await world.secret(SECRET.name, SECRET.values)
   await world.configMap(CONFIG_MAP.name, CONFIG_MAP.values)
   const before = await objectIds(world)
-  await applyAll(world, EDIT_NEEDS)
-  const needed = await Promise.all(EDIT_NEEDS.map(({ kind, name }) => world.ready(kind, name, 60_000)))
+  await applyAll(world, namedResources)
+  const needed = await Promise.all(namedResources.map(({ kind, name }) => world.ready(kind, name, 60_000)))
   const ids = new Map(needed.map(({ kind, metadata, status }) => [`${kind}/${metadata.name}`, String(status?.id)]))
   await Promise.all(editStories.map((story) => live(world, story, (kind, name) => ids.get(`${kind}/${name}`) ?? '')))
   const crs = await Promise.all(managed.map(({ definition }) => world.list(definition.kind)))
@@ -144,7 +144,7 @@ function ruleIds(status: Resource['status']): readonly unknown[] {
 type IdOf = (kind: string, name: string) => string
 
 /** Lives through a story, and looks after each edit. */
-async function live(world: World, story: EditStory, id: IdOf): Promise<void> {
+async function live(world: World, story: KindEditStory, id: IdOf): Promise<void> {
   const { kind, title } = story
   const name = `edited-${title}`
   const [base, ...specs] = specsOf(story)

@@ -4,7 +4,7 @@ import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { CrdCluster } from '../../builders/crd-cluster.ts'
 import { specsFrom } from '../../builders/schema-specs.ts'
-import { placesOf } from '../../builders/spec-places.ts'
+import { testsOf } from '../../kinds/lookup.ts'
 import '../provided.ts'
 
 /** Fixed, so that a failure names the same specs again. */
@@ -22,7 +22,7 @@ afterAll(() => cluster[Symbol.asyncDispose]())
 test.each(managed)('the apiserver accepts any $kind that is generated from its schema', async (definition) => {
   const { group, version, kind } = definition
   const schema = toStructural(definition.spec, 'spec')
-  const specs = fc.sample(specsFrom(schema, placesOf(kind)), { seed, numRuns })
+  const specs = fc.sample(specsFrom(schema, testsOf(kind).places), { seed, numRuns })
   const items = specs.map((spec, index) => {
     const metadata = { name: `generated-${index}`, namespace: 'default' }
     return { apiVersion: `${group}/${version}`, kind, metadata, spec }

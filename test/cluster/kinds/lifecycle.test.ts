@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { expectations, expectedOf } from '../../builders/expected.ts'
 import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
-import { specsOf } from '../../builders/specs.ts'
+import { specsOf, specTitled } from '../../kinds/lookup.ts'
 import { expectAsWritten, type Subject, subjects, surrounding } from '../support/as-written.ts'
 import { applyAll, applyNeeds, managed } from '../support/cases.ts'
 import { hasToken, openedBy, secretNamed, tokenOf } from '../support/tokens.ts'
@@ -22,10 +21,6 @@ async function outputOf(world: World, { status }: Resource) {
   const type = output.kind === 'Secret' ? core('secrets', 'Secret') : core('configmaps', 'ConfigMap')
   return world.kube.get(type, { namespace: world.namespace, name: output.name })
 }
-
-test('every spec has an expected object, and every expected object a spec', () => {
-  expect(new Set(expectations)).toEqual(new Set(cases.map(({ kind, title }) => `${kind} ${title}`)))
-})
 
 test('every spec of every kind creates the expected object, which is deleted with its resource', {
   timeout: 300_000,
@@ -73,7 +68,7 @@ test('with deletionPolicy Retain every kind keeps its object, without a call, an
     const { kind, name, title, path } = all[index] as Subject
     const id = cr.status?.id ?? ''
     const { body } = await world.api.get(`/${path}/${id}`)
-    expect(body, `${kind}/${name}`).toEqual(expectedOf(kind, title)({ ...around, name }))
+    expect(body, `${kind}/${name}`).toEqual(specTitled(kind, title).object({ ...around, name }))
     const token = tokens[index]
     if (token === undefined) continue
     const secret = await secretNamed(world, tokenPlaceIn(cr.spec, name).name)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { type Secret, secrets } from '../support/tokens.ts'
 import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { at } from '../../builders/emulator-client.ts'
-import { expectedOf, expectedRules, hiddenValues, type Surrounding } from '../../builders/expected.ts'
-import type { Manifest, SpecCase } from '../../builders/specs.ts'
+import type { Manifest, Surrounding } from '../../kinds/kind-test-data.ts'
+import { type SpecCase, specTitled } from '../../kinds/lookup.ts'
 import { managed, subjectsOf } from './cases.ts'
 import type { Resource, World } from './world.ts'
 
@@ -64,15 +64,16 @@ export async function expectAsWritten(world: World, all: readonly LivedSubject[]
   for (const { kind, name, title, path, specName = name, changes = {}, rules } of all) {
     const about = `${kind}/${name}`
     const id = around.id(kind, name)
-    const expected = { ...expectedOf(kind, title)({ ...around, name: specName }), ...changes }
+    const written = specTitled(kind, title)
+    const expected = { ...written.object({ ...around, name: specName }), ...changes }
     expect((await world.api.get(`/${path}/${id}`)).body, about).toEqual(expected)
     const own = held.filter((rule) => kind === 'IPPolicy' && at(rule, 'ip_policy', 'id') === id)
     const shown = own.map(({ id: _id, uri: _uri, created_at: _at, ip_policy: _policy, ...rule }) => rule)
-    const wanted = rules ?? expectedRules(kind, title)
+    const wanted = rules ?? written.rules ?? []
     expect(shown, about).toHaveLength(wanted.length)
     expect(shown, about).toEqual(expect.arrayContaining([...wanted]))
     const stored = kept.flatMap((objects) => objects[path] ?? []).find((object) => object.id === id)
-    for (const [place, value] of hiddenValues(kind, title)) {
+    for (const [place, value] of written.hidden ?? []) {
       expect(at(stored, ...place.split('.')), `${about} ${place}`).toBe(value)
     }
   }

@@ -1,7 +1,9 @@
 import { expect } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { IPPolicyRuleSpec } from '../../../src/kinds/ip-policy-rule.ts'
-import { CONFIG_MAP, type Manifest, SECRET, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
+import { type SpecCase, specsOf } from '../../kinds/lookup.ts'
+import { CONFIG_MAP, SECRET, SEED } from '../../kinds/shared/account.ts'
 import { expectLiveTokens, hasToken } from './tokens.ts'
 import { typeOf, type World } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { applyAll, applyNeeds, casesTitled, expectExactlyOneEach, subjectsOf, withText } from './cases.ts'
 import { until } from './wait.ts'
 import type { World } from './world.ts'

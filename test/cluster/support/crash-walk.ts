@@ -1,6 +1,7 @@
 import { inject } from 'vitest'
 import { KubeProxy } from '../../builders/kube-proxy.ts'
-import type { Manifest, SpecCase } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
+import type { SpecCase } from '../../kinds/lookup.ts'
 import { applyAll, applyNeeds, expectExactlyOneEach, subjectsOf } from './cases.ts'
 import { ApiGate, type Gate } from './gates.ts'
 import { until } from './wait.ts'

@@ -1,7 +1,7 @@
 import type { FaultAct, FaultMatch } from '../../../src/emulator/admin/fault-spec.ts'
 import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
 import type { Interception, KubeProxy, PassingRequest } from '../../builders/kube-proxy.ts'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { managed, pathOf } from './cases.ts'
 import { hasToken } from './tokens.ts'
 import type { World } from './world.ts'

@@ -1,6 +1,6 @@
 import type { Interception, KubeProxy, PassingRequest } from '../../builders/kube-proxy.ts'
 import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { pathOf } from './cases.ts'
 import type { Gate } from './gates.ts'
 import { secrets } from './tokens.ts'

@@ -1,3 +1,5 @@
+import { kinds } from '../../../src/kinds/index.ts'
+
 /** The operator's kind for a collection, and the name of its fixed-point test. */
 interface ManagingKind {
   readonly kind: string
@@ -16,36 +18,19 @@ export const reaches = (kind: string): string =>
 export const lives = (kind: string): string =>
   `contract/kinds/generated-specs.test.ts > any spec of ${kind} > is taken, needs no second look, and comes to the same whatever was before`
 
-const fixedPoint = (name: string): string =>
-  `unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > ${name}`
+const settles = (kind: string, path: string): string =>
+  `unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for ${kind} in ${path}`
 
-const kind = (name: string, article = 'a'): ManagingKind => ({ kind: name, settles: fixedPoint(`${article} ${name}`) })
+/** Of a kind with children, which are compared one by one. */
+const SETTLES_CHILDREN = 'unit/managed/plan/plan.test.ts > an update > applied as it is leaves nothing to do'
 
 /** By path. It is a gap if a collection that a kind must manage is missing here. */
-export const managingKinds: Readonly<Record<string, ManagingKind>> = {
-  ip_policies: {
-    kind: 'IPPolicy',
-    settles: 'unit/managed/plan/plan.test.ts > an update > applied as it is leaves nothing to do',
-  },
-  ip_policy_rules: kind('IPPolicyRule', 'an'),
-  ip_restrictions: kind('IPRestriction', 'an'),
-  api_keys: kind('APIKey', 'an'),
-  credentials: kind('TunnelCredential'),
-  ssh_credentials: kind('SSHCredential', 'an'),
-  bot_users: kind('BotUser'),
-  reserved_domains: kind('ReservedDomain'),
-  reserved_addrs: kind('ReservedAddress'),
-  agent_ingresses: kind('AgentIngress', 'an'),
-  'edges/tcp': { kind: 'Edge', settles: fixedPoint('a TCP Edge') },
-  'edges/tls': { kind: 'Edge', settles: fixedPoint('a TLS Edge') },
-  'backends/tunnel_group': { kind: 'Backend', settles: fixedPoint('a Backend of type TunnelGroup') },
-  'backends/http_response': { kind: 'Backend', settles: fixedPoint('a Backend of type HTTPResponse') },
-  'backends/weighted': { kind: 'Backend', settles: fixedPoint('a Backend of type Weighted') },
-  'backends/failover': { kind: 'Backend', settles: fixedPoint('a Backend of type Failover') },
-  ssh_certificate_authorities: kind('SSHCertificateAuthority', 'an'),
-  ssh_user_certificates: kind('SSHUserCertificate', 'an'),
-  ssh_host_certificates: kind('SSHHostCertificate', 'an'),
-  certificate_authorities: kind('CertificateAuthority'),
-  event_destinations: kind('EventDestination', 'an'),
-  event_subscriptions: kind('EventSubscription', 'an'),
-}
+export const managingKinds: Readonly<Record<string, ManagingKind>> = Object.fromEntries(
+  kinds.flatMap((descriptor) => {
+    if (descriptor.role !== 'managed') return []
+    const { kind } = descriptor.definition
+    return descriptor.identity.collections.map(({ path }) => {
+      return [path, { kind, settles: descriptor.children === undefined ? settles(kind, path) : SETTLES_CHILDREN }]
+    })
+  }),
+)

@@ -14,7 +14,8 @@ import { type Change, changesFrom, exampleChanges, membersChosenBy, touched } fr
 import { SchemaCoverage } from '../../builders/schema-coverage.ts'
 import { withDefaults } from '../../builders/schema-rules.ts'
 import { pathsOf, type Spec, specsFrom } from '../../builders/schema-specs.ts'
-import { BY_ID, INPUTS, NAMED, PLACES_SEED, placesOf } from '../../builders/spec-places.ts'
+import { namedObject, REFERENTS_SEED, testsOf } from '../../kinds/lookup.ts'
+import { INPUTS, OF_NO_KIND } from '../../kinds/shared/account.ts'
 
 /**
  * Constant, so that a failure can be repeated with the same specs; GENERATED_SEED chooses others, GENERATED_SPECS more
@@ -35,12 +36,10 @@ const objects = new Map<string, RemoteObject>()
 beforeAll(async () => {
   emulator = await startEmulator({ certSeconds: 1 })
   api = new ApiClient(emulator.url, emulator.apiKey)
-  emulator.admin.seed(PLACES_SEED)
-  for (const [path, id] of [
-    ...Object.values(NAMED),
-    ...Object.entries(BY_ID).map(([id, path]) => [path, id] as const),
-  ]) {
-    objects.set(id, await api.get(path, id))
+  emulator.admin.seed(REFERENTS_SEED)
+  for (const [path, seeded] of Object.entries(REFERENTS_SEED.objects ?? {})) {
+    if (path in OF_NO_KIND) continue
+    for (const { id } of seeded) objects.set(String(id), await api.get(path, String(id)))
   }
 })
 
@@ -63,7 +62,7 @@ const CHANGED: Texts = Object.fromEntries(
 function surroundings(texts: () => Texts): Surroundings {
   return {
     target: (kind, { name, id }) => {
-      const found = id ?? NAMED[`${kind}/${name}`]?.[1]
+      const found = id ?? namedObject(kind, name)?.object.id
       if (found === undefined) throw new Error(`there is no ${kind}/${name}`)
       return { id: found, object: objects.get(found) }
     },
@@ -85,11 +84,11 @@ function fixedFields(schema: SchemaNode): readonly string[] {
 }
 
 describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
-  const examples = exampleChanges(schema, placesOf(kind), seed)
+  const examples = exampleChanges(schema, testsOf(kind).places, seed)
 
   test('is taken, needs no second look, and comes to the same whatever was before', { timeout: 600_000 }, async () => {
     const coverage = new SchemaCoverage(schema)
-    const property = fc.asyncProperty(changesFrom(schema, placesOf(kind)), async (specs) => {
+    const property = fc.asyncProperty(changesFrom(schema, testsOf(kind).places), async (specs) => {
       for (const spec of specs) {
         coverage.count(spec)
         expect(descriptor.problems(spec as CommonSpec)).toEqual([])
@@ -121,7 +120,7 @@ describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
 
 const withInputs = managed.flatMap((each) => {
   const takes = fc
-    .sample(specsFrom(each.schema, placesOf(each.kind)), { seed, numRuns: 60 })
+    .sample(specsFrom(each.schema, testsOf(each.kind).places), { seed, numRuns: 60 })
     .filter((spec) => (each.descriptor.inputs?.of(spec as CommonSpec) ?? []).length > 0)
   return takes.length === 0 ? [] : [{ ...each, specs: takes.slice(0, 8) }]
 })
@@ -178,7 +177,7 @@ function storedTarget({ identity: { collections } }: Managed, id: string): unkno
 test('values are given only for places that there are', () => {
   const stale = managed.flatMap(({ kind, schema }) => {
     const paths = pathsOf(schema)
-    return Object.keys(placesOf(kind)).filter((path) => !paths.includes(path))
+    return Object.keys(testsOf(kind).places).filter((path) => !paths.includes(path))
   })
   expect(stale).toEqual([])
 })

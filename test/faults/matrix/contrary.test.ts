@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ALTERNATIVES, type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { systemRandom } from '../../../src/util/random.ts'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { episodes } from '../simulation/episodes.ts'
 import { play } from '../simulation/play.ts'
 import { Laboratory, mixOf } from '../simulation/world.ts'

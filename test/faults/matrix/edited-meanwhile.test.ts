@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { EPISODE_SEED } from '../simulation/episodes.ts'
+import { EDIT_SEED } from '../../kinds/shared/account.ts'
 import { keptRules, meaningAt } from '../simulation/meaning-at.ts'
 import { differences, Oracle } from '../simulation/oracle.ts'
 import { Laboratory } from '../simulation/world.ts'
@@ -74,7 +74,7 @@ async function play(laboratory: Laboratory, fresh: Fresh, cut: Cut): Promise<rea
   const problems: string[] = []
   let meaning: unknown
   try {
-    world.api.emulator.admin.seed(EPISODE_SEED)
+    world.api.emulator.admin.seed(EDIT_SEED)
     const oracle = await Oracle.watch(world)
     for (const need of needs) world.apply(need.kind, need.name, need.spec)
     problems.push(...(await oracle.untilRest()))

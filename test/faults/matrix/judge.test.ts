@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import { secretType } from '../../../src/managed/inputs/inputs.ts'
-import { type Body, type Drift, drifts } from '../../builders/drifts.ts'
 import { outputIn } from '../../builders/output-of-spec.ts'
-import { type SpecCase, specsOf } from '../../builders/specs.ts'
-import { EPISODE_SEED } from '../simulation/episodes.ts'
+import type { Body, Drift } from '../../kinds/kind-test-data.ts'
+import { collectionTests, type SpecCase, specsOf } from '../../kinds/lookup.ts'
+import { EDIT_SEED } from '../../kinds/shared/account.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'
 
@@ -17,7 +17,7 @@ async function atRest(
 ): Promise<{ readonly world: SimulatedWorld; readonly oracle: Oracle; readonly path: string }> {
   const needed = needs(NAME)
   const world = laboratory.world({ kinds: new Set([kind, ...needed.map((need) => need.kind)]) })
-  world.api.emulator.admin.seed(EPISODE_SEED)
+  world.api.emulator.admin.seed(EDIT_SEED)
   const oracle = await Oracle.watch(world)
   for (const need of needed) world.apply(need.kind, need.name, need.spec)
   world.apply(kind, NAME, spec(NAME))
@@ -48,7 +48,7 @@ test('the oracle reports every changed field of an object', { timeout: 300_000 }
       const own = subjects.filter(
         ({ spec }) => descriptor.identity.collectionOf(spec(NAME) as never).path === collection,
       )
-      for (const [field, changes] of Object.entries(drifts[collection] ?? {})) {
+      for (const [field, changes] of Object.entries(collectionTests(collection)?.drifts ?? {})) {
         let isTold = false
         for (const subject of own.toReversed()) {
           for (const change of changes) isTold ||= await isToldOf(laboratory, subject, change)

@@ -1,5 +1,6 @@
 import { test } from 'vitest'
-import { EPISODE_SEED, type Episode, episodes } from '../simulation/episodes.ts'
+import { EDIT_SEED } from '../../kinds/shared/account.ts'
+import { type Episode, episodes } from '../simulation/episodes.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { some } from '../support/size.ts'
@@ -15,8 +16,8 @@ test('the operator sends the models the same calls as the real servers, and gets
   timeout: 1_200_000,
 }, async () => {
   const list = new CaseList('traces equal to the simulation', 'real', { least: FEW })
-  const simulated = new SimulatedSide(await Laboratory.open(), EPISODE_SEED)
-  await using real = await RealSide.open(EPISODE_SEED)
+  const simulated = new SimulatedSide(await Laboratory.open(), EDIT_SEED)
+  await using real = await RealSide.open(EDIT_SEED)
   const chosen = some(episodes, FEW)
   // Requests that an operator sends once, at startup, have their own timing.
   await compare(simulated, real, chosen[0] as Episode, 0)

@@ -1,11 +1,15 @@
-import type { SeedSpec } from '../../../src/emulator/admin/seed.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
-import { drifts } from '../../builders/drifts.ts'
-import { EDIT_NEEDS, editStories } from '../../builders/edits/all.ts'
-import type { Edit, EditStory } from '../../builders/edits/edit.ts'
-import { expectedOf, expectedRules, type Surrounding } from '../../builders/expected.ts'
-import { type Manifest, SEED, type SpecCase, specsOf } from '../../builders/specs.ts'
+import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
+import type { Edit, Manifest, Surrounding } from '../../kinds/kind-test-data.ts'
+import {
+  collectionTests,
+  editStories,
+  type KindEditStory,
+  namedResources,
+  type SpecCase,
+  specsOf,
+} from '../../kinds/lookup.ts'
 import type { WrittenDown } from './written-down.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -58,20 +62,12 @@ export const episodes: readonly Episode[] = [
     .map(creationOf),
 ]
 
-/** Objects that specs of episodes name by id. */
-export const EPISODE_SEED: SeedSpec = {
-  objects: {
-    ...SEED.objects,
-    tls_certificates: [...(SEED.objects?.tls_certificates ?? []), { id: 'cert_edits' }],
-  },
-}
-
 /** The kinds of an episode. */
 export function kindsOf({ kind, needs }: Episode): ReadonlySet<string> {
   return new Set([kind, ...needs.map((need) => need.kind)])
 }
 
-function episodesOf(story: EditStory): readonly Episode[] {
+function episodesOf(story: KindEditStory): readonly Episode[] {
   const { kind, title, base, edits } = story
   const name = title
   const needs = needsOf(story)
@@ -116,14 +112,11 @@ function episodesOf(story: EditStory): readonly Episode[] {
   ]
 }
 
-function creationOf({ kind, title, spec, needs }: SpecCase): Episode {
+function creationOf({ kind, title, spec, needs, object, rules }: SpecCase): Episode {
   const name = title.replaceAll(/[^a-z]+/gi, '-').toLowerCase()
   const act = applied(kind, name, spec(name))
   const at = `${kind} ${title} / create`
-  const written = (around: Surrounding): WrittenDown => {
-    const rules = kind === 'IPPolicy' ? expectedRules(kind, title) : undefined
-    return { object: expectedOf(kind, title)(around), isWhole: true, rules }
-  }
+  const written = (around: Surrounding): WrittenDown => ({ object: object(around), isWhole: true, rules })
   return { title: at, kind, name, needs: needs(name), before: undefined, act, isUnseen: false, written }
 }
 
@@ -154,7 +147,9 @@ export function drift(kind: string, name: string): Episode['act'] {
   return async (world, witness) => {
     const place = await placeOf(world, kind, name)
     const object = await world.api.ask('GET', `/${place.path}/${place.id}`)
-    const change = Object.entries(drifts[place.path] ?? {}).find(([field]) => field !== 'metadata')?.[1][0]
+    const change = Object.entries(collectionTests(place.path)?.drifts ?? {}).find(
+      ([field]) => field !== 'metadata',
+    )?.[1][0]
     witness.meddled(kind, name)
     if (change !== undefined) await world.api.ask('PATCH', `/${place.path}/${place.id}`, change(object))
   }
@@ -180,13 +175,13 @@ async function placeOf(world: EpisodeWorld, kind: string, name: string) {
   return place
 }
 
-/** The needs that a story names, and their own needs. */
-export function needsOf({ base, edits }: EditStory): readonly Manifest[] {
-  const wanted = new Set<string>()
-  const namesIn = (value: unknown): void => {
-    if (typeof value === 'string') wanted.add(value)
-    else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) namesIn(item)
-  }
-  namesIn([base, edits.map(({ spec }) => spec)])
-  return EDIT_NEEDS.filter(({ name }) => wanted.has(name))
+/** The resources that specs of a story refer to. */
+export function needsOf({ kind, base, edits }: KindEditStory): readonly Manifest[] {
+  const descriptor = kinds.find(({ definition }) => definition.kind === kind)
+  if (descriptor?.role !== 'managed') return []
+  const specs = edits.map((_, index) => edited(base, edits.slice(0, index + 1)))
+  const references = [base, ...specs].flatMap((spec) => descriptor.references.of(spec as CommonSpec))
+  return namedResources.filter((each) =>
+    references.some(({ kind: to, ref }) => to === each.kind && ref.name === each.name),
+  )
 }

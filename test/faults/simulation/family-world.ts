@@ -1,9 +1,10 @@
 import { configMapType } from '../../../src/managed/inputs/inputs.ts'
 import type { Spec } from '../../builders/schema-specs.ts'
-import { INPUTS } from '../../builders/spec-places.ts'
+import { UNNAMED_SEED } from '../../kinds/lookup.ts'
+import { INPUTS } from '../../kinds/shared/account.ts'
 import { keptRules, meaningAt } from './meaning-at.ts'
 import { Oracle } from './oracle.ts'
-import { FAMILY_SEED, type Family } from './spec-families.ts'
+import type { Family } from './spec-families.ts'
 import { type Laboratory, NAMESPACE, type SimulatedWorld } from './world.ts'
 
 /** Name of the resource whose spec changes. */
@@ -26,7 +27,7 @@ export class FamilyWorld {
   static async open(laboratory: Laboratory, family: Family, seed: number): Promise<FamilyWorld> {
     const { kinds, needs } = family
     const world = laboratory.world({ seed, kinds })
-    world.api.emulator.admin.seed(FAMILY_SEED)
+    world.api.emulator.admin.seed(UNNAMED_SEED)
     for (const name of ['inputs', 'others']) {
       world.putSecret(name, INPUTS)
       world.server.create(configMapType, { namespace: NAMESPACE, name }, { data: INPUTS })

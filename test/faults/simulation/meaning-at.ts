@@ -3,7 +3,7 @@ import { markerOf } from '../../../src/managed/identity/marker.ts'
 import type { Resource } from '../../builders/contract/api-client.ts'
 import type { Shown } from '../../builders/emulated-life.ts'
 import { meaningOf } from '../../builders/meaning.ts'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { headersOf, KEY } from './api-server.ts'
 import type { SimulatedWorld } from './world.ts'
 

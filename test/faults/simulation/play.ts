@@ -1,5 +1,6 @@
 import type { Choices } from '../../../src/emulator/choices/choices.ts'
-import { EPISODE_SEED, type Episode, kindsOf } from './episodes.ts'
+import { EDIT_SEED } from '../../kinds/shared/account.ts'
+import { type Episode, kindsOf } from './episodes.ts'
 import type { Sighting, Trouble } from './faults.ts'
 import { Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
 import type { Laboratory, SimulatedWorld } from './world.ts'
@@ -93,7 +94,7 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
   const chosen = choices === undefined ? {} : { choices }
   const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas, ...chosen })
   try {
-    world.api.emulator.admin.seed(EPISODE_SEED)
+    world.api.emulator.admin.seed(EDIT_SEED)
     await prepare?.(world)
     const oracle = await Oracle.watch(world)
     oracle.excuseRemaking(remade)

@@ -4,11 +4,10 @@ import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { FoundReference } from '../../../src/managed/descriptor/references.ts'
-import { caPem, partnerCaPem } from '../../builders/contract/ca-pem.ts'
 import { keepsAllRules, withDefaults, withFixedFields } from '../../builders/schema-rules.ts'
 import { type Places, type Spec, specsFrom } from '../../builders/schema-specs.ts'
-import { NAMED, PLACES_SEED, placesOf } from '../../builders/spec-places.ts'
-import type { Manifest } from '../../builders/specs.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
+import { namedResources, testsOf } from '../../kinds/lookup.ts'
 
 export const managed = kinds.filter((descriptor) => descriptor.role === 'managed')
 
@@ -43,51 +42,19 @@ const COMMON: Places = {
   'spec.domain': fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/).map((label) => `${label}.tunnel.example`),
 }
 
-/** Resources that generated specs refer to by name. */
-const NEEDS: readonly Manifest[] = [
-  ...['office', 'home'].map((name) => need('IPPolicy', name, { rules: ['0.0.0.0/0', '::/0'].map(allowed) })),
-  need('IPPolicy', 'open', { rulesSource: 'IPPolicyRules' }),
-  need('ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }),
-  need('ReservedAddress', 'one', {}),
-  ...['blue', 'green'].map((name) => need('Backend', name, { type: 'TunnelGroup', tunnelGroup: {} })),
-  need('CertificateAuthority', 'first', { caPEM: caPem }),
-  need('CertificateAuthority', 'second', { caPEM: partnerCaPem }),
-  need('SSHCertificateAuthority', 'team', {}),
-  ...['log', 'archive'].map((name) => {
-    return need('EventDestination', name, {
-      type: 'Kinesis',
-      kinesis: { streamARN: 'arn', auth: { type: 'Role', role: { roleARN: 'arn' } } },
-    })
-  }),
-  need('BotUser', 'build', { displayName: 'build' }),
-]
-
-/** Objects that generated specs refer to by id: the seed without those that have resources. */
-export const FAMILY_SEED = {
-  objects: Object.fromEntries(
-    Object.entries(PLACES_SEED.objects ?? {}).map(([path, objects]) => {
-      const named = new Set(Object.values(NAMED).map(([, id]) => id))
-      return [
-        path,
-        objects.filter(({ id, ip_policy_id }) => !named.has(String(id)) && !named.has(String(ip_policy_id))),
-      ]
-    }),
-  ),
-}
-
 /**
  * `count` families of a kind, each of `size` members. @throws Error if rules leave too few that may follow each other
  */
 export function familiesOf(descriptor: Managed, count: number, size: number, seed: number): readonly Family[] {
   const { kind, spec } = descriptor.definition
   const schema = toStructural(spec, 'spec')
-  const places = { ...placesOf(kind), ...COMMON }
+  const places = { ...testsOf(kind).places, ...COMMON }
   return Array.from({ length: count }, (_, index) => {
     const pool = fc.sample(specsFrom(schema, places), { seed: seed + index, numRuns: POOL })
     const specs = membersOf(descriptor, schema, pool, size)
     if (specs.length < size) throw new Error(`${kind} ${index}: only ${specs.length} specs that may follow each other`)
     const references = referencesOf(descriptor, schema, specs)
-    const needs = NEEDS.filter((each) =>
+    const needs = namedResources.filter((each) =>
       references.some(({ kind: to, ref }) => to === each.kind && ref.name === each.name),
     )
     const concerned = new Set([kind, ...references.map((reference) => reference.kind)])
@@ -116,12 +83,4 @@ function mayFollow(schema: SchemaNode, before: Spec, after: Spec): boolean {
 
 function referencesOf(descriptor: Managed, schema: SchemaNode, specs: readonly Spec[]): readonly FoundReference[] {
   return specs.flatMap((spec) => descriptor.references.of(withDefaults(schema, spec) as CommonSpec))
-}
-
-function need(kind: string, name: string, spec: Record<string, unknown>): Manifest {
-  return { kind, name, spec }
-}
-
-function allowed(cidr: string): Record<string, unknown> {
-  return { cidr, action: 'Allow' }
 }

@@ -8,6 +8,7 @@ import { exclusiveFields } from '../../../src/schema/rules.ts'
 import { declaredParts } from '../../builders/declared/parts.ts'
 import type { Declared, Held, Resolved } from '../../builders/declared/types.ts'
 import { outputIn } from '../../builders/output-of-spec.ts'
+import { testsOf } from '../../kinds/lookup.ts'
 import type { SimulatedWorld } from './world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -172,22 +173,8 @@ function outputsOf(
   object: RemoteObject,
   objects: ReadonlyMap<string, RemoteObject>,
 ): readonly Declared[] {
-  const { principals = [] } = cr.spec as { readonly principals?: readonly string[] }
   const place = outputIn(cr.spec)
-  const line = (text: unknown): string => `${String(text).trim()}\n`
-  const trusted = (hosts: readonly string[], key: unknown): string =>
-    line(`@cert-authority ${hosts.length === 0 ? '*' : hosts.join(',')} ${String(key).trim()}`)
-  const texts: Readonly<Record<string, () => Fields>> = {
-    SSHUserCertificate: () => ({ 'id-cert.pub': line(object.certificate) }),
-    SSHCertificateAuthority: () => ({ 'ca.pub': line(object.public_key), known_hosts: trusted([], object.public_key) }),
-    SSHHostCertificate: () => {
-      // The authority that signed it according to the API, whether the spec names it by name or by id.
-      const authority = objects.get(`ssh_certificate_authorities/${object.ssh_certificate_authority_id}`)
-      const file = { 'ssh_host_key-cert.pub': line(object.certificate) }
-      return authority === undefined ? file : { ...file, known_hosts: trusted(principals, authority.public_key) }
-    },
-  }
-  const wanted = texts[cr.kind]?.()
+  const wanted = testsOf(cr.kind).publishes?.(cr.spec as Fields, object, (at) => objects.get(at))
   if (place === undefined || wanted === undefined) return []
   const { namespace = '' } = cr.metadata
   const target = world.kube.get(place.kind === 'ConfigMap' ? configMapType : secretType, {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Surrounding } from '../../builders/expected.ts'
+import type { Surrounding } from '../../kinds/kind-test-data.ts'
 import type { Episode } from './episodes.ts'
 import type { SimulatedWorld } from './world.ts'
 

@@ -1,7 +1,7 @@
 import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
-import type { Manifest } from '../../builders/specs.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { core, type Resource, typeOf, type World } from '../../cluster/support/world.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
 
 const TYPE = typeOf('ClusterAccount')
 

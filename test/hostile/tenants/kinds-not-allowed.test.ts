@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { memberKinds } from '../../builders/access.ts'
-import { CONFIG_MAP, type Manifest, SECRET, SEED, specsOf } from '../../builders/specs.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, World } from '../../cluster/support/world.ts'
 import { Tenant } from '../../faults/support/tenant.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
+import { specsOf } from '../../kinds/lookup.ts'
+import { CONFIG_MAP, SECRET, SEED } from '../../kinds/shared/account.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
 /*

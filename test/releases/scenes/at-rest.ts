@@ -1,6 +1,6 @@
-import { specsOf } from '../../builders/specs.ts'
 import { applyAll, applyNeeds, managed, subjectsOf } from '../../cluster/support/cases.ts'
 import type { Resource, World } from '../../cluster/support/world.ts'
+import { specsOf } from '../../kinds/lookup.ts'
 import type { Scene, Subject } from '../scene.ts'
 import { says } from '../scene.ts'
 

@@ -1,7 +1,8 @@
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
-import { type Manifest, specsOf } from '../../builders/specs.ts'
 import { applyAll, applyNeeds, casesTitled, subjectsOf } from '../../cluster/support/cases.ts'
 import type { Resource, World } from '../../cluster/support/world.ts'
+import type { Manifest } from '../../kinds/kind-test-data.ts'
+import { specsOf } from '../../kinds/lookup.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
 const cases = casesTitled('minimal')

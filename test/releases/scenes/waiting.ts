@@ -1,7 +1,7 @@
 import { caPem } from '../../builders/contract/ca-pem.ts'
-import { specsOf } from '../../builders/specs.ts'
 import { managed } from '../../cluster/support/cases.ts'
 import type { World } from '../../cluster/support/world.ts'
+import { specsOf } from '../../kinds/lookup.ts'
 import { type Scene, type Subject, saying } from '../scene.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }

@@ -6,9 +6,9 @@ import { kinds } from '../../../src/kinds/index.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
-import { desiredOf } from '../../builders/kinds/desired.ts'
+import { anyObjects, desiredOf } from '../../builders/kinds/desired.ts'
 import { type Spec, specsFrom } from '../../builders/schema-specs.ts'
-import { placesOf } from '../../builders/spec-places.ts'
+import { testsOf } from '../../kinds/lookup.ts'
 
 /** Constant, so that a failure can be repeated with the same specs. */
 const seed = 20261121
@@ -19,19 +19,11 @@ const managed = kinds.flatMap((descriptor) => {
   return [{ kind: descriptor.definition.kind, descriptor, schema: toStructural(descriptor.definition.spec, 'spec') }]
 })
 
-/** The API's reserved domains and addresses, which edges listen on. */
-const objects = {
-  'ReservedDomain/shop': { id: 'rd_shop', domain: 'shop.tunnel.example' },
-  'ReservedDomain/rd_mine': { id: 'rd_mine', domain: 'edge.example.org' },
-  'ReservedAddress/one': { id: 'ra_one', addr: '1.tcp.tunnel.example:10001' },
-  'ReservedAddress/ra_two': { id: 'ra_two', addr: '1.tcp.tunnel.example:10002' },
-}
-
 /** The requests for a spec: to create an object, to change one that has nothing of it, and for its children. */
 function requestsFor(descriptor: ManagedDescriptor, given: Spec): string {
   const spec = given as CommonSpec
   const input = (_source: string, { name, key }: { name: string; key: string }): string => `${name}/${key}`
-  const desired = { ...desiredOf({ spec, objects }), input }
+  const desired = { ...desiredOf({ spec, objects: anyObjects }), input }
   const remote = { id: 'x_1', description: 'other', metadata: 'other' }
   const marked = desired.marker('marker', spec.metadata)
   const context = { markedMetadata: marked, inputsChanged: true }
@@ -103,7 +95,7 @@ test.each(managed)(
   'whatever a spec of $kind says stands in a request',
   ({ kind, descriptor, schema }) => {
     const silent = new Set(leavesOf(schema, 'spec').filter((path) => !STAYS.some((stays) => stays.test(path))))
-    for (const spec of fc.sample(specsFrom(schema, placesOf(kind)), { seed, numRuns })) {
+    for (const spec of fc.sample(specsFrom(schema, testsOf(kind).places), { seed, numRuns })) {
       for (const [path, without] of cuts(schema, spec, 'spec')) {
         if (silent.has(path) && matters(descriptor, spec, without as Spec)) silent.delete(path)
       }

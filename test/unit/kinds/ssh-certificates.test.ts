@@ -9,7 +9,7 @@ import { plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
-import { userCertificateSpec } from '../../builders/kinds/specs.ts'
+import { moment } from '../../builders/schema-specs.ts'
 import { certificateLine } from '../../builders/ssh-lines.ts'
 
 const start = Date.parse('2030-01-01T00:00:00.700Z')
@@ -64,9 +64,18 @@ describe('how long a certificate is valid', () => {
 })
 
 test('time that passes changes nothing, whatever the spec', () => {
+  const time = moment(1971, 2099)
+  const until = fc.oneof(
+    fc.constant({}),
+    fc.record({ validUntil: time }),
+    fc.record({ validFor: fc.constantFrom('1s', '90m', '12h', '8760h') }),
+  )
+  const specs = fc.record({ validAfter: time }, { requiredKeys: [] }).chain((after) => {
+    return until.map((end) => ({ ...base, ...after, ...end }))
+  })
   const years = fc.integer({ min: 0, max: 50 * 365 * 24 }).map((hours) => hours * HOUR)
   fc.assert(
-    fc.property(userCertificateSpec, years, (spec, passed) => {
+    fc.property(specs, years, (spec, passed) => {
       expect(left(spec, spec, start + passed)).toEqual([])
     }),
   )

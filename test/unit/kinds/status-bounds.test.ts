@@ -3,8 +3,7 @@ import { rootSchema } from '../../../scripts/crds/crd.ts'
 import { compileNode } from '../../../scripts/crds/validator.ts'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
-import { expectedOf } from '../../builders/expected.ts'
-import { specsOf } from '../../builders/specs.ts'
+import { specsOf } from '../../kinds/lookup.ts'
 
 /** More of everything than a status can contain. */
 const MANY = 1000
@@ -52,7 +51,7 @@ test.each(
   const failover: RemoteObject = { ...oversize, backends: [...many.map((index) => `id_${index}`), long] }
   const { kind } = descriptor.definition
   const around = { name: 'x', id: () => 'x', addr: () => 'x', ownUser: 'x' }
-  const shown = specsOf(kind).map(({ title }) => blown(expectedOf(kind, title)(around)) as RemoteObject)
+  const shown = specsOf(kind).map(({ object }) => blown(object(around)) as RemoteObject)
   const compiled = compileNode(schema)
   const rules = many.map((index) => ({ ...oversize, id: `rule_${index}`, cidr: long, action: long }))
   const statuses = [oversize, failover, ...shown].map((remote) => descriptor.status.shown(remote, {}))

@@ -4,7 +4,7 @@ import { userRoles } from '../../../scripts/permissions/users.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { Descriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import { specsOf } from '../../builders/specs.ts'
+import { specsOf } from '../../kinds/lookup.ts'
 
 interface Row {
   readonly kind: string

@@ -70,9 +70,9 @@ export const credentialRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/reach.test.ts > whatever a spec of TunnelCredential says stands in a request',
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > a TunnelCredential',
+      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for TunnelCredential in credentials',
       'unit/kinds/reach.test.ts > whatever a spec of SSHCredential says stands in a request',
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an SSHCredential',
+      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for SSHCredential in ssh_credentials',
     ),
   },
   {

@@ -80,7 +80,7 @@ export const eventRules: readonly RuleFact[] = [
     source: values,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an EventDestination',
+      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for EventDestination in event_destinations',
     ),
     refusal: { status: 400, names: ['format'] },
   },

@@ -140,7 +140,7 @@ export const sshCertificateRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'unit/kinds/reach.test.ts > whatever a spec of SSHUserCertificate says stands in a request',
-      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for > an SSHUserCertificate',
+      'unit/kinds/fixed-point.test.ts > after one write nothing is left to do, whatever the spec was before, for SSHUserCertificate in ssh_user_certificates',
     ),
     refusal: { status: 400, names: ['extensions'] },
   },

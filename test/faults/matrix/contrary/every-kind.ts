@@ -1,7 +1,8 @@
 import type { Choices } from '../../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
-import { type Manifest, specsOf } from '../../../builders/specs.ts'
-import { EPISODE_SEED } from '../../simulation/episodes.ts'
+import type { Manifest } from '../../../kinds/kind-test-data.ts'
+import { specsOf } from '../../../kinds/lookup.ts'
+import { EDIT_SEED } from '../../../kinds/shared/account.ts'
 import type { Sighting } from '../../simulation/faults.ts'
 import { Oracle, textOf } from '../../simulation/oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../../simulation/world.ts'
@@ -68,7 +69,7 @@ export async function everyKindAtRest(
 ): Promise<{ readonly problems: readonly string[]; readonly writes: WritesAtRest }> {
   const world = laboratory.world({ choices })
   try {
-    world.api.emulator.admin.seed(EPISODE_SEED)
+    world.api.emulator.admin.seed(EDIT_SEED)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of MANIFESTS) world.apply(kind, name, spec)
     const unrest = await oracle.untilRest()

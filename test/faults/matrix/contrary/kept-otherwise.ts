@@ -1,6 +1,6 @@
 import { DECIDED, withAlternative } from '../../../../src/emulator/choices/choices.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import type { Manifest } from '../../../builders/specs.ts'
+import type { Manifest } from '../../../kinds/kind-test-data.ts'
 import { Oracle } from '../../simulation/oracle.ts'
 import type { Laboratory } from '../../simulation/world.ts'
 

@@ -1,4 +1,4 @@
-import { EPISODE_SEED } from '../../simulation/episodes.ts'
+import { EDIT_SEED } from '../../../kinds/shared/account.ts'
 import { meaningAt } from '../../simulation/meaning-at.ts'
 import { Oracle } from '../../simulation/oracle.ts'
 import type { Laboratory } from '../../simulation/world.ts'
@@ -23,7 +23,7 @@ export class Fresh {
     const { kind, name, needs, versions } = role
     const world = this.#laboratory.world({ seed: 500 + version, kinds: kindsAmong([role]) })
     try {
-      world.api.emulator.admin.seed(EPISODE_SEED)
+      world.api.emulator.admin.seed(EDIT_SEED)
       const oracle = await Oracle.watch(world)
       for (const need of needs) world.apply(need.kind, need.name, need.spec)
       world.apply(kind, name, versions[version] ?? {})

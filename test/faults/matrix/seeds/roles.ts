@@ -1,7 +1,6 @@
 import { kinds } from '../../../../src/kinds/index.ts'
-import { editStories } from '../../../builders/edits/all.ts'
-import type { EditStory } from '../../../builders/edits/edit.ts'
-import type { Manifest } from '../../../builders/specs.ts'
+import type { Manifest } from '../../../kinds/kind-test-data.ts'
+import { editStories, type KindEditStory } from '../../../kinds/lookup.ts'
 import { edited, needsOf } from '../../simulation/episodes.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -28,7 +27,7 @@ const OVERLAP = '2s'
 /** All resources that may appear in a story. */
 export const roles: readonly Role[] = editStories.map(roleOf)
 
-function roleOf(story: EditStory): Role {
+function roleOf(story: KindEditStory): Role {
   const { kind, title, base, edits } = story
   const hasToken = kinds.some(({ role, definition, ...rest }) => {
     return role === 'managed' && definition.kind === kind && 'output' in rest && rest.output?.type === 'one-time'

@@ -1,8 +1,9 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { unresolvedAttempt } from '../../../../src/managed/cr.ts'
+import { EDIT_SEED } from '../../../kinds/shared/account.ts'
 import { type AccountEdit, accountEdits, prepareEdits } from '../../simulation/account-edits.ts'
 import { headersOf, KEY } from '../../simulation/api-server.ts'
-import { deleteByHand, drift, EPISODE_SEED } from '../../simulation/episodes.ts'
+import { deleteByHand, drift } from '../../simulation/episodes.ts'
 import type { Sighting, Trouble } from '../../simulation/faults.ts'
 import { keptRules, meaningAt } from '../../simulation/meaning-at.ts'
 import { type SimulatedOperator, times } from '../../simulation/operator.ts'
@@ -156,7 +157,7 @@ class Stage {
       isShared,
       ...mixed(seed),
     })
-    world.api.emulator.admin.seed(EPISODE_SEED)
+    world.api.emulator.admin.seed(EDIT_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1
     prepareEdits(world)
     if (hasDependents(steps)) Dependents.prepare(world)

@@ -1,6 +1,6 @@
 import { internalOf } from '../../../../src/managed/cr.ts'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
-import { SECRET } from '../../../builders/specs.ts'
+import { SECRET } from '../../../kinds/shared/account.ts'
 import type { Episode } from '../../simulation/episodes.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 import { turnOf, type WatchStory } from './watch-story.ts'

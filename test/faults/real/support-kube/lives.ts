@@ -1,10 +1,11 @@
 import { ROTATE_REQUESTED_AT } from '../../../../src/managed/names.ts'
 import { outputIn } from '../../../builders/output-of-spec.ts'
-import { type Manifest, type SpecCase, specsOf } from '../../../builders/specs.ts'
 import { managed, subjectsOf, withText } from '../../../cluster/support/cases.ts'
 import { hasToken } from '../../../cluster/support/tokens.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import { conditionOf, type Resource, type World } from '../../../cluster/support/world.ts'
+import type { Manifest } from '../../../kinds/kind-test-data.ts'
+import { type SpecCase, specsOf } from '../../../kinds/lookup.ts'
 
 /** A change to a resource, and how to tell that the operator has handled it. */
 export interface LifeStage {

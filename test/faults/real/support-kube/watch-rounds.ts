@@ -3,7 +3,6 @@ import { expect } from 'vitest'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import { RECONCILE_REQUESTED_AT } from '../../../../src/managed/names.ts'
 import type { KubeProxy } from '../../../builders/kube-proxy.ts'
-import type { Manifest } from '../../../builders/specs.ts'
 import {
   applyAll,
   applyNeeds,
@@ -17,6 +16,7 @@ import {
 import { secrets } from '../../../cluster/support/tokens.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import type { World } from '../../../cluster/support/world.ts'
+import type { Manifest } from '../../../kinds/kind-test-data.ts'
 import type { CaseList } from '../../support/case-list.ts'
 import type { Watched, WatchFault } from './watch-faults.ts'
 

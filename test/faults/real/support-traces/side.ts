@@ -1,5 +1,5 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import type { Manifest } from '../../../builders/specs.ts'
+import type { Manifest } from '../../../kinds/kind-test-data.ts'
 import type { EpisodeWorld } from '../../simulation/episodes.ts'
 
 /** A request of the operator and its answer. */

@@ -1,11 +1,11 @@
 import { expect } from 'vitest'
 import { PLACEHOLDER_NONCE } from '../../../../src/managed/identity/marker.ts'
-import { CONFIG_MAP, SECRET, SEED } from '../../../builders/specs.ts'
 import { expectAsWritten, type LivedSubject } from '../../../cluster/support/as-written.ts'
 import { expectExactlyOneEach, managed } from '../../../cluster/support/cases.ts'
 import { expectNothingLeft } from '../../../cluster/support/nothing-left.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import type { World } from '../../../cluster/support/world.ts'
+import { CONFIG_MAP, SECRET, SEED } from '../../../kinds/shared/account.ts'
 import type { Made } from './made.ts'
 
 /** Objects of the account without a CR of the suite. */

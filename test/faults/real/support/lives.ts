@@ -1,12 +1,10 @@
-import { drifts } from '../../../builders/drifts.ts'
-import { editStories } from '../../../builders/edits/all.ts'
-import type { Edit } from '../../../builders/edits/edit.ts'
-import { type SpecCase, specsOf } from '../../../builders/specs.ts'
 import { type LivedSubject, pathOfObjects } from '../../../cluster/support/as-written.ts'
 import { managed, withText } from '../../../cluster/support/cases.ts'
 import { isAtRest } from '../../../cluster/support/journeys.ts'
 import { hasToken } from '../../../cluster/support/tokens.ts'
 import type { Resource, World } from '../../../cluster/support/world.ts'
+import type { Edit } from '../../../kinds/kind-test-data.ts'
+import { collectionTests, editStories, type SpecCase, specsOf } from '../../../kinds/lookup.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -158,7 +156,7 @@ const drift: Act = {
   ...harming('drift', async (world, { kind, name, path }, { status }) => {
     const id = String(status?.id)
     const object = (await world.api.get(`/${path}/${id}`)).body
-    const [changed] = Object.values(drifts[path] ?? {})[0] ?? []
+    const [changed] = Object.values(collectionTests(path)?.drifts ?? {})[0] ?? []
     const answer = await world.api.patch(`/${path}/${id}`, { id, ...changed?.(object) })
     if (answer.status !== 200) throw new Error(`${kind}/${name} cannot be made to drift: ${answer.status}`)
   }),

@@ -1,5 +1,5 @@
-import type { Manifest } from '../../../builders/specs.ts'
 import type { World } from '../../../cluster/support/world.ts'
+import type { Manifest } from '../../../kinds/kind-test-data.ts'
 
 /** Applies CRs, and counts the objects that should be created for them over their lives. */
 export class Made {

@@ -1,6 +1,6 @@
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { FINALIZER } from '../../../../src/managed/names.ts'
-import type { SpecCase } from '../../../builders/specs.ts'
+import type { SpecCase } from '../../../kinds/lookup.ts'
 import { subjects } from '../restore/life.ts'
 import type { Trial } from '../restore/trial.ts'
 import { isWrite, NAMESPACE } from '../world.ts'

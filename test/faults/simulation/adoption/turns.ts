@@ -1,5 +1,5 @@
 import { type CustomResource, hasFinalizer, internalOf, statusOf } from '../../../../src/managed/cr.ts'
-import type { SpecCase } from '../../../builders/specs.ts'
+import type { SpecCase } from '../../../kinds/lookup.ts'
 import { subjects } from '../restore/life.ts'
 import type { Trial } from '../restore/trial.ts'
 import { NAMESPACE, type SimulatedWorld } from '../world.ts'

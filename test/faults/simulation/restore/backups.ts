@@ -1,6 +1,6 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import { ROTATE_REQUESTED_AT } from '../../../../src/managed/names.ts'
-import type { SpecCase } from '../../../builders/specs.ts'
+import type { SpecCase } from '../../../kinds/lookup.ts'
 import type { Trouble } from '../faults.ts'
 import type { Laboratory } from '../world.ts'
 import {

@@ -1,5 +1,5 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import type { SpecCase } from '../../../builders/specs.ts'
+import type { SpecCase } from '../../../kinds/lookup.ts'
 import type { Trouble } from '../faults.ts'
 import { managed } from '../spec-families.ts'
 import type { Laboratory } from '../world.ts'

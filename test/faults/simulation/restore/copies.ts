@@ -1,7 +1,7 @@
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import type { CommonStatus } from '../../../../src/managed/descriptor/common.ts'
 import { REMOTE_ID } from '../../../../src/managed/names.ts'
-import type { SpecCase } from '../../../builders/specs.ts'
+import type { SpecCase } from '../../../kinds/lookup.ts'
 import { textOf } from '../oracle.ts'
 import type { Laboratory, SimulatedWorld } from '../world.ts'
 import {

@@ -1,6 +1,6 @@
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { namespaceType } from '../../../../src/managed/store/namespaces.ts'
-import { type SpecCase, specsOf } from '../../../builders/specs.ts'
+import { type SpecCase, specsOf } from '../../../kinds/lookup.ts'
 import { KEY } from '../api-server.ts'
 import { textOf } from '../oracle.ts'
 import { managed } from '../spec-families.ts'

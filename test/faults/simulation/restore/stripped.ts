@@ -1,4 +1,4 @@
-import type { SpecCase } from '../../../builders/specs.ts'
+import type { SpecCase } from '../../../kinds/lookup.ts'
 import type { Laboratory } from '../world.ts'
 import { isMarked, keyOf, Life, subjects } from './life.ts'
 import type { Trial } from './trial.ts'

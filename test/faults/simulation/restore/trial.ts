@@ -1,6 +1,7 @@
+import { EDIT_SEED } from '../../../kinds/shared/account.ts'
 import { type Case, CaseList } from '../../support/case-list.ts'
 import { leastOf, turnAmong } from '../../support/size.ts'
-import { EPISODE_SEED, type Episode, kindsOf } from '../episodes.ts'
+import { type Episode, kindsOf } from '../episodes.ts'
 import { Oracle } from '../oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../world.ts'
 import { doubles } from './taking-back.ts'
@@ -50,7 +51,7 @@ export async function playLife(
 ): Promise<readonly string[] | undefined> {
   const world = laboratory.world({ kinds: kindsOf(episode), replicas })
   try {
-    world.api.emulator.admin.seed(EPISODE_SEED)
+    world.api.emulator.admin.seed(EDIT_SEED)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
     if (episode.before !== undefined) world.apply(episode.kind, episode.name, episode.before)

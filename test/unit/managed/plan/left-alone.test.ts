@@ -10,8 +10,8 @@ import type { ManagedDescriptor } from '../../../../src/managed/descriptor/descr
 import type { Fields } from '../../../../src/managed/descriptor/fields.ts'
 import { appliedAfter, appliedBefore, decider, fieldsSet } from '../../../../src/managed/plan/left-alone.ts'
 import { planUpdate } from '../../../../src/managed/plan/plan.ts'
-import { desiredOf } from '../../../builders/kinds/desired.ts'
-import { specsOf } from '../../../builders/specs.ts'
+import { anyObjects, desiredOf } from '../../../builders/kinds/desired.ts'
+import { specsOf } from '../../../kinds/lookup.ts'
 
 const managed = kinds.filter((descriptor) => descriptor.role === 'managed')
 const naming = { externalID: 'x_1', managementPolicy: 'Manage' } as const
@@ -33,12 +33,11 @@ function crOf(spec: CommonSpec): CustomResource {
 
 function updateOf(descriptor: ManagedDescriptor, spec: CommonSpec, status: CommonStatus, remote: RemoteObject) {
   const decides = decider(descriptor, crOf(spec), () => status as CommonStatus & Fields)
-  const desired = { ...desiredOf({ spec, status, objects }), decides }
+  const desired = { ...desiredOf({ spec, status, objects: anyObjects }), decides }
   return { desired, body: planUpdate(descriptor, desired, remote, quiet)?.body ?? {} }
 }
 
-const named = { id: 'x_2', domain: 'a.example.com', addr: '1.tcp.example.com:1' }
-const objects: Readonly<Record<string, RemoteObject>> = new Proxy({}, { get: () => named })
+const someObject: RemoteObject = { id: 'x_2', domain: 'a.example.com', addr: '1.tcp.example.com:1' }
 
 describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, descriptor })))(
   'an adopted $kind',
@@ -86,7 +85,7 @@ describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, d
     /** Whether all references and inputs of the spec are present: a subset may break rules of the CRD. */
     function isWhole(spec: CommonSpec): boolean {
       try {
-        descriptor.fields.desire(desiredOf({ spec, objects }), undefined)
+        descriptor.fields.desire(desiredOf({ spec, objects: anyObjects }), undefined)
         return true
       } catch {
         return false
@@ -94,7 +93,7 @@ describe.each(managed.map((descriptor) => ({ kind: descriptor.definition.kind, d
     }
 
     test('has every field of a full spec set by it', () => {
-      const sent = Object.entries(descriptor.fields.desire(desiredOf({ spec: full, objects }), named))
+      const sent = Object.entries(descriptor.fields.desire(desiredOf({ spec: full, objects: anyObjects }), someObject))
       const missing = sent.filter(([, value]) => value !== undefined && value !== null).map(([field]) => field)
       const names = fieldsSet(descriptor, full)
       expect(missing.filter((field) => !names.includes(field))).toEqual([])
