@@ -22,6 +22,15 @@ export function isNotedAhead(noted: number, now: number): boolean {
 }
 
 /**
+ * By how much a clock was behind that recorded `noted` about something that happened at `happened` by another clock, in
+ * milliseconds; 0 if the times agree, or if the other clock may be the one that is wrong, since it is ahead of this one.
+ */
+export function notedBehind(noted: number, happened: number, now: number): number {
+  const behind = happened - noted
+  return behind > CLOCK_SKEW_MS && !isNotedAhead(happened, now) ? behind : 0
+}
+
+/**
  * How far wall time is from the monotonic clock, in milliseconds. It changes when the wall clock is set: timers planned
  * at another offset then fire at the wrong moment, since timers never step.
  */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
-import { isNotedAhead, notedTime } from '../../util/noted-time.ts'
+import { isNotedAhead, notedBehind, notedTime } from '../../util/noted-time.ts'
 import { rfc3339Of } from '../../util/rfc3339.ts'
 import { isAccountWide } from '../accounts/account-wide.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
@@ -26,7 +26,7 @@ import { WORDS } from './words.ts'
  * Decides whether the object is replaced by a new one now. A token that is lost, or has no place, is handled elsewhere.
  */
 export function rotationStep(run: Reconciliation, remote: RemoteObject, token: TokenState): RotationStep {
-  correctIssueTime(run)
+  correctIssueTime(run, remote)
   if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
   noteStart(run, remote)
   return stepOf(run, remote)
@@ -135,7 +135,7 @@ export function formerNotes(run: Reconciliation): Omit<Former, 'id' | 'nonce'> {
 /**
  * How long a superseded object keeps working, in milliseconds: as recorded when it was replaced, or less if the spec
  * says less by now. A time recorded by a clock that ran ahead is limited to the overlap after the time of issue, which
- * is corrected then.
+ * is corrected then; one recorded by a clock that was behind is corrected with it.
  */
 export function overlapLeft({ context, cr, descriptor, status }: Reconciliation, { deleteAfter }: Former): number {
   if (deleteAfter === undefined) return 0
@@ -169,24 +169,44 @@ function dueAtOf({ cr, descriptor, status }: Reconciliation, remote: RemoteObjec
 
 /**
  * A token issued under a clock that ran ahead counts as issued now: otherwise its rotation, and the revocation of its
- * predecessor, would be late by as much.
+ * predecessor, would be late by as much. One issued under a clock that was behind counts from the creation of its object
+ * by the API's clock: otherwise its predecessor would lose its overlap once the clock is right.
  */
-function correctIssueTime(run: Reconciliation): void {
-  const { context, descriptor, status } = run
+function correctIssueTime(run: Reconciliation, remote: RemoteObject): void {
+  const { context, descriptor, internal, status } = run
   if (descriptor.rotation?.type !== 'rotation' || status.rotatedAt === undefined) return
   const now = context.clock.now()
-  if (isNotedAhead(Date.parse(status.rotatedAt), now)) run.note({ rotatedAt: new Date(now).toISOString() })
+  const noted = Date.parse(status.rotatedAt)
+  if (isNotedAhead(noted, now)) run.note({ rotatedAt: new Date(now).toISOString() })
+  const created = createdAt(remote)
+  const behind = created === undefined ? 0 : notedBehind(noted, created, now)
+  if (behind === 0) return
+  const later = (time: number) => new Date(time + behind).toISOString()
+  run.note({ rotatedAt: later(noted) })
+  const { superseded } = internal
+  if (superseded === undefined) return
+  run.noteInternal({
+    superseded: superseded.map((former) => {
+      const { deleteAfter } = former
+      return deleteAfter === undefined ? former : { ...former, deleteAfter: later(Date.parse(deleteAfter)) }
+    }),
+  })
+}
+
+/** By the API's clock, in milliseconds. */
+function createdAt({ created_at: created }: RemoteObject): number | undefined {
+  const at = typeof created === 'string' ? Date.parse(rfc3339Of(created) ?? '') : Number.NaN
+  return Number.isNaN(at) ? undefined : at
 }
 
 /**
  * A token without a recorded time of issue counts from its object's creation. One that is not in our Secret has no age.
  */
-function noteStart(run: Reconciliation, { created_at: created }: RemoteObject): void {
+function noteStart(run: Reconciliation, remote: RemoteObject): void {
   const { context, descriptor, status } = run
   if (descriptor.rotation?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined) return
-  const at = typeof created === 'string' ? Date.parse(rfc3339Of(created) ?? '') : Number.NaN
   const now = context.clock.now()
-  run.note({ rotatedAt: new Date(Number.isNaN(at) ? now : notedTime(at, now)).toISOString() })
+  run.note({ rotatedAt: new Date(notedTime(createdAt(remote) ?? now, now)).toISOString() })
 }
 
 /** The failure that still counts: after a change of the spec, or a new request, the next attempt is immediate. */

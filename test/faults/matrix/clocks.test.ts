@@ -1,7 +1,7 @@
-import { test } from 'vitest'
+import { expect, test } from 'vitest'
 import { episodes } from '../simulation/episodes.ts'
 import type { Trouble } from '../simulation/faults.ts'
-import type { Oracle } from '../simulation/oracle.ts'
+import { Oracle } from '../simulation/oracle.ts'
 import type { Reference } from '../simulation/play.ts'
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
@@ -42,6 +42,44 @@ test('clocks that are far off for a minute, from any write on', async () => {
   }
   await playAll('clocks', laboratory, some(cases, 60), 2000)
 })
+
+test.each(['operators', 'servers'] as const)(
+  'a token rotated while the clock of the %s is 40 days behind the other keeps its predecessor for the overlap, and its own age',
+  async (whose) => {
+    const laboratory = await Laboratory.open()
+    const world = laboratory.world({ kinds: new Set(['APIKey']) })
+    try {
+      const oracle = await Oracle.watch(world)
+      const keys = () => {
+        const { accounts } = world.api.emulator.admin.snapshot()
+        return Object.values(accounts).flatMap(({ objects }) => (objects.api_keys ?? []).map(({ id }) => id))
+      }
+      const held = () => world.get('APIKey', 'ci')?.status
+      world.apply('APIKey', 'ci', { rotation: { interval: '720h', overlap: '1h' } })
+      expect(await oracle.untilRest()).toEqual([])
+      const former = held()?.id
+      world.stepWall(whose, -40 * DAY_MS)
+      world.annotate('APIKey', 'ci', { 'culvert.dev/rotate-requested-at': 'now' })
+      await world.advance(WRONG_MS)
+      const successor = held()?.id
+      expect(successor).not.toBe(former)
+      world.stepWall(whose, 40 * DAY_MS)
+      // Timers never step: a process that begins after that goes by what was recorded.
+      world.down()
+      world.up()
+      await world.advance(HOUR_MS - 3 * WRONG_MS)
+      expect(keys()).toContain(former)
+      await world.advance(6 * WRONG_MS)
+      expect(keys()).not.toContain(former)
+      // The next rotation is due 30 days after this one.
+      await world.advance(2 * HOUR_MS)
+      expect(held()?.id).toBe(successor)
+      expect(await oracle.untilRest()).toEqual([])
+    } finally {
+      world.down()
+    }
+  },
+)
 
 interface Scene {
   readonly world: SimulatedWorld

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CLOCK_SKEW_MS, clockOffset, isNotedAhead, notedTime, wasClockSet } from '../../../src/util/noted-time.ts'
+import { CLOCK_SKEW_MS, clockOffset, isNotedAhead, notedBehind, notedTime, wasClockSet } from '../../../src/util/noted-time.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 
 const time = fc.integer({ min: 0, max: Date.UTC(2099, 0) })
@@ -16,6 +16,16 @@ test('no noted time is later than now, but for what two clocks may differ by, an
       expect(notedTime(read, now)).toBe(read)
     }),
   )
+})
+
+test.each([
+  ['a clock that was 40 days behind', -40 * 86_400_000, 0, 40 * 86_400_000],
+  ['two clocks that differ a little', -CLOCK_SKEW_MS, 0, 0],
+  ['a clock that was ahead', 3_600_000, 0, 0],
+  ['another clock that is ahead itself', 0, 40 * 86_400_000, 0],
+])('%s: a noted time is corrected by that much', (_title, noted, happened, behind) => {
+  const now = Date.UTC(2026, 0)
+  expect(notedBehind(now + noted, now + happened, now)).toBe(behind)
 })
 
 test('a clock counts as set when it steps, and not for the time that passes', async () => {
