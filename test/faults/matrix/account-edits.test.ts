@@ -5,14 +5,14 @@ import type { Sighting, Trouble } from '../simulation/faults.ts'
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { numbered } from '../simulation/writes.ts'
-import { some, spread } from '../support/size.ts'
+import { some, spread, turnAmong } from '../support/size.ts'
 
 /**
  * How long the Account stays edited: long enough for the operator to read it, and for a process that died to come back.
  * Milliseconds.
  */
 const WRONG_MS = 12_000
-/** Number of cases to run, of more than four thousand. */
+/** Number of cases to run, of more than four thousand: others in each run of the whole matrix. */
 const MOST = 700
 const POINTS = ['as it is sent', 'as it is sent, and the operator dies'] as const
 
@@ -34,7 +34,7 @@ test('the Account is edited at every write of every life cycle step, and correct
       }
     }
   }
-  await playAll('edits of the Account', laboratory, some(spread(cases, MOST), 40), 600)
+  await playAll('edits of the Account', laboratory, some(spread(cases, MOST, turnAmong), 40), 600)
 })
 
 function played(edit: AccountEdit, at: number, isKilled: boolean): Pick<Planned, 'prepare' | 'trouble' | 'meanwhile'> {

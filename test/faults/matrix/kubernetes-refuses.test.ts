@@ -4,7 +4,7 @@ import type { Fault, FrameFault, Sighting, Trouble } from '../simulation/faults.
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { numbered } from '../simulation/writes.ts'
-import { some } from '../support/size.ts'
+import { some, turnAmong } from '../support/size.ts'
 import * as refusals from './kubernetes/refusals.ts'
 
 /** Longer than a leader continues without its Lease, and than most pauses. Virtual milliseconds. */
@@ -51,7 +51,7 @@ test('an API server that refuses everything for a minute, or every status for lo
       const reference = await references.of(episode, replicas)
       for (const [at, write] of numbered(reference.writes).entries()) {
         // Each write meets two of them, a different choice for each: the writes of a kind cover all of them.
-        const met = [0, 3].map((step) => ways[(place + at + step) % ways.length] as Way)
+        const met = [0, 3].map((step) => ways[(place + at + step + turnAmong(ways.length)) % ways.length] as Way)
         if (/^kubernetes .*\/status #\d+$/.test(write)) met.push(refusesStatus)
         for (const way of met.filter((each) => each.replicas === replicas))
           cases.push(plannedOf(episode, { at, write, way }, reference))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Laboratory } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
-import { IS_WHOLE, leastOf, some } from '../support/size.ts'
+import { IS_WHOLE, leastOf, some, turnAmong } from '../support/size.ts'
 import { accountStories, secretStories } from './watches/shared-stories.ts'
 import { type End, playTakeOver, type Stalled } from './watches/stalled-standby.ts'
 import { referenceOfStory } from './watches/watch-play.ts'
@@ -26,7 +26,7 @@ interface Way {
 test('a replica whose watches were silent takes over and sends nothing from its stale copies', async () => {
   const list = new CaseList('stalled standby', 'simulation', { least: leastOf(300) })
   const laboratory = await Laboratory.open()
-  let turn = 0
+  let turn = turnAmong(ways.length)
   const stories = [
     ...some(ownStories, 4),
     ...some(referenceStories, 2),

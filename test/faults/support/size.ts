@@ -1,5 +1,18 @@
+import { SEEDS_OF_A_RUN } from '../matrix/seeds/base.ts'
+
 /** Whether the whole matrix is run, as by `npm run test:faults`; otherwise a part of each suite that takes seconds. */
 export const IS_WHOLE: boolean = process.env.CULVERT_FAULTS === 'all'
+
+/**
+ * The number of this run of the whole matrix, drawn with its seeds: suites that play a part of their cases play another
+ * part in each run, and the runs cover all of them between them. A short run always plays the same.
+ */
+const RUN = IS_WHOLE ? Math.floor(Number(process.env.CULVERT_SEEDS_FROM ?? 0) / SEEDS_OF_A_RUN) : 0
+
+/** This run's turn among `count` runs, from 0. */
+export function turnAmong(count: number): number {
+  return RUN % count
+}
 
 /** The minimum number of cases of a suite that has `whole` in the whole matrix. */
 export function leastOf(whole: number): number {
@@ -48,7 +61,9 @@ function wordsOf(each: unknown): string {
 }
 
 /** At most `few` of them, evenly spread. */
-export function spread<T>(all: readonly T[], few: number): readonly T[] {
+export function spread<T>(all: readonly T[], few: number, turn: (count: number) => number = () => 0): readonly T[] {
   if (all.length <= few) return all
-  return Array.from({ length: few }, (_, index) => all[Math.floor((index * all.length) / few)] as T)
+  const parts = Math.ceil(all.length / few)
+  const offset = turn(parts) / parts
+  return Array.from({ length: few }, (_, index) => all[Math.floor(((index + offset) * all.length) / few)] as T)
 }

@@ -1,5 +1,5 @@
 import { type Case, CaseList } from '../../support/case-list.ts'
-import { leastOf } from '../../support/size.ts'
+import { leastOf, turnAmong } from '../../support/size.ts'
 import { EPISODE_SEED, type Episode, kindsOf } from '../episodes.ts'
 import { Oracle } from '../oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../world.ts'
@@ -77,7 +77,10 @@ interface LifeOptions {
   readonly ownDoing?: (world: SimulatedWorld, problems: readonly string[]) => readonly string[]
 }
 
-/** One of `count`, evenly spread. `count` is coprime to their order, so that every sort is included. */
+/**
+ * One of `count`, evenly spread, and others in another run of the whole matrix. `count` is coprime to their order, so
+ * that every sort is included.
+ */
 export function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
-  return trials.filter((_, index) => index % count === 0)
+  return trials.filter((_, index) => index % count === turnAmong(count))
 }
