@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CLOCK_SKEW_MS, clockOffset, isNotedAhead, notedBehind, notedTime, wasClockSet } from '../../../src/util/noted-time.ts'
+import {
+  CLOCK_SKEW_MS,
+  clockOffset,
+  isNotedAhead,
+  notedBehind,
+  notedTime,
+  wasClockSet,
+} from '../../../src/util/noted-time.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 
 const time = fc.integer({ min: 0, max: Date.UTC(2099, 0) })
