@@ -31,13 +31,4 @@ export const allowedDefaults: readonly AllowedDefault[] = [
     places: ['*.spec.accountRef.kind'],
     reason: 'Chooses the account, and is not part of any object in it.',
   },
-  {
-    places: [
-      'IPPolicy.spec.allowEmpty',
-      'IPRestriction.spec.acknowledgeAPIRestriction',
-      'SSHUserCertificate.spec.anyPrincipal',
-      'SSHHostCertificate.spec.anyPrincipal',
-    ],
-    reason: 'Acknowledgements of a risk, which rules of the CRD read.',
-  },
 ]

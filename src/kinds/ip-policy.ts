@@ -80,7 +80,6 @@ const definition = defineKind({
         bool({
           description:
             'Whether the policy may have no rules. If false, an Inline policy needs at least one, an Edge or IPRestriction waits until the policy has one, and the last IPPolicyRule of a policy in use is not deleted. Default: false.',
-          default: false,
         }),
       ),
       ...acknowledgement,

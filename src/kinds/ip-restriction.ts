@@ -49,7 +49,6 @@ const definition = defineKind({
         bool({
           description:
             'Confirms that the policies let in the addresses that Culvert calls from. Required for type API with enforcement Enforce: if they do not, Culvert is locked out too and cannot lift the restriction. Default: false.',
-          default: false,
         }),
       ),
     },

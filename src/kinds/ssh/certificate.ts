@@ -88,7 +88,6 @@ export function certificateSpec(keyText: string, principals: PrincipalText, defa
     anyPrincipal: Type.Optional(
       bool({
         description: `Confirms a certificate without principals, which is valid for ${principals.any}.${principals.anyNote ?? ''} Default: false.`,
-        default: false,
       }),
     ),
     ...validityFields(defaultLength),
