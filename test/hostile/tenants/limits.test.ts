@@ -75,10 +75,7 @@ async function victimsObjects(): Promise<readonly string[]> {
   const { token } = (await world.api.post('/credentials', { acl: ['bind:team=blog', 'bind:blog.example.com'] })).body
   const agent = world.emulator.admin.connectAgent({
     token: String(token),
-    bindings: [
-      { labels: { team: 'blog' }, domain: null, address: null },
-      { labels: null, domain: 'blog.example.com', address: null },
-    ],
+    tunnels: [{ labels: { team: 'blog' } }, { domain: 'blog.example.com' }],
   })
   return [...paths, `/tunnel_sessions/${String(agent.sessionId)}`]
 }
