@@ -28,7 +28,8 @@ export function checkIdentity(
 ): IdentityCheck {
   const { status } = resource
   const doubted = session.starting || session.blocked() !== undefined
-  const isOpen = session.blocked()?.reason === reasons.IdentityUnproven || isDoubted(resource)
+  const isOpen =
+    session.blocked()?.reason === reasons.IdentityUnproven || isDoubted(resource) || saysUnproven(resource)
   const held = countMissing(context, session, members)
   const staying = countMissing(
     context,
@@ -51,6 +52,11 @@ export function checkIdentity(
     confirmed: !doubted || (isDoubted(resource) && openRequest(resource, 'confirmIdentity') !== undefined),
   })
   return { fingerprint, doubt }
+}
+
+/** An earlier version notes an open circuit breaker in the condition only. */
+function saysUnproven({ status }: AccountResource): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.reason === reasons.IdentityUnproven
 }
 
 /**
