@@ -14,12 +14,13 @@ export function formToSend(run: Reconciliation, body: RequestBody): RequestBody 
 
 /**
  * What follows from the failure of a create: if it was refused, it is sent once more, the other way, as an attempt of
- * its own. If that is refused too, the error is that of the first.
+ * its own. That is safe where the refusal came without a known error body, too: the attempt stays open, and lists must
+ * show that it made nothing. If the second is refused too, the error is that of the first.
  * @throws WaitError before the other form is sent
  */
 export function afterForm(run: Reconciliation, body: RequestBody, sent: RequestBody, error: unknown): unknown {
   const { cr, descriptor, memory } = run
-  if (!isRefusal(error) || !error.definite) return error
+  if (!isRefusal(error)) return error
   if (sent !== body) {
     const first = memory.identity.refusedForm?.error ?? error
     memory.identity.refusedForm = undefined
