@@ -15,6 +15,8 @@ export interface AccountEdit {
   readonly isElsewhere: boolean
   /** Whether the account stays open throughout: calls from before and after the edit then overlap. */
   readonly keepsWorking: boolean
+  /** Whether the Account loses its status: nothing but objects of other resources then proves which account it is. */
+  readonly losesStatus: boolean
   readonly begin: (world: SimulatedWorld) => void
   /** Restores or corrects it. */
   readonly end: (world: SimulatedWorld) => void
@@ -68,7 +70,7 @@ export function madeElsewhere({ api }: SimulatedWorld): readonly string[] {
 }
 
 function edit(title: string, isElsewhere: boolean, begin: AccountEdit['begin'], end: AccountEdit['end']): AccountEdit {
-  return { title, isElsewhere, keepsWorking: OPEN.has(title), begin, end }
+  return { title, isElsewhere, keepsWorking: OPEN.has(title), losesStatus: title.startsWith('made anew'), begin, end }
 }
 
 /** Like a restore, which bypasses the CRD's rules about changes. */

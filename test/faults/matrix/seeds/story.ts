@@ -94,7 +94,9 @@ const PUT_BACK_STEPS = 4
  * Edits that lead elsewhere are not part of stories: an account that has no resources at that moment accepts the other
  * one as its own.
  */
-const ACCOUNT_EDITS = accountEdits.filter(({ isElsewhere }) => !isElsewhere).map(({ title }) => title)
+const ACCOUNT_EDITS = accountEdits
+  .filter(({ isElsewhere, losesStatus }) => !(isElsewhere || losesStatus))
+  .map(({ title }) => title)
 /** The minimum number of steps besides the first ones. */
 const LEAST_STEPS = 3
 /** Requests take four milliseconds: a dependent comes as often before the deletion of its dependency as after it. */
