@@ -28,8 +28,7 @@ export function checkIdentity(
 ): IdentityCheck {
   const { status } = resource
   const doubted = session.starting || session.blocked() !== undefined
-  const isOpen =
-    session.blocked()?.reason === reasons.IdentityUnproven || isDoubted(resource) || saysUnproven(resource)
+  const isOpen = session.blocked()?.reason === reasons.IdentityUnproven || isDoubted(resource) || saysUnproven(resource)
   const held = countMissing(context, session, members)
   const staying = countMissing(
     context,
