@@ -51,7 +51,7 @@ test('a name taken by an unmanaged object is refused with its id, and adopting i
 test('a name taken by another installation is refused with that reason', async () => {
   await using world = await World.open()
   const mark = { installation: 'other', kind: 'ReservedDomain', namespace: 'a', name: 'b', uid: 'u', nonce: '0' }
-  await world.api.post('/reserved_domains', { domain: DOMAIN, metadata: formatMarker(mark) })
+  const { body } = await world.api.post('/reserved_domains', { domain: DOMAIN, metadata: formatMarker(mark) })
   const message = await refusal(world, 'ReservedDomain', 'shop', { domain: DOMAIN })
-  expect(message).toContain(`${DOMAIN} belongs to another installation`)
+  expect(message).toContain(`${DOMAIN} belongs to ${body.id} of another installation`)
 })
