@@ -12,7 +12,7 @@ import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
 import { mayDeleteRule } from './ip-policy/last-rule.ts'
 import { refusesRules } from './ip-policy/parts.ts'
 import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy/rules.ts'
-import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn, specRule } from './shared/api-access.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, isSameRule, letsFewerIn, specRule } from './shared/api-access.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
 import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
@@ -110,6 +110,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
     narrows: ({ desired, remote, siblings }) => {
       const own = remote === undefined ? [] : [heldRule(remote)]
       const wanted = desired === undefined ? [] : [specRule(desired.spec)]
+      // Every reconcile asks, and a policy may have a thousand rules.
       if (isSameRule(own[0], wanted[0])) return undefined
       const policyId = remote === undefined ? desired?.id('IPPolicy', desired.spec.ipPolicyRef) : policyOf(remote)
       const rules = policyId === undefined ? [] : siblings(policyId)
@@ -118,16 +119,6 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
     },
   },
   part: { mayDelete: mayDeleteRule },
-}
-
-function isSameRule(held: RangeAction | undefined, wanted: RangeAction | undefined): boolean {
-  if (held === undefined || wanted === undefined) return held === wanted
-  return held.action === wanted.action && normaliseCIDR(held.cidr) === normaliseCIDR(wanted.cidr)
-}
-
-interface RangeAction {
-  readonly cidr: string
-  readonly action: string
 }
 
 /**

@@ -46,6 +46,11 @@ export function letsFewerIn(before: readonly Rule[], after: readonly Rule[]): bo
   return goes || comes || isFirstAllow || isEmptied
 }
 
+/** Whether two rules, or the lack of them, admit the same addresses. */
+export function isSameRule(one: Rule | undefined, other: Rule | undefined): boolean {
+  return one === undefined || other === undefined ? one === other : ruleText(one) === ruleText(other)
+}
+
 function isDeny(rule: string): boolean {
   return rule.startsWith('deny ')
 }

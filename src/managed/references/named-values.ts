@@ -43,13 +43,13 @@ function namedValuesOf({ cr, descriptor, session }: Place): readonly NamedValue[
 
 function namedCollections(place: Place) {
   const kinds = namedValuesOf(place).flatMap(({ targets }) => targets.map(({ kind }) => kind))
-  return [...new Set(kinds)].flatMap((kind) => place.context.kinds.managedKind(kind)?.identity.collections ?? [])
+  return [...new Set(kinds)].flatMap((kind) => place.context.kinds.collectionsOf(kind))
 }
 
 /** The object that the API finds for the value, as far as the cache knows. */
 function findTarget({ context, session }: Place, { targets }: NamedValue) {
   for (const { kind, value } of targets) {
-    for (const collection of context.kinds.managedKind(kind)?.identity.collections ?? []) {
+    for (const collection of context.kinds.collectionsOf(kind)) {
       const [object] = session.cache.find(collection, valueKey(kind, value))
       if (object !== undefined) return { kind, id: object.id }
     }
