@@ -16,6 +16,7 @@ const declared = globSync(fileURLToPath(new URL('../../examples/quickstart/*.yam
 
 let demo: ChildProcess
 let output = ''
+let errors = ''
 let api: EmulatorClient
 
 beforeAll(async () => {
@@ -23,10 +24,14 @@ beforeAll(async () => {
   demo.stdout?.on('data', (chunk: Buffer) => {
     output += chunk.toString()
   })
+  demo.stderr?.on('data', (chunk: Buffer) => {
+    errors += chunk.toString()
+  })
   await until('the demo is up', () => output.includes('Ctrl-C stops everything') || demo.exitCode !== null, {
     timeoutMs: 110_000,
     describe: () => output,
   })
+  if (demo.exitCode !== null) throw new Error(`the demo ended with exit code ${demo.exitCode}:\n${errors}\n${output}`)
   const [, token = '', url = ''] = /Bearer (\S+)' -H 'Service-Version: 2' (http:\S+)\/edges\/tls/.exec(output) ?? []
   api = new EmulatorClient(url, token)
 })
