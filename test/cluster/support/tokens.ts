@@ -40,10 +40,11 @@ export async function openedBy(world: World, kind: string, token: string): Promi
   return response.status === 200 ? ((await response.json()) as { id: string }).id : undefined
 }
 
-/** Calls the API with the token; the journal has the id of its key. */
+/** Calls the API with the token; the journal, which the operator's calls enter too, has the id of its key. */
 async function ownKeyId(world: World, token: string): Promise<string | undefined> {
-  const { status } = await new EmulatorClient(world.emulator.url, token).get('/ip_policies')
-  return status === 200 ? (world.journal().at(-1)?.keyId ?? undefined) : undefined
+  const { status, headers } = await new EmulatorClient(world.emulator.url, token).get('/ip_policies')
+  const call = world.journal().find(({ operationId }) => operationId === headers.get('operation-id'))
+  return status === 200 ? (call?.keyId ?? undefined) : undefined
 }
 
 /** Checks that the Secret of each CR of the kind holds the token of the object in its status. */

@@ -18,15 +18,22 @@ const MIRRORED = { mirrorSessions: { enabled: true, interval: '1s', maxSessions:
 let lying: LyingWorld
 let sessions: readonly Session[] = []
 let lists = 0
+/** What the first page of each list was cut from: its other pages are cut from the same. */
+const begun = new Map<number, readonly Session[]>()
 beforeAll(async () => {
   lying = await LyingWorld.open({}, MIRRORED)
   lying.answering = ({ path }) => {
     const { pathname, searchParams } = new URL(path, 'http://api')
     if (pathname !== '/tunnel_sessions') return undefined
     const from = Number(searchParams.get('from') ?? 0)
-    if (from === 0) lists++
-    const next = from + PAGE < sessions.length ? `${lying.front.baseURL}/tunnel_sessions?from=${from + PAGE}` : null
-    return { tunnel_sessions: sessions.slice(from, from + PAGE), next_page_uri: next }
+    if (from === 0) begun.set(++lists, sessions)
+    const list = Number(searchParams.get('list') ?? lists)
+    const all = begun.get(list) ?? []
+    const next = `${lying.front.baseURL}/tunnel_sessions?list=${list}&from=${from + PAGE}`
+    return {
+      tunnel_sessions: all.slice(from, from + PAGE),
+      next_page_uri: from + PAGE < all.length ? next : null,
+    }
   }
 }, 120_000)
 afterAll(() => lying[Symbol.asyncDispose]())
