@@ -101,7 +101,7 @@ export async function createObject(
   memory.plan.written()
   memory.identity.createdHere = true
   noteMade(run, collection, answer.object.id)
-  context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${answer.object.id}` })
+  run.made = answer.object.id
   await refuseUnfit(run, answer)
   await storeToken(run, answer, reserved)
   return take(run, answer.object, attempt)

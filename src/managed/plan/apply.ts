@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { internalOf, nameOf } from '../cr.ts'
+import { internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { contestAbout } from '../identity/contest.ts'
 import { markerOf, parseMarker } from '../identity/marker.ts'
@@ -43,7 +43,7 @@ export async function apply(
   if (contested !== undefined) {
     await passGates(run, { wanted, operations, observed, contested, isNew })
     announce(run, operations)
-    await prepare(run, operations, observed)
+    await prepare(run, operations, observed, isNew)
     await execute(run, wanted, observed.remote.id, operations, cause)
     observed = await observeChildren(
       run,
@@ -69,7 +69,12 @@ export async function apply(
 }
 
 /** Makes durable, or certain, whatever the first write of a plan depends on. */
-async function prepare(run: Reconciliation, operations: readonly Operation[], observed: Observed): Promise<void> {
+async function prepare(
+  run: Reconciliation,
+  operations: readonly Operation[],
+  observed: Observed,
+  isNew: boolean,
+): Promise<void> {
   const { cr, descriptor, internal } = run
   const { remote } = observed
   const intent = {
@@ -78,7 +83,7 @@ async function prepare(run: Reconciliation, operations: readonly Operation[], ob
   }
   const stored = internalOf(cr)
   const intended = !equalJSON({ ...stored, ...intent }, stored)
-  if (run.unstored || intended) {
+  if (intended || (run.unstored && !(isNew && isFoundByAttempt(run, operations, remote)))) {
     noteKindStatus(run, observed)
     run.noteInternal(intent)
     await run.store(describeAll(operations))
@@ -88,6 +93,18 @@ async function prepare(run: Reconciliation, operations: readonly Operation[], ob
   if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
   const createsChild = operations.some((operation) => 'target' in operation && operation.type === 'create')
   if (createsChild) await quarantineChildren(run, remote, describeAll(operations))
+}
+
+/**
+ * Whether a process that knows only the attempt would find the object that this run has created, whatever of the plan
+ * is carried out: then its id is stored with the outcome, in one write. The object must keep the attempt's marker, and
+ * a former object must not be waiting to be deleted.
+ */
+function isFoundByAttempt({ cr }: Reconciliation, operations: readonly Operation[], remote: RemoteObject): boolean {
+  const attempt = unresolvedAttempt(cr)
+  const isMarked = attempt !== undefined && markerOf(remote)?.nonce === attempt.nonce
+  const addsOnly = operations.every((operation) => 'target' in operation && operation.type === 'create')
+  return isMarked && addsOnly && statusOf(cr).id === undefined
 }
 
 function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, remote: RemoteObject): boolean {

@@ -35,8 +35,8 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
 }
 
 /**
- * Called before a child is created; `about` describes the plan. A child's POST has no attempt of its own: the parent's
- * id in the status is its durable attempt. So the list that does not show the child must have begun after every earlier
+ * Called before a child is created; `about` describes the plan. A child's POST has no attempt of its own: what leads to
+ * the parent, its id in the status or its own attempt, is the child's durable attempt. So the list that does not show the child must have begun after every earlier
  * POST for this parent had ended.
  */
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {

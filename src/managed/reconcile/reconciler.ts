@@ -14,6 +14,7 @@ import {
 } from '../cr.ts'
 import { deletionNeedsAccount, letGo, remove, sessionForDeletion } from '../delete/delete.ts'
 import { isGoneWithItsCalls } from '../delete/key-in-use.ts'
+import type { Condition } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { noteTurn } from '../identity/contest.ts'
 import { IdsInFlight } from '../identity/ids-in-flight.ts'
@@ -106,36 +107,46 @@ export class ManagedReconciler {
 
   async #conclude(run: Reconciliation, result: ReconcileResult): Promise<Outcome> {
     const { state, conditions, outcome } = result
-    if (state === undefined) return outcome
+    if (state === undefined) {
+      this.#tellMade(run)
+      return outcome
+    }
     const before = run.cr
     try {
       await run.write(state, conditions)
     } catch (error) {
+      this.#tellMade(run)
       // The answer to a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }
     noteTurn(run)
-    this.#announce(before, run.cr, { state, descriptor: run.descriptor })
+    const turnsReady = state.type === 'ready' && told(before, 'Ready')?.status !== 'True'
+    if (!turnsReady) this.#tellMade(run)
+    this.#announce(before, run, state)
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome
+  }
+
+  /** Records an Event about the object that the run has created, if it has. */
+  #tellMade({ cr, made }: Reconciliation): void {
+    if (made === undefined) return
+    this.#context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${made}` })
   }
 
   /**
    * Records one Event when the reason or message of Ready or Synced changes, or another condition turns False; none
-   * otherwise.
+   * otherwise. A resource that was created and is Ready at once has one Event for both.
    */
-  #announce(
-    before: CustomResource,
-    after: CustomResource,
-    { state, descriptor }: { readonly state: ConditionState; readonly descriptor: ManagedDescriptor },
-  ): void {
-    const told = (cr: CustomResource, type: string) => statusOf(cr).conditions?.find((entry) => entry.type === type)
+  #announce(before: CustomResource, { cr: after, descriptor, made }: Reconciliation, state: ConditionState): void {
     const [ready, was] = [told(after, 'Ready'), told(before, 'Ready')]
     if (state.type === 'ready') {
       for (const { reason, message } of turnedFalse(before, after, descriptor)) {
         this.#context.events.record(after, { type: 'Warning', reason, message })
       }
       if (was?.status === 'True' || ready === undefined) return
-      this.#context.events.record(after, { type: 'Normal', reason: ready.reason, message: ready.message })
+      const { reason, message } = ready
+      const event =
+        made === undefined ? { reason, message } : { reason: 'Created', message: `created ${made}: ${message}` }
+      this.#context.events.record(after, { type: 'Normal', ...event })
       return
     }
     if (!TOLD.has(state.type)) return
@@ -155,6 +166,10 @@ function isTold(blocked: Blocked | undefined): boolean {
 interface Told {
   readonly reason: string
   readonly message: string
+}
+
+function told(cr: CustomResource, type: string): Condition | undefined {
+  return statusOf(cr).conditions?.find((entry) => entry.type === type)
 }
 
 function changed(now: Told | undefined, before: Told | undefined): Told | undefined {

@@ -44,6 +44,8 @@ export class Reconciliation {
   readonly clockOffset: number
   /** What the writes of this run have undone, as `contestAbout` describes it; undefined if there were none. */
   restored: string | undefined
+  /** Id of the object that this run has created, for its Event. */
+  made: string | undefined
   readonly #type: ResourceType
   /** Generation of the spec this run acts on. A newer one is left to the next run. */
   readonly #generation: number
