@@ -12,12 +12,11 @@ COPY bin bin
 COPY scripts scripts
 COPY src src
 # One program instead of 160 packages: a fifth of the time to start, two thirds of the memory. Readable, so that stack traces are.
-RUN app=/out/usr/local/lib/culvert && mkdir -p $app /out/usr/local/bin \
-  && node_modules/.bin/rolldown src/main.ts --dir $app/dist --format esm --platform node \
-  && node -p "const { name, version, license, type } = require('./package.json'); JSON.stringify({ name, version, license, type }, null, 2)" > $app/package.json \
+RUN app=/out/usr/local/lib/culvert && mkdir -p /out/usr/local/bin \
+  && node scripts/bundle.ts $app \
   && node scripts/sbom.ts > $app/sbom.cdx.json \
   && node scripts/notices.ts > $app/THIRD-PARTY-NOTICES \
-  && cp -r bin LICENSE $app/ && chmod 0755 $app/bin/culvert.js \
+  && cp LICENSE $app/ && chmod 0755 $app/bin/culvert.js \
   && ln -s ../lib/culvert/bin/culvert.js /out/usr/local/bin/culvert
 
 # No RUN from here on: an image for another platform needs no emulation.

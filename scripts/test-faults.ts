@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { drawBase } from '../test/faults/matrix/seeds/base.ts'
 import { asMarkdown, asText, countsOf, rowsOf, type SuiteList, type VitestReport } from './fault-table.ts'
+import { programForTests } from './program-for-tests.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
@@ -115,8 +116,8 @@ async function contentsOf(folder: string, names: RegExp): Promise<readonly unkno
   return Promise.all(files.map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as unknown))
 }
 
-// Operators are started hundreds of times: Node's compiled sources are cached between starts.
-process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules/.cache/culvert-compile')
+await using program = await programForTests()
+Object.assign(process.env, program.env)
 
 const { values } = parseArgs({ options: { folder: { type: 'string' } } })
 process.exitCode = await main(

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { parseCLI, type Reporter, startVitest } from 'vitest/node'
+import { programForTests } from './program-for-tests.ts'
 import {
   countTests,
   exitCodeOf,
@@ -43,9 +43,8 @@ async function main(args: readonly string[]): Promise<TestCounts> {
   return counts
 }
 
-// Operators are started hundreds of times: Node's compiled sources are cached between starts.
-process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../node_modules/.cache/culvert-compile', import.meta.url))
-
+await using program = await programForTests()
+Object.assign(process.env, program.env)
 const counts = await main(process.argv.slice(2))
 // vitest also sets the exit code for failures outside tests: a suite that could not start, or not stop.
 const outcome = process.exitCode ? withFailureOutsideTests(counts) : counts

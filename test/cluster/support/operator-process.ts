@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sumOfMetric } from './metric.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+/** The `culvert` command: the program that `npm test` made of the sources, else the sources themselves. */
+export const MAIN = process.env.CULVERT_TEST_PROGRAM ?? fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 /** Ends the operator when the channel to the test closes, however the test ended: an orphaned one would run forever. */
 export const END_WITH_PARENT =

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { MAIN } from './operator-process.ts'
 import type { World } from './world.ts'
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 /** The result of a `culvert operator --release`. */
 export interface ReleaseRun {

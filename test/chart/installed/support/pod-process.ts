@@ -3,13 +3,10 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { PrintedLines } from '../../../builders/printed-lines.ts'
-import { END_WITH_PARENT } from '../../../cluster/support/operator-process.ts'
+import { END_WITH_PARENT, MAIN } from '../../../cluster/support/operator-process.ts'
 import type { ResolvedContainer } from './pod-template.ts'
 
-/** The image's entry point. */
-const MAIN = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url))
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 /** Folders private to the Pod; the machine's content is hidden in them. */
 const OWN_FOLDERS = ['/etc', '/var/run']

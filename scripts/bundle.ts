@@ -1,0 +1,32 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+/**
+ * Writes the `culvert` command as one program in place of its sources and 160 packages: `bin/culvert.js`, `dist/`, and a
+ * package.json with what is said of it. Not minified, so that stack traces can be read. `folder` is made if need be.
+ * @returns the path of the program
+ */
+export async function bundle(folder: string): Promise<string> {
+  await mkdir(join(folder, 'bin'), { recursive: true })
+  const build = await rolldown({ input: join(ROOT, 'src/main.ts'), platform: 'node', cwd: ROOT })
+  await build.write({ dir: join(folder, 'dist'), format: 'esm' })
+  await build.close()
+  const { name, version, license, type } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<
+    string,
+    string
+  >
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`)
+  const program = join(folder, 'bin/culvert.js')
+  await copyFile(join(ROOT, 'bin/culvert.js'), program)
+  return program
+}
+
+if (import.meta.main) {
+  const [folder] = process.argv.slice(2)
+  if (folder === undefined) throw new Error('usage: node scripts/bundle.ts FOLDER')
+  console.log(await bundle(resolve(folder)))
+}
