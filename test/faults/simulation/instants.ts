@@ -240,11 +240,13 @@ export class Instants {
   }
 
   /**
-   * A rule without a resource of its own: its policy's id is stored, and no other POST for the same rule is in flight.
+   * A rule without a resource of its own: its policy is stored, and no other POST for the same rule is in flight.
    */
   #checkRule(sighting: Sighting, { ip_policy_id: policy, cidr, action }: Fields, marker: Marker | undefined): void {
     const rule = `${cidr} ${action} in ${policy}`
-    const parent = this.#world.all().find((cr) => cr.kind === 'IPPolicy' && statusOf(cr).id === policy)
+    const parent = this.#world.all().find((cr) => {
+      return cr.kind === 'IPPolicy' && (statusOf(cr).id === policy || this.#isAttempted(cr, policy))
+    })
     // The placeholder while an IPPolicyRule is replaced goes into the policy that its spec names, possibly by id.
     const isNamed = this.#world.all().some(({ kind, spec }) => {
       return (
@@ -253,11 +255,21 @@ export class Instants {
       )
     })
     const isKnown = parent !== undefined || isNamed || this.#world.time.now < this.#unknownUntil
-    if (!isKnown) this.#tell(`POST of a rule whose policy is in no status: ${rule}`)
+    if (!isKnown) this.#tell(`POST of a rule whose policy nobody would find: ${rule}`)
     if (marker !== undefined && this.#named(marker)?.metadata.uid !== marker.uid) {
       this.#tell(`POST of a rule with the mark of nobody: ${rule}`)
     }
     this.#checkAlone(sighting, rule, rule)
+  }
+
+  /** Whether the CR's attempt leads to the object, by its marker. */
+  #isAttempted(cr: CustomResource, id: unknown): boolean {
+    const attempt = unresolvedAttempt(cr)
+    const object = Object.values(this.#stored())
+      .flat()
+      .find((each) => each.id === id)
+    const marker = parseMarker(object?.metadata)
+    return attempt !== undefined && marker?.uid === cr.metadata.uid && marker.nonce === attempt.nonce
   }
 
   /** No other POST that creates the same may be in flight. */

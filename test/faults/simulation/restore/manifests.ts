@@ -102,7 +102,7 @@ async function appliedAmid(
 /** The problems that remain although the status was taken from a running operator. */
 function ownDoing(problems: readonly string[]): readonly string[] {
   return problems.filter((problem) => {
-    return isOurDoing(problem) && !problem.startsWith('POST of a rule whose policy is in no status')
+    return isOurDoing(problem) && !problem.startsWith('POST of a rule whose policy nobody would find')
   })
 }
 
