@@ -265,10 +265,8 @@ export class Instants {
   /** Whether the CR's attempt leads to the object, by its marker. */
   #isAttempted(cr: CustomResource, id: unknown): boolean {
     const attempt = unresolvedAttempt(cr)
-    const object = Object.values(this.#stored())
-      .flat()
-      .find((each) => each.id === id)
-    const marker = parseMarker(object?.metadata)
+    const objects = this.#stored().ip_policies ?? []
+    const marker = parseMarker(objects.find((each) => each.id === id)?.metadata)
     return attempt !== undefined && marker?.uid === cr.metadata.uid && marker.nonce === attempt.nonce
   }
 
@@ -365,9 +363,11 @@ export class Instants {
     return this.#stored()[collection]?.find((object) => object.id === id)
   }
 
-  /** The stored account, by collection. */
+  /** What all accounts store, by collection. */
   #stored(): Stored {
     const { accounts } = this.#world.api.emulator.admin.snapshot()
-    return Object.assign({}, ...Object.values(accounts).map(({ objects }) => objects)) as Stored
+    const all = Object.values(accounts).flatMap(({ objects }) => Object.entries(objects as Stored))
+    const byCollection = Map.groupBy(all, ([collection]) => collection)
+    return Object.fromEntries([...byCollection].map(([name, parts]) => [name, parts.flatMap(([, objects]) => objects)]))
   }
 }
