@@ -26,11 +26,10 @@ export class PlanMemory {
   }
 
   /**
-   * POSTs of this process may still take effect, and the API ignores what it ignored before. The older state names
-   * other objects: those that it replaces, retires or updates have to be found out again.
+   * Writes of this process may still take effect, and the API ignores what it ignored before. The older state names
+   * other objects: those that it replaces or retires have to be found out again.
    */
   rollBack(): void {
-    this.updateUnknownUntil = undefined
     this.replacedFor = undefined
     this.retiringSince = undefined
     this.keptFor = undefined

@@ -30,10 +30,12 @@ export function noteKindStatus(run: Reconciliation, { remote, children }: Observ
 
 /**
  * Milliseconds until an update without an answer must have ended, if it could still change something; otherwise
- * undefined.
+ * undefined. The spec may have changed since it was sent, and nothing else would show soon what it has written then.
  */
 function restMs(run: Reconciliation, { remote }: Observed): number | undefined {
-  const { descriptor, internal } = run
+  const { context, descriptor, internal, memory } = run
+  const { updateUnknownUntil = 0 } = memory.plan
+  if (updateUnknownUntil > context.clock.monotonic()) return updateUnknownUntil - context.clock.monotonic()
   const ms = unansweredMs(run)
   const settled = { ...internal, ...settledModules(descriptor.modules, remote, internal) }
   return ms === 0 || equalJSON(settled, internal) ? undefined : ms

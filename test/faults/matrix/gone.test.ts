@@ -112,6 +112,7 @@ test('one list without the object does not create another object', async () => {
   await world.advance(3 * MINUTE_MS)
   expect(lists).toBeGreaterThan(1)
   expect(await objects(world)).toEqual(before)
+  world.apply('Backend', 'group', { ...SPEC, description: 'edited' })
   expect(await oracle.judge()).toEqual([])
   world.down()
 })

@@ -70,7 +70,7 @@ async function play(laboratory: Laboratory, { point, begin, edit }: Hold): Promi
     world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {}, description: 'edited' })
     await world.until(() => oracle.isAtRest, SOON_MS)
     if (!oracle.isAtRest) problems.push(...(await oracle.untilRest()), 'not within the time that a change takes')
-    return [...problems, ...oracle.violations]
+    return [...problems, ...(await oracle.unlikeDeclared()), ...oracle.violations]
   } finally {
     world.down()
   }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { secretType } from '../../../src/managed/inputs/inputs.ts'
+import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import { outputIn } from '../../builders/output-of-spec.ts'
 import type { Body, Drift } from '../../kinds/kind-test-data.ts'
 import { collectionTests, type SpecCase, specsOf } from '../../kinds/lookup.ts'
-import { EDIT_SEED } from '../../kinds/shared/account.ts'
+import { CONFIG_MAP, EDIT_SEED, SECRET } from '../../kinds/shared/account.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'
 
@@ -92,6 +92,39 @@ test('the oracle reports a different secret in a target and a different file in 
   const key = { namespace: NAMESPACE, name }
   certificate.world.server.patch(secretType, key, { data: { 'id-cert.pub': 'b3RoZXI=' } })
   expect(await certificate.oracle.unlikeDeclared()).toEqual([expect.stringContaining(`output ${name} is`)])
+})
+
+/** Removes everything that the resource's spec refers to; its object and theirs stay. */
+function takeDependencies(world: SimulatedWorld): void {
+  for (const cr of world.all().filter(({ metadata }) => metadata.name !== NAME)) {
+    const { kind, metadata } = cr
+    world.server.patch(
+      world.typeOf(kind),
+      { namespace: NAMESPACE, name: metadata.name },
+      { metadata: { finalizers: [] } },
+    )
+    world.delete(kind, metadata.name)
+  }
+  world.deleteSecret(SECRET.name)
+  world.kube.delete(configMapType, { namespace: NAMESPACE, name: CONFIG_MAP.name })
+}
+
+test('the oracle compares the rest of an object when what its spec refers to is gone', async () => {
+  const laboratory = await Laboratory.open()
+  const told: Record<string, readonly string[]> = {}
+  const refersTo = /Refs?"|From"/
+  const subjects = kinds.flatMap(({ definition: { kind }, role }) => {
+    return role === 'managed'
+      ? (specsOf(kind).findLast(({ spec }) => refersTo.test(JSON.stringify(spec(NAME)))) ?? [])
+      : []
+  })
+  for (const subject of subjects) {
+    const { world, oracle, path } = await atRest(laboratory, subject)
+    takeDependencies(world)
+    await world.api.ask('PATCH', `/${path}`, { description: 'changed by hand' })
+    told[subject.kind] = (await oracle.unlikeDeclared()).map((problem) => problem.split(' is ')[0] ?? '')
+  }
+  expect(told).toEqual(Object.fromEntries(subjects.map(({ kind }) => [kind, [`${kind}/${NAME}: description`]])))
 })
 
 test('the oracle expects the known_hosts line of a host certificate that names its authority by id, too', async () => {

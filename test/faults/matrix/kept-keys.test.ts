@@ -30,6 +30,7 @@ test.each([0, 2])(
       world.kube.delete(type, GONE)
       world.trouble = failingOnce(`/secrets/${left}`)
       world.up()
+      world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {}, description: 'edited' })
       await world.advance(180_000)
       expect(before).toContain(left)
       expect(kept(world)).toEqual(before.filter((name) => name !== left))

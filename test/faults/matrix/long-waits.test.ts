@@ -155,7 +155,8 @@ async function play(laboratory: Laboratory, fault: Fault): Promise<readonly stri
     await world.advance(100_000)
     world.calm()
     world.editAccount({ rateLimit: null })
-    const problems = [...(await oracle.untilRest()), ...oracle.violations]
+    world.apply('Backend', 'backend-0', { ...tunnels, description: 'edited' })
+    const problems = [...(await oracle.untilRest()), ...(await oracle.unlikeDeclared()), ...oracle.violations]
     if (befallen === 0) problems.push('nothing befell anything')
     // The end of a reconcile waits until the report is written.
     if (fault.type === 'slow' && conflicts() > 0) problems.push('two writes of one resource met')

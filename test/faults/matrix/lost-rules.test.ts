@@ -18,7 +18,7 @@ test('a rule whose create got no answer is deleted before the policy is Synced w
     world.apply('IPPolicy', 'office', { rules: [WANTED, LOST] })
     await world.until(() => rangesAt(world).includes(LOST.cidr), 10_000)
     expect(rangesAt(world)).toContain(LOST.cidr)
-    world.apply('IPPolicy', 'office', { rules: [WANTED] })
+    world.apply('IPPolicy', 'office', { rules: [WANTED], description: 'edited' })
     expect(await oracle.untilRest()).toEqual([])
     expect(rangesAt(world)).toEqual([WANTED.cidr])
     const cr = world.get('IPPolicy', 'office')

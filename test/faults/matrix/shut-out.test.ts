@@ -151,7 +151,7 @@ async function played(
     })
     if (changed.length !== (isRefused ? 1 : 0)) problems.push(`${changed.length} resources say that it is refused`)
     if (!isOpen(world)) problems.push('the operator is shut out')
-    if (!isRefused) problems.push(...(await oracle.untilRest()))
+    if (!isRefused) problems.push(...(await oracle.untilRest()), ...(await oracle.unlikeDeclared()))
     return [...problems, ...oracle.violations]
   } finally {
     world.down()
@@ -185,7 +185,8 @@ async function shutOut(laboratory: Laboratory, change: Change): Promise<readonly
     await open(world, world.get('IPRestriction', 'api')?.status?.id)
     await world.advance(LOOKS_MS)
     if (!isOpen(world)) problems.push('it is shut out still, with its address admitted')
-    return [...problems, ...(await oracle.untilRest()), ...oracle.violations]
+    problems.push(...(await oracle.untilRest()), ...(await oracle.unlikeDeclared()))
+    return [...problems, ...oracle.violations]
   } finally {
     world.down()
   }

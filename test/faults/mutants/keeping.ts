@@ -10,31 +10,11 @@ import { dependentsOf, referringDependents } from '../../../src/managed/referenc
 import { overlapLeft } from '../../../src/managed/rotation/rotation.ts'
 import { namesakeKey } from '../../../src/managed/store/object-keys.ts'
 import { LeaderElection } from '../../../src/runtime/leader-election.ts'
+import { AT_REST } from './at-rest.ts'
 import { type Aim, type Mutant, replaced, replacedMethod } from './seam.ts'
 
 const kills = (cases: string): Aim => ({ suite: 'kills', cases })
 const restored: Aim = { suite: 'restored', cases: '' }
-
-/** Every suite that brings objects declared by specs to rest and judges them. */
-const AT_REST: readonly Aim[] = [
-  'undisturbed',
-  'kills',
-  'interrupted',
-  'api-faults-reads',
-  'api-faults-writes',
-  'api-faults-pairs',
-  'kubernetes-faults',
-  'paused-leader',
-  'restored',
-  'references',
-  'watch-faults',
-  'adoption',
-  'old-manifests',
-  'edited-meanwhile',
-  'transitions-1',
-  'transitions-2',
-  'seeds-1',
-].map((suite) => ({ suite }))
 
 /** Processes that once led, for the mutant below. */
 const led = new WeakSet<LeaderElection>()

@@ -14,6 +14,11 @@ import type { SimulatedWorld } from './world.ts'
 type Fields = Readonly<Record<string, unknown>>
 type RemoteObject = Fields & { readonly id: string }
 
+/** Occurs in no value of a spec or an object, and stays whatever the form in which a part is compared. */
+const NOT_THERE = 'culvertnotthere'
+/** In place of what a dependency would give: text, a key or a certificate. */
+const ABSENT = `-----BEGIN CERTIFICATE-----${NOT_THERE}`
+
 /** The API's objects, by path of the collection. */
 export type HeldObjects = readonly (readonly [path: string, objects: readonly RemoteObject[]])[]
 
@@ -79,20 +84,21 @@ function partsOf(
   objects: ReadonlyMap<string, RemoteObject>,
 ): readonly Declared[] {
   const resolved = resolvedFor(world, cr, objects)
-  try {
-    const parts = declaredParts(cr.kind, cr.spec as Fields, held, resolved)
-    if (!leavesAlone(cr)) return parts
-    // Values of an adopted object are its own where its spec says no more than a bare one.
-    const { definition } = world.kinds.managedKind(cr.kind) ?? {}
-    const schema = definition && toStructural(definition.spec, 'spec')
-    const bare = declaredParts(cr.kind, schema === undefined ? {} : bareSpec(schema, cr.spec as Fields), held, resolved)
-    const defaults = new Map(bare.map(([part, wanted]) => [part, wanted]))
-    return parts.filter(([part, wanted]) => !isDeepStrictEqual(wanted, defaults.get(part)))
-  } catch (error) {
-    if (!(error instanceof NotThereError)) throw error
-    // A reference may be gone: the object then keeps what it was created with.
-    return []
-  }
+  const parts = declaredParts(cr.kind, cr.spec as Fields, held, resolved).filter(isKnown)
+  if (!leavesAlone(cr)) return parts
+  // Values of an adopted object are its own where its spec says no more than a bare one.
+  const { definition } = world.kinds.managedKind(cr.kind) ?? {}
+  const schema = definition && toStructural(definition.spec, 'spec')
+  const bare = declaredParts(cr.kind, schema === undefined ? {} : bareSpec(schema, cr.spec as Fields), held, resolved)
+  const defaults = new Map(bare.map(([part, wanted]) => [part, wanted]))
+  return parts.filter(([part, wanted]) => !isDeepStrictEqual(wanted, defaults.get(part)))
+}
+
+/**
+ * A dependency may be gone: the part that names it then keeps what it was created with, and all others are compared.
+ */
+function isKnown([, wanted]: Declared): boolean {
+  return wanted === undefined || !JSON.stringify(wanted).includes(NOT_THERE)
 }
 
 function leavesAlone(cr: CustomResource): boolean {
@@ -114,11 +120,6 @@ function bareSpec(
   return Object.fromEntries(kept)
 }
 
-class NotThereError extends Error {
-  override readonly name = 'NotThereError'
-  readonly code = 'NOT_THERE'
-}
-
 function resolvedFor(
   world: SimulatedWorld,
   { metadata: { namespace } }: CustomResource,
@@ -128,16 +129,14 @@ function resolvedFor(
     if (ref.id !== undefined) return ref.id
     const target = world.get(kind, ref.name ?? '', namespace)
     const found = target && statusOf(target).id
-    if (found === undefined) throw new NotThereError(`${kind}/${ref.name}`)
-    return found
+    return found ?? ABSENT
   }
   return {
     id,
     field: (kind, ref, field) => {
       const wanted = id(kind, ref)
       const object = [...objects.values()].find((each) => each.id === wanted)
-      if (object === undefined) throw new NotThereError(`${kind} ${wanted}`)
-      return object[field]
+      return object === undefined ? ABSENT : object[field]
     },
     input: (source, { name, key }) => {
       const type = source === 'Secret' ? secretType : configMapType
@@ -145,7 +144,7 @@ function resolvedFor(
         | Readonly<Record<string, string>>
         | undefined
       const value = data?.[key]
-      if (value === undefined) throw new NotThereError(`${source}/${name} ${key}`)
+      if (value === undefined) return ABSENT
       return source === 'Secret' ? Buffer.from(value, 'base64').toString() : value
     },
   }

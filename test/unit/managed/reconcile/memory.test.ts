@@ -54,7 +54,12 @@ test('what requests of this process did survives a restored etcd, and what was c
     contest: { about: 'a', turns: 1, at: 4 },
   })
   expect(identity.pauseBeforeRemake(5, 100)).toBe(100)
-  expect({ ...plan }).toEqual({ childUnknownUntil: 6, placeholderUnknownUntil: 8, ignored: 'b' })
+  expect({ ...plan }).toEqual({
+    childUnknownUntil: 6,
+    updateUnknownUntil: 7,
+    placeholderUnknownUntil: 8,
+    ignored: 'b',
+  })
   expect({ ...outputs }).toEqual({ tokenSecret: 'token', refusing: 'bkdtg_5' })
   expect(outputs.pauseBeforeReissue(10)).toBe(60_000)
   expect({ ...rotation }).toEqual({})

@@ -183,6 +183,20 @@ test('a create that a dead process sent is found by the next one, and no second 
   expect(world.writes.filter((label) => label === 'POST backends/tunnel_group')).toHaveLength(1)
 })
 
+test('an update that lands after its spec was edited back is undone within seconds', async () => {
+  const world = ModelWorld.start()
+  world.patchAccount({ spec: { resyncInterval: '24h' } })
+  world.apply('Backend', 'web', tunnels('one'))
+  await world.until('Ready', () => isReady(world, 'Backend', 'web'))
+  await world.clock.advance(60_000)
+  world.apiFaults.push('late')
+  world.apply('Backend', 'web', tunnels('two'))
+  await world.until('sent', () => world.writes.includes('PATCH backends/tunnel_group'))
+  world.apply('Backend', 'web', tunnels('one'))
+  await world.clock.advance(10_000)
+  expect(world.account.all()[0]?.object.labels).toEqual({ app: 'one' })
+})
+
 test('in an older state of etcd, in which the try before the one that made the object is open, nothing is sent again', async () => {
   const world = ModelWorld.start()
   world.apiFaults.push('unsent')
