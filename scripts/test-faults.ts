@@ -44,7 +44,8 @@ const real: readonly Run[] = [
  * `npm run test:faults`: runs the whole matrix of faults and the other tests of `faults`, prints the result of each
  * suite, and ends with the line `N passed, N failed`. The simulation runs beside the suites on real servers, which
  * spend half of their time waiting for leases, requests and processes, and have precedence otherwise. `--folder` names
- * the folder that keeps the lists of cases. The exit code is 1 if anything failed or a suite is missing.
+ * the folder that keeps the lists of cases, the table (`matrix.md`), and the writes at rest for each kind with each choice
+ * of the contrary server (`contrary.md`). The exit code is 1 if anything failed or a suite is missing.
  */
 async function main(folder: string): Promise<number> {
   console.log(`the lists of cases are kept in ${folder}`)
@@ -99,7 +100,9 @@ function reportOf(name: string): string {
 /** Removes the results of an earlier run, so that a missing suite is noticed. */
 async function empty(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const old = (await readdir(folder)).filter((file) => /^(real|simulation|vitest)-.*\.json$|^matrix\.md$/.test(file))
+  const old = (await readdir(folder)).filter((file) =>
+    /^(real|simulation|vitest)-.*\.json$|^(matrix|contrary)\.md$/.test(file),
+  )
   for (const file of old) await rm(join(folder, file))
 }
 

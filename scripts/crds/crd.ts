@@ -106,12 +106,19 @@ function checkColumn({ name, jsonPath }: PrinterColumn, schema: SchemaNode): voi
   }
   let at: SchemaNode | undefined = schema
   for (const step of steps) {
-    const field: SchemaNode | undefined = step.startsWith('.') ? at?.properties?.[step.slice(1)] : at?.items
-    at = field ?? at?.additionalProperties
+    at = nodeBehind(step, at)
   }
   if (!at) {
     throw new SchemaError(jsonPath, `the path of column "${name}" leads to no field`)
   }
+}
+
+/** The schema behind `.name`, `[…]` of a list, or `['name','other']`: whichever the object has, all of one type. */
+function nodeBehind(step: string, at: SchemaNode | undefined): SchemaNode | undefined {
+  const names = step.startsWith('.') ? [step.slice(1)] : [...step.matchAll(/'([^']+)'/g)].map(([, name = '']) => name)
+  if (names.length === 0) return at?.items ?? at?.additionalProperties
+  const nodes = names.map((name) => at?.properties?.[name] ?? at?.additionalProperties)
+  return nodes.some((node) => node === undefined) ? undefined : nodes[0]
 }
 
 const selectableTypes = new Set(['string', 'integer', 'boolean'])

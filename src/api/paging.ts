@@ -7,15 +7,17 @@ const MAX_URL_LENGTH = 8192
 /**
  * The address of the next page. `next` may be absolute or relative; it must stay on the account's own origin and below
  * the path of its base URL, because the key is sent with the request. A path outside the base URL's path, as an API
- * behind a gateway may give it, is taken as relative to the base URL.
+ * behind a gateway may give it, is taken as relative to the base URL, and so is one without a leading slash, as other
+ * addresses are (`management-api.md § Domains, addresses, ingress`); only a query alone belongs to the current page.
  *
  * @throws ApiError HostNotAllowed for another origin or a path outside the base URL's; InvalidResponse for something
  * that is not a URL or is too long.
  */
 export function nextPageURL(next: string, current: URL, base: URL, label: string): URL {
   if (next.length > MAX_URL_LENGTH) throw invalid(label, `next_page_uri is longer than ${MAX_URL_LENGTH} characters`)
-  if (!URL.canParse(next, current.href)) throw invalid(label, 'next_page_uri is not a URL')
-  const url = new URL(next, current.href)
+  const from = /^[?#]/.test(next) ? current.href : `${base.href.replace(/\/+$/, '')}/`
+  if (!URL.canParse(next, from)) throw invalid(label, 'next_page_uri is not a URL')
+  const url = new URL(next, from)
   const isPath = next.startsWith('/') && !next.startsWith('//')
   const prefix = base.pathname.replace(/\/+$/, '')
   const below = url.pathname === prefix || url.pathname.startsWith(`${prefix}/`)

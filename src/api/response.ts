@@ -2,7 +2,10 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { fitsPath, MAX_ID_LENGTH } from './object-id.ts'
 import type { RemoteObject } from './types.ts'
 
-/** A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list. */
+/**
+ * A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list, and null in place of the
+ * array is an empty one. Without the key of the collection it is no list, or any object would be an empty one.
+ */
 export interface ListPage {
   readonly objects: readonly RemoteObject[]
   readonly nextPageURI: string | undefined
@@ -50,13 +53,13 @@ function compiledReader(listKey: string): PageReader {
     type: 'object',
     required: [listKey],
     properties: {
-      [listKey]: { type: 'array', items: objectSchema },
+      [listKey]: { type: 'array', nullable: true, items: objectSchema },
       next_page_uri: { type: 'string', nullable: true },
     },
   })
   return (body) => {
     if (!validate(body)) return { problem: problemOf(validate) }
-    const objects = body[listKey] as readonly RemoteObject[]
+    const objects = (body[listKey] ?? []) as readonly RemoteObject[]
     if (!objects.every(({ id }) => fitsPath(id))) return { problem: `/${listKey}/*/id ${UNFIT}` }
     return { objects, nextPageURI: body.next_page_uri || undefined }
   }

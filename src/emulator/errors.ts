@@ -180,6 +180,8 @@ function statusOf(choices: Choices, name: ErrorName): number {
       return status === 400 && code.startsWith('ERR_4') ? 422 : status
     case 'bad-request':
       return status === 409 ? 400 : status
+    case 'precondition-failed':
+      return status === 409 || (status === 400 && code.startsWith('ERR_4')) ? 412 : status
   }
 }
 

@@ -19,7 +19,7 @@ import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { inCollection, plain, plainFields } from './shared/defaults.ts'
-import { cut, given, namesOf, sorted, textOf, textsOf, timeOf } from './shared/remote.ts'
+import { cut, given, namesOf, sorted, textOf, textsOf } from './shared/remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
@@ -62,19 +62,15 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
 function stateOf(remote: RemoteObject, before?: Before): CertificateState {
   const progress = certificateProgress(remote)
   const { managed, job, renewsAt } = progress
-  return { ...progress, issued: managed && (job === undefined || renewsAt !== undefined || wasIssued(remote, before)) }
+  return { ...progress, issued: managed && (job === undefined || renewsAt !== undefined || wasIssued(before)) }
 }
 
 type Before = ReadinessView<AgentIngressSpec>['status']
 
-/**
- * Whether the previous conditions report a certificate of this object as in use. Conditions older than the object
- * describe a predecessor and do not count.
- */
-function wasIssued({ created_at }: RemoteObject, before: Before): boolean {
+/** Whether the previous conditions report a certificate of this object as in use. */
+function wasIssued(before: Before): boolean {
   const condition = before?.conditions?.find(({ type }) => type === 'CertificateReady')
-  const isInUse = IN_USE.some((reason) => reason === condition?.reason)
-  return isInUse && Date.parse(condition?.lastTransitionTime ?? '') >= Date.parse(timeOf(created_at) ?? '')
+  return IN_USE.some((reason) => reason === condition?.reason)
 }
 
 const IN_USE = [reasons.CertificateIssued, reasons.RenewalFailing]

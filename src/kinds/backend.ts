@@ -44,8 +44,11 @@ export const backend: ManagedDescriptor<BackendSpec> = {
     open: ['headers'],
   },
   status: {
-    shown: shownBackend,
-    readiness: ({ remote }) => ({ ...available('the backend is in place'), conditions: tunnelsOnlineOf(remote) }),
+    shown: (remote, _kept, spec) => shownBackend(remote, spec?.type),
+    readiness: ({ remote, spec: { type } }) => ({
+      ...available('the backend is in place'),
+      conditions: tunnelsOnlineOf(remote, type),
+    }),
   },
 }
 

@@ -3,12 +3,13 @@ import { collections } from '../api/collections.ts'
 import { bareSpec, bareSpecRules, commonStatus } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { sharing } from '../managed/descriptor/grant.ts'
+import { keptText } from '../managed/descriptor/kept-text.ts'
 import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { namesOf } from './shared/remote.ts'
+import { namesOf, textOf } from './shared/remote.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -70,7 +71,7 @@ export const botUser: ManagedDescriptor<BotUserSpec> = {
     ...plainFields,
     setBy: ({ displayName, active }) => namesOf({ name: displayName, active }),
     desire: ({ spec: { displayName, active = true } }, remote) => ({
-      name: displayName,
+      name: keptText(displayName, textOf(remote?.name) ?? ''),
       active: remote !== undefined && active,
     }),
     observe: ({ name, active }) => ({ name, active: active !== false }),

@@ -31,12 +31,9 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
     desire: (desired) => ({ format: 'json', target: sentTarget(desired) }),
     observe: ({ format, target }) => ({
       format: textOf(format)?.toLowerCase(),
-      target: comparableTarget(target),
+      target: comparableTarget(target, hiddenIn(target)),
     }),
-    comparable: (fields, remote) => {
-      const hidden = hidesAccessKeyId(remote?.target) ? SECRETS_AND_KEY_ID : SECRETS
-      return { ...fields, target: comparableTarget(fields.target, hidden) }
-    },
+    comparable: (fields, remote) => ({ ...fields, target: comparableTarget(fields.target, hiddenIn(remote?.target)) }),
   },
   status: {
     shown: ({ target }) => {
@@ -45,4 +42,9 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
     },
     readiness: () => available('the destination is in place'),
   },
+}
+
+/** Members that are not compared with those of this target. */
+function hiddenIn(target: unknown): ReadonlySet<string> {
+  return hidesAccessKeyId(target) ? SECRETS_AND_KEY_ID : SECRETS
 }

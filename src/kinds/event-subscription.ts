@@ -6,7 +6,7 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import { list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, wideColumn } from './shared/columns.ts'
+import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
 import {
@@ -81,7 +81,10 @@ const definition = defineKind({
     },
     { description: 'Observed state of the subscription.' },
   ),
-  printerColumns: managedColumns(wideColumn('Sources', '.spec.sources', 'Types of events that are sent.')),
+  printerColumns: managedColumns(
+    textColumn('Source', '.spec.sources[0].type', 'The first type of events that are sent; Sources has all.'),
+    wideColumn('Sources', '.spec.sources', 'Types of events that are sent.'),
+  ),
 })
 
 export type EventSubscriptionSpec = SpecOf<typeof definition>

@@ -55,7 +55,7 @@ const definition = defineKind({
   ),
   status: object({ ...commonStatus }, { description: 'Observed state of the rule.' }),
   printerColumns: managedColumns(
-    textColumn('Policy', '.spec.ipPolicyRef.name', 'Name of the IPPolicy that the rule belongs to.'),
+    textColumn('Policy', ".spec.ipPolicyRef['name','id']", 'Name or id of the policy that the rule belongs to.'),
     textColumn('CIDR', '.spec.cidr', 'Range of addresses.'),
     textColumn('Action', '.spec.action', 'Whether the range is allowed or denied.'),
   ),

@@ -7,7 +7,7 @@ import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/outpu
 import { managedColumns } from './shared/columns.ts'
 import { inCollection } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { given } from './shared/remote.ts'
+import { given, sorted, textsOf } from './shared/remote.ts'
 import {
   authorityKey,
   authorityProblem,
@@ -75,7 +75,14 @@ export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
   ...certificateParts<SSHHostCertificateSpec>({
     defaultLength: LENGTH,
     needsAuthority: (spec) => placeOf(spec) !== undefined,
-    own: { names: [], setBy: () => [], desire: () => ({}), observe: () => ({}), comparable: (fields) => fields },
+    own: {
+      names: [],
+      setBy: () => [],
+      desire: () => ({}),
+      // Names of hosts, which the schema has in lower case.
+      observe: ({ principals }) => ({ principals: sorted(textsOf(principals).map((name) => name.toLowerCase())) }),
+      comparable: (fields) => fields,
+    },
   }),
   claims: ({ principals = [] }) => ({
     domains: (principals.length === 0 ? ['*'] : principals).map((domain) => ({ path: 'spec.principals', domain })),

@@ -116,7 +116,7 @@ export class EmulatedLife {
     const { internal } = this.#status
     const kept = { ...internal, ...intendedModules(this.#descriptor.modules, spec, internal ?? {}) }
     const after = { ...kept, ...settledModules(this.#descriptor.modules, object, kept) }
-    this.#status = { ...this.#descriptor.status.shown(object, kept), internal: after }
+    this.#status = { ...this.#descriptor.status.shown(object, kept, spec), internal: after }
   }
 
   async #carryOut(operation: Operation, spec: CommonSpec): Promise<void> {

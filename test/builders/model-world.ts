@@ -40,6 +40,7 @@ const KINDS: ReadonlySet<string> = new Set([
   'SSHUserCertificate',
   'ReservedDomain',
   'ReservedAddress',
+  'AgentIngress',
 ])
 const registry = new KindsRegistry(kinds.filter(({ definition }) => KINDS.has(definition.kind)))
 

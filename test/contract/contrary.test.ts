@@ -26,6 +26,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
     expect((await world.api.call('POST', '/ip_policies', { body: { nonsense: 1 } })).status).toBe(400)
     expect(await taken(world)).toBe(400)
   },
+  'refusal-status=precondition-failed': async (world) => {
+    expect((await world.api.call('POST', '/ip_policies', { body: { nonsense: 1 } })).status).toBe(412)
+    expect((await world.api.call('POST', '/ip_policies', { body: '{' })).status).toBe(400)
+    expect(await taken(world)).toBe(412)
+  },
   'unknown-id=gone': async (world) => {
     for (const method of ['GET', 'DELETE'] as const) {
       expect((await world.api.call(method, '/ip_policies/ipp_none')).status).toBe(410)
@@ -51,9 +56,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'page-size=three': (world) => pagesOf(world, 3),
   'page-size=one': (world) => pagesOf(world, 1),
   'next-page-uri=path': (world) => nextPage(world, /^\/ip_policies\?before_id=/),
+  'next-page-uri=relative': (world) => nextPage(world, /^ip_policies\?before_id=/),
   'next-page-uri=query': (world) => nextPage(world, /^\?before_id=/),
   'last-page=absent': async (world) => {
     expect(await world.api.object(200, 'GET', '/ip_policies')).not.toHaveProperty('next_page_uri')
+  },
+  'empty-lists=null': async (world) => {
+    expect(await world.api.object(200, 'GET', '/ip_policies')).toMatchObject({ ip_policies: null })
   },
   'uris=path': async (world) => {
     const policy = await world.api.create('ip_policies', {})
@@ -95,6 +104,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     expect(await world.api.create('reserved_domains', { domain })).toMatchObject({ domain: domain.toUpperCase() })
     const edge = await world.api.create('edges/tcp', { hostports: [`${domain}:443`] })
     expect(edge.hostports).toEqual([`${domain.toUpperCase()}:443`])
+    const acl = ['bind:*.a.example', 'bind:app=Shop']
+    expect((await world.api.create('credentials', { acl })).acl).toEqual(['bind:*.A.EXAMPLE', 'bind:app=Shop'])
   },
   'header-names=capitalised': async (world) => {
     const backend = await world.api.create('backends/http_response', { headers: { 'x-my-header': 'a' } })
@@ -118,6 +129,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
     expect(lines.at(0)).toBe('-----BEGIN CERTIFICATE-----')
     expect(lines.at(1)).toHaveLength(76)
     const content = (pem: string): string => pem.replaceAll(/# ours|\s/g, '')
+    expect(content(String(ca_pem))).toBe(content(caPem))
+  },
+  'pem=unwrapped': async (world) => {
+    const { ca_pem } = await world.api.create('certificate_authorities', { ca_pem: caPem })
+    expect(String(ca_pem).split('\n').slice(0, 2)).toEqual(['a certificate', '-----BEGIN CERTIFICATE-----'])
+    const content = (pem: string): string => pem.replaceAll(/a certificate|\s/g, '')
     expect(content(String(ca_pem))).toBe(content(caPem))
   },
   'public-keys=no-comment': async (world) => {
@@ -236,6 +253,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'texts=trimmed': async (world) => {
     const policy = await world.api.create('ip_policies', { description: ' a b ', metadata: '\n{"a": 1} ' })
     expect(policy).toMatchObject({ description: 'a b', metadata: '{"a": 1}' })
+    expect((await world.api.create('bot_users', { name: ' a b ' })).name).toBe('a b')
   },
   'long-descriptions=cut': async (world) => {
     const backend = await world.api.create('backends/tunnel_group', { description: 'é'.repeat(200) })

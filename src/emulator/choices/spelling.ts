@@ -4,6 +4,8 @@ import { COMMON_SCHEMAS } from '../openapi/schemas.ts'
 import { type Choices, DECIDED } from './choices.ts'
 import { capitalised, cidrIn, pemIn, publicKeyIn, timeIn } from './texts.ts'
 
+/** The principals of a host certificate, unlike those of a user certificate. */
+const HOST_NAMES = 'principals of hosts'
 /** Fields that hold host names, with or without a port. */
 const HOSTS: ReadonlySet<string> = new Set([
   'domain',
@@ -13,6 +15,7 @@ const HOSTS: ReadonlySet<string> = new Set([
   'region_domains',
   'cname_target',
   'acme_challenge_cname_target',
+  HOST_NAMES,
 ])
 /** Lists whose order has no meaning. */
 const SETS: ReadonlySet<string> = new Set([
@@ -23,6 +26,7 @@ const SETS: ReadonlySet<string> = new Set([
   'sources',
   'destinations',
   'principals',
+  HOST_NAMES,
   'tunnels',
   'key_usages',
   'extended_key_usages',
@@ -31,9 +35,13 @@ const SETS: ReadonlySet<string> = new Set([
 ])
 /** Lists of which a single entry may be written without the list. */
 const ONE_OR_LIST: ReadonlySet<string> = new Set(['inbound', 'outbound', 'actions'])
+/** Maps of texts, of which some may be empty. */
+const TEXT_MAPS: ReadonlySet<string> = new Set(['labels', 'headers', 'extensions', 'critical_options'])
 /** Texts that are null or absent when there is none, according to the contract. */
 const NULL_OR_ABSENT: ReadonlySet<string> = new Set(['token', 'region', 'cname_target', 'acme_challenge_cname_target'])
 const SECRETS: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
+/** No secret, but masked by services that mask these. */
+const KEY_ID = 'cloud_access_key_id'
 /** Fields that the contract names, shown where it does not name them. */
 const NAMESAKES: JsonObject = {
   metadata: '{}',
@@ -93,7 +101,8 @@ class Spelling {
   members(object: JsonObject, properties: Properties): JsonObject {
     const result: JsonObject = {}
     for (const [name, value] of Object.entries(object)) {
-      const spelled = this.#value(name, value, resolved(properties[name] ?? {}))
+      const isHosts = name === 'principals' && !Object.hasOwn(properties, 'critical_options')
+      const spelled = this.#value(isHosts ? HOST_NAMES : name, value, resolved(properties[name] ?? {}))
       if (spelled !== undefined) result[name] = spelled
     }
     return { ...result, ...this.#unknown(properties) }
@@ -149,7 +158,11 @@ class Spelling {
   #text(name: string, value: string, schema: JsonSchema): string {
     const choices = this.#choices
     if (schema.format === 'date-time') return timeIn(choices.times, value)
-    if (HOSTS.has(name) && choices['host-case'] === 'upper') return value.toUpperCase()
+    if (choices['host-case'] === 'upper') {
+      if (HOSTS.has(name)) return value.toUpperCase()
+      if (name === 'acl' && !value.includes('=')) return value.replace(/(?<=^bind:).*$/, (host) => host.toUpperCase())
+    }
+    if (name === KEY_ID && choices.secrets === 'masked') return `${value.slice(0, 4)}****`
     if (name === 'cidr') return cidrIn(choices.cidr, value)
     if (name === 'ca_pem') return pemIn(choices.pem, value)
     if (name === 'public_key') return publicKeyIn(choices['public-keys'], value)
@@ -176,8 +189,15 @@ class Spelling {
     }
     // A map, or data of the user: its keys and values are not fields of the API.
     if (Object.keys(value).length === 0) return this.#empty(name, {}, schema)
-    if (name !== 'headers' || this.#choices['header-names'] === 'lower') return value
-    return Object.fromEntries(Object.entries(value).map(([header, content]) => [capitalised(header), content]))
+    const isCapitalised = name === 'headers' && this.#choices['header-names'] === 'capitalised'
+    const isNull = TEXT_MAPS.has(name) && this.#choices.empties === 'null'
+    if (!isCapitalised && !isNull) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, text]) => [
+        isCapitalised ? capitalised(key) : key,
+        isNull && text === '' ? null : text,
+      ]),
+    )
   }
 }
 

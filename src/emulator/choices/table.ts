@@ -1,7 +1,11 @@
 /** One thing that the contract leaves open. */
 export interface ChoiceEntry {
-  /** The open point, as a row of `docs/api-decisions.md` names it. */
   readonly point: string
+  /**
+   * The rows of `docs/api-decisions.md` that decide it, by their first cells, or the section, by its heading: there the
+   * page names the alternatives.
+   */
+  readonly decidedIn: readonly string[]
   /** `spelling`: only what answers show, and how they write it; `behaviour`: what the service does and keeps. */
   readonly about: 'spelling' | 'behaviour'
   /** The value that `docs/api-decisions.md` decides on. */
@@ -17,6 +21,7 @@ export interface ChoiceEntry {
 export const CHOICES = {
   'error-body': {
     point: 'body of an error',
+    decidedIn: ['## Errors'],
     about: 'spelling',
     decided: 'documented',
     values: {
@@ -31,22 +36,26 @@ export const CHOICES = {
   },
   'refusal-status': {
     point: 'HTTP status of a refusal',
+    decidedIn: ['## Errors'],
     about: 'spelling',
     decided: 'by-class',
     values: {
       'by-class': '400 for an invalid request, 409 for a conflict',
       unprocessable: '422 for an invalid body, 409 for a conflict',
       'bad-request': '400 for both',
+      'precondition-failed': '412 for both',
     },
   },
   'unknown-id': {
     point: 'HTTP status for an id that names nothing',
+    decidedIn: ['## Errors'],
     about: 'spelling',
     decided: 'not-found',
     values: { 'not-found': '404', gone: '410' },
   },
   'unknown-reference': {
     point: 'HTTP status for an id in a body that names nothing',
+    decidedIn: ['an id in a body that does not exist'],
     about: 'spelling',
     decided: 'invalid',
     values: { invalid: '400', 'not-found': '404', conflict: '409' },
@@ -54,12 +63,14 @@ export const CHOICES = {
   'update-answer': {
     point:
       'answer to an update where the contract shows none (TLS edges, SSH user certificates, CAs, event destinations)',
+    decidedIn: ['SSH certificate update', '`certificate_authorities` update', '`event_destinations` update'],
     about: 'spelling',
     decided: 'object',
     values: { object: 'the object', 'empty-object': '200 with `{}`', nothing: '204 without a body' },
   },
   'list-order': {
     point: 'order of a list',
+    decidedIn: ['## Lists'],
     about: 'spelling',
     decided: 'newest-first',
     values: {
@@ -70,30 +81,47 @@ export const CHOICES = {
   },
   'page-size': {
     point: 'objects on a page of a list',
+    decidedIn: ['## Lists'],
     about: 'spelling',
     decided: 'hundred',
     values: { hundred: '100', three: 'at most 3, whatever `limit` says', one: '1, whatever `limit` says' },
   },
   'next-page-uri': {
     point: 'form of `next_page_uri`',
+    decidedIn: ['## Lists'],
     about: 'spelling',
     decided: 'absolute',
-    values: { absolute: 'with scheme and host', path: 'a path with its query', query: 'only the query, after `?`' },
+    values: {
+      absolute: 'with scheme and host',
+      path: 'a path with its query',
+      relative: 'the same without the leading slash, relative to the base address',
+      query: 'only the query, after `?`',
+    },
   },
   'last-page': {
     point: '`next_page_uri` of the last page',
+    decidedIn: ['## Lists'],
     about: 'spelling',
     decided: 'null',
     values: { null: 'null', absent: 'absent' },
   },
+  'empty-lists': {
+    point: 'a list without objects',
+    decidedIn: ['## Lists'],
+    about: 'spelling',
+    decided: 'array',
+    values: { array: '`[]`', null: 'null, under the same key' },
+  },
   uris: {
     point: 'form of `uri`',
+    decidedIn: ['`uri`'],
     about: 'spelling',
     decided: 'absolute',
     values: { absolute: 'with scheme and host', path: 'a path relative to the base address' },
   },
   'unknown-fields': {
     point: 'fields that the contract does not name',
+    decidedIn: ['fields of an answer that the contract does not name'],
     about: 'spelling',
     decided: 'none',
     values: {
@@ -105,6 +133,7 @@ export const CHOICES = {
   },
   empties: {
     point: 'empty values',
+    decidedIn: ['absent optional values'],
     about: 'spelling',
     decided: 'by-field',
     values: {
@@ -117,6 +146,7 @@ export const CHOICES = {
   },
   times: {
     point: 'form of times',
+    decidedIn: ['times'],
     about: 'spelling',
     decided: 'utc',
     values: {
@@ -127,19 +157,22 @@ export const CHOICES = {
     },
   },
   'host-case': {
-    point: 'case of the names of hosts',
+    point: 'case of the names of hosts, also in rules of an ACL and as principals of host certificates',
+    decidedIn: ['names in domains and hostports', 'ACL', '`principals`'],
     about: 'spelling',
     decided: 'lower',
     values: { lower: 'lower', upper: 'UPPER' },
   },
   'header-names': {
     point: 'case of the names of headers of an HTTP response backend',
+    decidedIn: ['labels, headers'],
     about: 'spelling',
     decided: 'lower',
     values: { lower: 'lower', capitalised: 'Capitalised-Words' },
   },
   cidr: {
     point: 'form of a cidr',
+    decidedIn: ['cidr'],
     about: 'spelling',
     decided: 'canonical',
     values: {
@@ -150,15 +183,18 @@ export const CHOICES = {
   },
   pem: {
     point: 'text of a `ca_pem`',
+    decidedIn: ['CA PEM'],
     about: 'spelling',
     decided: 'to-the-letter',
     values: {
       'to-the-letter': 'as it was sent',
       rewrapped: 'lines of 76 characters that end in CR LF, nothing between the certificates',
+      unwrapped: 'one line, with a line of text before each certificate, an empty one after it',
     },
   },
   'public-keys': {
     point: 'text of a `public_key`',
+    decidedIn: ['equality of public keys'],
     about: 'spelling',
     decided: 'to-the-letter',
     values: {
@@ -169,72 +205,88 @@ export const CHOICES = {
   },
   sets: {
     point: 'order of sets (hostports, ACL, references, sources, principals, usages, names of servers)',
+    decidedIn: ['order of lists that are sets'],
     about: 'spelling',
     decided: 'as-sent',
     values: { 'as-sent': 'as it was sent', reversed: 'the last first' },
   },
   'single-rules': {
     point: '`inbound`, `outbound` and `actions` with one entry',
+    decidedIn: ['`policy.inbound` / `outbound`, rule `actions`'],
     about: 'spelling',
     decided: 'list',
     values: { list: 'a list of one', object: 'the entry itself' },
   },
   enabled: {
     point: '`enabled` of a module that is applied',
+    decidedIn: ['defaults'],
     about: 'spelling',
     decided: 'shown',
     values: { shown: 'true', omitted: 'left out, since true is what it is when unspecified' },
   },
   'disabled-modules': {
     point: 'a disabled module',
+    decidedIn: ['a disabled module'],
     about: 'spelling',
     decided: 'shown',
     values: { shown: '`{enabled: false, …}`', null: 'null, as a module that is not set' },
   },
   'acl-none': {
     point: '`acl` of a credential without restrictions',
+    decidedIn: ['removing an ACL'],
     about: 'spelling',
     decided: 'empty',
     values: { empty: '`[]`', star: '`["*"]`, to which the contract gives the same meaning' },
   },
   secrets: {
     point: 'secrets of an event target in an answer',
+    decidedIn: ['secrets in responses'],
     about: 'spelling',
     decided: 'null',
-    values: { null: 'null', masked: '`********`' },
+    values: { null: 'null', masked: '`********`; of a `cloud_access_key_id`, only the first four characters' },
   },
   'retry-after': {
     point: '`Retry-After` of a 429',
+    decidedIn: ['rate limit'],
     about: 'spelling',
     decided: 'seconds',
     values: { seconds: 'whole seconds', date: 'an HTTP date', none: 'no such header' },
   },
   'min-version-default': {
     point: '`min_version` where none was sent and TLS ends at the edge',
+    decidedIn: [
+      'what the service chooses where a spec leaves a part of a field open (`min_version`; `monitortags`, `service` and `monitorsite` of a target)',
+    ],
     about: 'spelling',
     decided: 'null',
     values: { null: 'null', '1.1': '`1.1`', 'tls1.2': '`tls1.2`', '1.3': '`1.3`' },
   },
   'monitor-defaults': {
     point: '`monitortags`, `service` and `monitorsite` of a target where they were not sent',
+    decidedIn: [
+      'what the service chooses where a spec leaves a part of a field open (`min_version`; `monitortags`, `service` and `monitorsite` of a target)',
+    ],
     about: 'spelling',
     decided: 'null',
     values: { null: 'null', chosen: '`source:edge`, `edge` and `us1`' },
   },
   'rule-defaults': {
     point: '`name` of a policy rule and `config` of an action where they were not sent',
+    decidedIn: ['absent members inside modules'],
     about: 'spelling',
     decided: 'empty',
     values: { empty: 'null and `{}`', chosen: '`rule` and `{"log": true}`' },
   },
   'content-type': {
     point: 'headers of an HTTP response backend without `content-type`',
+    decidedIn: ['labels, headers'],
     about: 'spelling',
     decided: 'as-sent',
     values: { 'as-sent': 'as they were sent', added: '`content-type: text/plain` is added' },
   },
   'rules-taken': {
     point: '`inbound`, `outbound` and `actions` in a body',
+    decidedIn: ['`policy.inbound` / `outbound`, rule `actions`'],
     about: 'behaviour',
     decided: 'list',
     values: {
@@ -244,36 +296,42 @@ export const CHOICES = {
   },
   'module-contents': {
     point: 'what a disabled edge module refers to',
+    decidedIn: ['a disabled module'],
     about: 'behaviour',
     decided: 'optional',
     values: { optional: 'may be left out', mandatory: 'must be sent, as for an enabled one: else 400' },
   },
   'enforced-default': {
     point: '`enforced` of an IP restriction where it was not sent',
+    decidedIn: ['defaults'],
     about: 'behaviour',
     decided: 'off',
     values: { off: 'false', on: 'true' },
   },
   'without-allow': {
     point: 'an address that no rule matches, where the policies of a restriction have no rule that allows anything',
+    decidedIn: ['how rules are evaluated'],
     about: 'behaviour',
     decided: 'refused',
     values: { refused: 'refused', admitted: 'admitted' },
   },
   'bot-active-default': {
     point: '`active` of a bot user where it was not sent',
+    decidedIn: ['defaults'],
     about: 'behaviour',
     decided: 'on',
     values: { on: 'true', off: 'false' },
   },
   'certificate-after-policy': {
     point: 'an automatic certificate once its policy is cleared',
+    decidedIn: ['`certificate_id` and policy'],
     about: 'behaviour',
     decided: 'stays',
     values: { stays: 'stays in use', goes: 'is taken off the domain' },
   },
   'certificate-exclusivity': {
     point: 'where `certificate_id` and the policy of a domain exclude each other',
+    decidedIn: ['`certificate_id` and policy'],
     about: 'behaviour',
     decided: 'body',
     values: {
@@ -283,24 +341,28 @@ export const CHOICES = {
   },
   'unique-names': {
     point: 'names that may be taken',
+    decidedIn: ['unique'],
     about: 'behaviour',
     decided: 'domains',
     values: { domains: 'only domains', bots: 'also names of bot users' },
   },
   texts: {
-    point: 'white space around `description` and `metadata`',
+    point: 'white space around `description`, `metadata` and the names of bots',
+    decidedIn: ['white space around a description or raw metadata'],
     about: 'behaviour',
     decided: 'kept',
     values: { kept: 'kept', trimmed: 'dropped' },
   },
   'long-descriptions': {
     point: '`description` where the contract states no limit (backends)',
+    decidedIn: ['lengths where the contract states none (backends)'],
     about: 'behaviour',
     decided: 'kept',
     values: { kept: 'kept whole', cut: 'cut at 255 bytes' },
   },
   ids: {
     point: 'form of ids',
+    decidedIn: ['ids'],
     about: 'behaviour',
     decided: 'ksuid',
     values: {

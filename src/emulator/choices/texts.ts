@@ -41,14 +41,21 @@ export function pemIn(form: Choices['pem'], pem: string): string {
   switch (form) {
     case 'to-the-letter':
       return pem
-    case 'rewrapped': {
-      const blocks = [...pem.matchAll(PEM_BLOCK)].map(([, label = '', body = '']) => {
-        const lines = body.replaceAll(/\s/g, '').match(new RegExp(`.{1,${PEM_LINE}}`, 'g')) ?? []
+    case 'rewrapped':
+      return blocksOf(pem, (label, body) => {
+        const lines = body.match(new RegExp(`.{1,${PEM_LINE}}`, 'g')) ?? []
         return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\r\n')
       })
-      return blocks.join('')
-    }
+    case 'unwrapped':
+      return blocksOf(pem, (label, body) => {
+        return ['a certificate', `-----BEGIN ${label}-----`, body, `-----END ${label}-----`, '', ''].join('\n')
+      })
   }
+}
+
+function blocksOf(pem: string, block: (label: string, body: string) => string): string {
+  const blocks = [...pem.matchAll(PEM_BLOCK)]
+  return blocks.map(([, label = '', body = '']) => block(label, body.replaceAll(/\s/g, ''))).join('')
 }
 
 /** A line in authorized-keys format in the chosen form. */

@@ -125,9 +125,10 @@ function envelope(resource: Resource, objects: readonly StoredObject[], limit: n
   const last = page.at(-1)
   const uri = view.uri(resource.path)
   const next = objects.length > limit && last !== undefined ? nextPage(resource, last.id, limit, view) : undefined
+  const isNull = view.choices['empty-lists'] === 'null'
   const end = view.choices['last-page'] === 'absent' ? {} : { next_page_uri: null }
   return {
-    [resource.listKey]: page.map((object) => render(resource, object, view)),
+    [resource.listKey]: page.length === 0 && isNull ? null : page.map((object) => render(resource, object, view)),
     uri,
     ...(next === undefined ? end : { next_page_uri: next }),
   }
@@ -140,6 +141,8 @@ function nextPage({ path }: Resource, lastId: string, limit: number, { baseUrl, 
       return `${baseUrl}/${path}${query}`
     case 'path':
       return `/${path}${query}`
+    case 'relative':
+      return `${path}${query}`
     case 'query':
       return query
   }

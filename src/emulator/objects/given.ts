@@ -18,10 +18,13 @@ export function givenUpdate(resource: Resource, body: JsonObject, choices: Choic
   return kept(readUpdate(resource.fields, body), choices)
 }
 
+/** Texts that people write; `name` is that of a bot. */
+const TEXTS = ['description', 'metadata', 'name'] as const
+
 /** What the service stores for texts that people write. */
 function kept(given: JsonObject, choices: Choices): JsonObject {
   const result = { ...given }
-  for (const name of ['description', 'metadata']) {
+  for (const name of TEXTS) {
     const text = given[name]
     if (typeof text !== 'string') continue
     const trimmed = choices.texts === 'trimmed' ? text.trim() : text

@@ -69,9 +69,12 @@ export const tunnelsOnline = {
   informational: true,
 } as const
 
+/** `spec.type`. Its schema needs this file. */
+type BackendType = 'TunnelGroup' | 'HTTPResponse' | 'Weighted' | 'Failover'
+
 /** Values of these fields. Fields that the object lacks because it is of another type are left out. */
-export function shownBackend({ labels, backends, tunnels }: RemoteObject): Fields {
-  const online = onlineTunnels(tunnels)
+export function shownBackend({ labels, backends, tunnels }: RemoteObject, type: BackendType | undefined): Fields {
+  const online = onlineTunnels(tunnels, type)
   return given({
     labels: objectOf(labels) && shownLabels(textMapOf(labels)),
     backends: shownBackends(backends),
@@ -80,9 +83,9 @@ export function shownBackend({ labels, backends, tunnels }: RemoteObject): Field
   })
 }
 
-/** The condition; none if the API does not report tunnels. */
-export function tunnelsOnlineOf({ tunnels }: RemoteObject): readonly KindCondition[] {
-  const online = onlineTunnels(tunnels)
+/** The condition; none for a backend that is no group of tunnels. */
+export function tunnelsOnlineOf({ tunnels }: RemoteObject, backendType: BackendType): readonly KindCondition[] {
+  const online = onlineTunnels(tunnels, backendType)
   if (online === undefined) return []
   const { type } = tunnelsOnline
   if (online.length > 0) {
@@ -93,8 +96,9 @@ export function tunnelsOnlineOf({ tunnels }: RemoteObject): readonly KindConditi
   return [{ type, status: 'False', reason: reasons.NoTunnels, message }]
 }
 
-function onlineTunnels(tunnels: unknown): readonly string[] | undefined {
-  return Array.isArray(tunnels) ? sorted(refIds(tunnels)) : undefined
+/** Null, or nothing, where a group should have a list of tunnels is an empty one. */
+function onlineTunnels(tunnels: unknown, type: BackendType | undefined): readonly string[] | undefined {
+  return type === 'TunnelGroup' || Array.isArray(tunnels) ? sorted(refIds(tunnels)) : undefined
 }
 
 function shownLabels(labels: Readonly<Record<string, string>>): Fields {

@@ -36,10 +36,10 @@ export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** A map of texts; entries that hold no text are left out. */
+/** A map of texts: null is the empty text, since the key is there; entries of another type are left out. */
 export function textMapOf(value: unknown): Readonly<Record<string, string>> {
-  const entries = Object.entries(objectOf(value) ?? {})
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  const entries = Object.entries(objectOf(value) ?? {}).map(([key, text]) => [key, text ?? ''])
+  return Object.fromEntries(entries.filter(([, text]) => typeof text === 'string'))
 }
 
 /** The id in a Ref `{id, uri}` (`management-api.md § Conventions`). */

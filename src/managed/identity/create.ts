@@ -4,7 +4,7 @@ import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { confirmDefaultAccount } from '../accounts/account-choice.ts'
 import { externalId, internalOf, isDeleting, ownAttempt, statusOf, withFinalizer } from '../cr.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
-import { refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issued.ts'
+import { refusalPause, refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issued.ts'
 import { reserveToken, storeToken } from '../outputs/token.ts'
 import { markerText, type Wanted } from '../plan/desired.ts'
 import { lastingAbsence } from '../plan/lasting-absence.ts'
@@ -62,6 +62,8 @@ export async function createObject(
   former?: RemoteObject,
 ): Promise<string> {
   const { context, collection, cr, memory, session } = run
+  // Whatever the attempt refers to must not be held up by it for an hour.
+  if (refusalPause(run) > 0) await dropVoidAttempt(run)
   waitAfterRefusal(run)
   await confirmDefaultAccount(context, cr, session.account)
   const step = stepOf(run)
@@ -88,7 +90,9 @@ export async function createObject(
   try {
     const options = { ...run.because(again(reason, attempt)), priority: 'create' as const }
     const object = await context.inFlight.during(session, wanted.references.ids, () => {
-      return session.cache.create(collection, form, options)
+      return memory.identity.creates.send(context.clock.monotonic(), () => {
+        return session.cache.create(collection, form, options)
+      })
     })
     answer = { nonce, number: attempt.number, object }
   } catch (error) {

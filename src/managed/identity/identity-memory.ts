@@ -1,6 +1,7 @@
 import type { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../reconcile/damping.ts'
+import { FailedCreates } from '../reconcile/failed-creates.ts'
 
 /** The answer to a POST that is not yet in the CR's status, in full, including what the API returns only once. */
 export interface Answer {
@@ -45,6 +46,8 @@ export class IdentityMemory {
   contest?: Contest | undefined
   /** The object was deleted at the API and has not been created again yet. */
   isLost?: boolean | undefined
+  /** Creates of the CR's own object that were not answered. */
+  readonly creates = new FailedCreates()
   #remakes: Repeats | undefined
 
   /** The status has this create: its answer is no longer needed. */
@@ -70,13 +73,13 @@ export class IdentityMemory {
 
   /** How long to wait before an object that keeps being deleted is created again, in milliseconds. */
   pauseBeforeRemake(now: number, firstPauseMs: number): number {
-    return pauseBeforeNext(this.#remakes, now, firstPauseMs)
+    return pauseBeforeNext(this.#remakes, now, { firstPauseMs })
   }
 
   /** The lost object was created again. */
   remade(now: number, firstPauseMs: number): void {
     this.isLost = undefined
-    this.#remakes = countedRepeat(this.#remakes, now, firstPauseMs)
+    this.#remakes = countedRepeat(this.#remakes, now, { firstPauseMs })
   }
 
   /**

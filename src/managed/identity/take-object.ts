@@ -35,6 +35,7 @@ export function take(run: Reconciliation, object: RemoteObject, attempt: Attempt
   run.note({ adopted: undefined, ...issueNotes(run) })
   run.memory.rotation.succeeded()
   run.memory.outputs.accepted()
+  run.memory.identity.creates.succeeded()
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   run.noteInternal(intendedModules(run.descriptor.modules, run.cr.spec, {}, attempt.modules))
   return object.id

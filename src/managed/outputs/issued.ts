@@ -60,19 +60,26 @@ async function refuseObject(run: Reconciliation, answer: Answer, problem: string
   throw refusedLately(run)
 }
 
-/** @throws WaitError while it is too early for another create after a refused answer. */
+/** @throws WaitError while it is too early for another create after refused answers, or creates without one. */
 export function waitAfterRefusal(run: Reconciliation): void {
   if (refusalPause(run) > 0) throw refusedLately(run)
 }
 
-/** How long the next create must wait because of refused answers, in milliseconds. */
+/** How long the next create must wait because of refused answers, or creates without one, in milliseconds. */
 export function refusalPause({ context, memory }: Reconciliation): number {
-  return memory.outputs.pauseAfterRefusal(context.clock.monotonic())
+  const now = context.clock.monotonic()
+  return Math.max(memory.outputs.pauseAfterRefusal(now), memory.identity.creates.pauseMs(now))
 }
 
 export function refusedLately(run: Reconciliation): WaitError {
+  const { context, memory } = run
+  const { failure } = memory.identity.creates
+  // The message of the failure itself, so that the condition says the same before, while and after it waits.
+  if (failure !== undefined && memory.outputs.pauseAfterRefusal(context.clock.monotonic()) === 0) {
+    return new WaitError(reasons.ApiError, failure.message, Math.ceil(refusalPause(run)))
+  }
   const message =
-    `the API answered a create with ${run.memory.outputs.refusedFor}: nothing was written, and the object was deleted at the API. Check that spec.baseURL of the account ` +
+    `the API answered a create with ${memory.outputs.refusedFor}: nothing was written, and the object was deleted at the API. Check that spec.baseURL of the account ` +
     'leads to the right API; another object will be created later'
   return new WaitError(reasons.AnswerRefused, message, Math.ceil(refusalPause(run)))
 }

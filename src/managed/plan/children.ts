@@ -11,7 +11,7 @@ import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
-import { noteUnanswered } from './unanswered.ts'
+import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * The object with its children; each child that a list showed as changed or missing is read live.
@@ -44,6 +44,7 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
   const { memory } = run
   const former = memory.identity.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
   await listAfter(run, remote, about, Math.max(former, memory.plan.childUnknownUntil ?? 0))
+  waitBeforeCreate(run, 'child')
 }
 
 /**
@@ -66,7 +67,10 @@ async function listAfter(run: Reconciliation, remote: RemoteObject, about: strin
   if (wait > 0) throw new WaitError(reasons.Progressing, about, Math.ceil(wait))
   const known = new Set(childrenOf(run, remote.id).map(({ id }) => id))
   await run.session.cache.ensureListed(children.collection, { since })
-  if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) throw new WaitError(reasons.Progressing, about, 0)
+  if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) {
+    run.memory.plan.creates.child.succeeded()
+    throw new WaitError(reasons.Progressing, about, 0)
+  }
 }
 
 /** Why a plan is executed. */
@@ -117,6 +121,7 @@ async function createChild(
   options: WriteOptions,
 ): Promise<string> {
   const { id } = await noteUnanswered(run, 'child', () => run.session.cache.create(collection, body, options))
+  run.memory.plan.creates.child.succeeded()
   noteMade(run, collection, id)
   return id
 }

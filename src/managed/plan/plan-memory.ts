@@ -1,3 +1,5 @@
+import { FailedCreates } from '../reconcile/failed-creates.ts'
+
 /** What this process knows of its writes to the object of one CR, its children and its former objects. */
 export class PlanMemory {
   /** Monotonic time by which a child's POST that got no answer must have ended. */
@@ -6,6 +8,8 @@ export class PlanMemory {
   updateUnknownUntil?: number | undefined
   /** Monotonic time by which the POST of a placeholder that got no answer must have ended. */
   placeholderUnknownUntil?: number | undefined
+  /** Creates of children, and of placeholders, that were not answered. */
+  readonly creates = { child: new FailedCreates(), placeholder: new FailedCreates() }
   /** A write that was answered with 404 although what it is about exists, and since when, on the monotonic clock. */
   absence?: { readonly about: string; readonly since: number } | undefined
   /** A write that the API accepted and did not apply, as `contestAbout` describes it: repeating it would be futile. */

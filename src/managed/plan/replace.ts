@@ -10,7 +10,7 @@ import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { markerText, type Wanted } from './desired.ts'
-import { noteUnanswered } from './unanswered.ts'
+import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * Replaces an object by a new one. With `first: create`, the old one stays in `status.internal.superseded` until
@@ -57,8 +57,10 @@ async function createPlaceholder(
   run.memory.identity.expectCopies([remote.id])
   const own = copiesOf(markedObjects(run), cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === PLACEHOLDER_NONCE)) return
+  waitBeforeCreate(run, 'placeholder')
   const create = () => session.cache.create(collection, body, run.because(reason))
   noteMade(run, collection, (await noteUnanswered(run, 'placeholder', create)).id)
+  run.memory.plan.creates.placeholder.succeeded()
 }
 
 /**

@@ -1,5 +1,7 @@
 import { ApiError } from '../../api/errors.ts'
+import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { reasons } from '../status/reasons.ts'
 
 /**
  * Sends a write. One that gets no answer may still take effect until its request times out: this is remembered for
@@ -11,12 +13,20 @@ export async function noteUnanswered<T>(
   send: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await send()
+    return await (sort === 'update' ? send() : memory.plan.creates[sort].send(clock.monotonic(), send))
   } catch (error) {
     const isAnswered = error instanceof ApiError && error.definite
     if (!isAnswered) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs
     throw error
   }
+}
+
+/** @throws WaitError while it is too early for another create of that sort, after some without an answer. */
+export function waitBeforeCreate({ context, memory }: Reconciliation, sort: 'child' | 'placeholder'): void {
+  const creates = memory.plan.creates[sort]
+  const pauseMs = creates.pauseMs(context.clock.monotonic())
+  if (creates.failure === undefined || pauseMs === 0) return
+  throw new WaitError(reasons.ApiError, creates.failure.message, Math.ceil(pauseMs))
 }
 
 /**

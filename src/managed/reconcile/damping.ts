@@ -8,33 +8,29 @@ export interface Repeats {
   readonly at: number
 }
 
-/** The pause after the first repeat, unless another is given. */
-const FIRST_PAUSE_MS = 60_000
-const LONGEST_PAUSE_MS = 3_600_000
+/** How the pauses between repeats grow, in milliseconds. */
+export interface Pace {
+  /** The pause after the first repeat. Each further one is twice as long. */
+  readonly firstPauseMs?: number
+  readonly longestPauseMs?: number
+}
 
 /**
  * How long to wait before something that got lost is created again, in milliseconds. The first repeat is immediate;
- * while it keeps getting lost, each wait is twice the one before, at most an hour.
+ * while it keeps getting lost, each wait is twice the one before: a minute at first and an hour at most, unless the pace
+ * says otherwise.
  */
-export function pauseBeforeNext(
-  before: Repeats | undefined,
-  now: number,
-  firstPauseMs: number = FIRST_PAUSE_MS,
-): number {
+export function pauseBeforeNext(before: Repeats | undefined, now: number, pace: Pace = {}): number {
   if (before === undefined) return 0
-  return Math.max(0, before.at + pauseAfter(before.count, firstPauseMs) - now)
+  return Math.max(0, before.at + pauseAfter(before.count, pace) - now)
 }
 
 /** Counts one more repeat. The count starts over when nothing got lost for twice the pause. */
-export function countedRepeat(
-  before: Repeats | undefined,
-  now: number,
-  firstPauseMs: number = FIRST_PAUSE_MS,
-): Repeats {
-  const calm = before === undefined || now - before.at > 2 * pauseAfter(before.count, firstPauseMs)
+export function countedRepeat(before: Repeats | undefined, now: number, pace: Pace = {}): Repeats {
+  const calm = before === undefined || now - before.at > 2 * pauseAfter(before.count, pace)
   return { count: calm ? 1 : before.count + 1, at: now }
 }
 
-function pauseAfter(count: number, firstPauseMs: number): number {
-  return Math.min(LONGEST_PAUSE_MS, firstPauseMs * 2 ** (count - 1))
+function pauseAfter(count: number, { firstPauseMs = 60_000, longestPauseMs = 3_600_000 }: Pace): number {
+  return Math.min(longestPauseMs, firstPauseMs * 2 ** (count - 1))
 }

@@ -40,6 +40,8 @@ export class Reconciliation {
   readonly memory: Memory
   /** Monotonic time when the run began: a list that begins later shows live state. */
   readonly begun: number
+  /** The id in the status when the run began: the conditions of that status describe that object. */
+  readonly begunWith: string | undefined
   /** Wall time minus monotonic time when the run began, in milliseconds. Delays computed from wall time refer to it. */
   readonly clockOffset: number
   /** What the writes of this run have undone, as `contestAbout` describes it; undefined if there were none. */
@@ -68,6 +70,7 @@ export class Reconciliation {
     this.#type = resourceTypeOf(descriptor)
     this.#generation = generationOf(cr)
     this.#request = openRequest(cr, 'reconcile')
+    this.begunWith = statusOf(cr).id
     this.#cr = cr
   }
 

@@ -46,8 +46,7 @@ export function announceRotation({ context, cr, descriptor, memory }: Reconcilia
  * @returns false for such an error.
  */
 export function noteRotationFailure(run: Reconciliation, error: unknown): boolean {
-  const isRefused =
-    error instanceof TerminalError || (error instanceof WaitError && error.code === reasons.AnswerRefused)
+  const isRefused = error instanceof TerminalError || (error instanceof WaitError && PAUSES.has(error.code))
   if (!isRefused && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
   if (isAccountWide(error)) run.session.reportFailure(error)
   const { cr, context, memory } = run
@@ -61,6 +60,9 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
   context.logger.warn({ kind: cr.kind, name: cr.metadata.name, failures, err: error }, 'no successor could be issued')
   return true
 }
+
+/** Reasons for which a create waits because earlier ones failed. */
+const PAUSES: ReadonlySet<string> = new Set([reasons.AnswerRefused, reasons.ApiError])
 
 const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unauthorized', 'Suspended'])
 

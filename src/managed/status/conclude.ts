@@ -11,6 +11,7 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { isGranted } from '../references/crossings.ts'
 import { grantConditions } from '../references/grant-conditions.ts'
 import { reportRotation } from '../rotation/rotation.ts'
+import { isCommon } from './conditions.ts'
 import type { ReconcileResult } from './result.ts'
 
 /** Notes the status fields of the kind, and what is recorded of the object. */
@@ -19,7 +20,7 @@ export function noteKindStatus(run: Reconciliation, { remote, children }: Observ
   const intent = intendedModules(descriptor.modules, cr.spec, internal)
   const kept = { ...internal, ...intent }
   run.noteKind({
-    ...descriptor.status.shown(remote, kept),
+    ...descriptor.status.shown(remote, kept, cr.spec),
     ...descriptor.children?.status(children),
     ...reportRotation(run, remote).fields,
   })
@@ -48,7 +49,7 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
   noteKindStatus(run, observed)
   noteMark(run, remote)
   const unclaimed = descriptor.whole === undefined ? undefined : countUnclaimed(run, observed)
-  const { status } = run
+  const status = ofSameObject(run)
   const readiness = descriptor.status.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
   const { ready, reason, message, stalled = false, conditions } = readiness
   const pollMs = sooner(readiness.pollMs, restMs(run, observed))
@@ -68,6 +69,15 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
     conditions: [...(conditions ?? []), ...rotation.conditions, ...grantConditions(run)],
     outcome: again === undefined ? { type: 'done' } : { type: 'after', ms: pollIn(again), reason, priority: 'poll' },
   }
+}
+
+/**
+ * The status, without the kind's conditions if they describe another object, such as one that was deleted at the API and
+ * created again: their times are those of our clock, and an object's are those of the API's.
+ */
+function ofSameObject({ begunWith, status }: Reconciliation): Reconciliation['status'] {
+  if (begunWith === status.id) return status
+  return { ...status, conditions: (status.conditions ?? []).filter(({ type }) => isCommon(type)) }
 }
 
 /**

@@ -32,6 +32,17 @@ test('the page of the decisions has every choice with its values', () => {
   }
 })
 
+test('each decision names its alternatives where it stands', () => {
+  for (const [name, { decidedIn }] of entries) {
+    expect(decidedIn).not.toEqual([])
+    for (const place of decidedIn) {
+      const [, rest = ''] = decisions.split(place.startsWith('## ') ? `\n${place}\n` : `\n| ${place} |`)
+      const [text = ''] = rest.split(place.startsWith('## ') ? '\n## ' : '\n')
+      expect(text).toMatch(new RegExp(`Alternatives: \\[[^\\]]*\`${name}\``))
+    }
+  }
+})
+
 test('a seed draws an alternative for every choice, always the same, and different seeds draw differently', () => {
   const names = Object.keys(CHOICES) as ChoiceName[]
   const draws = Array.from({ length: 100 }, (_, seed) => drawnBy(String(seed)))

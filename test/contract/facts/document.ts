@@ -34,9 +34,10 @@ export function tableUnder(text: string, header: string): readonly (readonly str
   return rows
 }
 
-/** The words of a comma-separated cell without parentheses' content. */
+/** The words of a comma-separated cell without parentheses' content, and without what follows in further sentences. */
 export function names(cell: string): readonly string[] {
   return cell
+    .replace(/\. [A-Z].*$/, '')
     .replace(/\([^)]*\)/g, '')
     .split(',')
     .map((word) => word.trim())

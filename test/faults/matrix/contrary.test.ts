@@ -5,7 +5,7 @@ import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { episodes } from '../simulation/episodes.ts'
 import { play } from '../simulation/play.ts'
 import { Laboratory, mixOf } from '../simulation/world.ts'
-import { CaseList } from '../support/case-list.ts'
+import { CaseList, keepBeside } from '../support/case-list.ts'
 import { CONTRARY_SEED, IS_WHOLE, leastOf, some } from '../support/size.ts'
 import { everyKindAtRest, tableOf, type WritesAtRest } from './contrary/every-kind.ts'
 import { keptOtherwise } from './contrary/kept-otherwise.ts'
@@ -40,7 +40,7 @@ test('every kind comes to rest with one object and no further write, whatever th
     rows.push([title, writes])
     list.add({ write: 'every kind', point: 'at rest', fault: title }, problems)
   }
-  if (IS_WHOLE) console.log(tableOf(rows))
+  await keepBeside('contrary.md', `Drawn by CULVERT_FAULTS_CONTRARY=${seed}.\n\n${tableOf(rows)}\n`)
   await list.end()
 })
 

@@ -25,6 +25,13 @@ interface Failure {
  */
 export type Where = 'simulation' | 'real'
 
+/** Keeps a text beside the lists of cases, if there is a folder for them. */
+export async function keepBeside(file: string, text: string): Promise<void> {
+  if (FOLDER === undefined) return
+  await mkdir(FOLDER, { recursive: true })
+  await writeFile(join(FOLDER, file), text)
+}
+
 /** The cases that a suite of the matrix has tried. A repeated triple counts once. */
 export class CaseList {
   readonly #suite: string

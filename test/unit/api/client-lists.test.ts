@@ -26,6 +26,7 @@ describe('a list', () => {
       (page: number, host: string) => `http://${host}/v1/ip_policies?page=${page}`,
     ],
     ['a path relative to the base URL', '/v1', (page: number) => `/ip_policies?page=${page}`],
+    ['relative to the base URL, without a slash', '/v1', (page: number) => `ip_policies?page=${page}`],
   ])('follows next_page_uri that is %s', async (_, base, next) => {
     const server = await serve(pages(3, next))
     const list = await clientFor(`${server.url}${base}`).list(ipPolicies)
@@ -36,6 +37,15 @@ describe('a list', () => {
       `${base}/ip_policies?page=2`,
       `${base}/ip_policies?page=3`,
     ])
+  })
+
+  it('resolves a relative next_page_uri against the base URL, however deep the collection is', async () => {
+    const server = await serve((request, response) => {
+      const isLast = request.path.includes('page=2')
+      json(response, 200, { tcp_edges: [], next_page_uri: isLast ? null : 'edges/tcp?page=2' })
+    })
+    await clientFor(`${server.url}/v1`).list(collections.tcpEdges)
+    expect(server.requests.map(({ path }) => path)).toEqual(['/v1/edges/tcp', '/v1/edges/tcp?page=2'])
   })
 
   it('began when its first page was asked for', async () => {
@@ -119,16 +129,17 @@ describe('a list', () => {
     expect((await clientFor(server.url).list(ipPolicies)).objects.map((object) => object.id)).toEqual(['a', 'b'])
   })
 
-  it.each([
-    {},
-    { ip_policies: null },
-    { ip_policies: {} },
-    { ip_policies: [{}] },
-    { ip_policies: [], next_page_uri: 1 },
-    [],
-  ])('refuses %j for a list', async (body) => {
-    const server = await serve((_, response) => json(response, 200, body))
-    expect(await failure(clientFor(server.url).list(ipPolicies))).toMatchObject({ code: 'InvalidResponse' })
+  it.each([{}, { ip_policies: {} }, { ip_policies: [{}] }, { ip_policies: [], next_page_uri: 1 }, []])(
+    'refuses %j for a list',
+    async (body) => {
+      const server = await serve((_, response) => json(response, 200, body))
+      expect(await failure(clientFor(server.url).list(ipPolicies))).toMatchObject({ code: 'InvalidResponse' })
+    },
+  )
+
+  it('is empty where the key of the collection is null', async () => {
+    const server = await serve((_, response) => json(response, 200, { ip_policies: null, next_page_uri: null }))
+    expect((await clientFor(server.url).list(ipPolicies)).objects).toEqual([])
   })
 
   it('reads the array under the key of the collection', async () => {

@@ -75,7 +75,7 @@ describe('the status', () => {
   const group = { type: 'TunnelGroup' } as const
 
   test('has the labels of a group, and its online tunnels in a fixed order', () => {
-    expect(backend.status.shown({ id: 'x', labels: { app: 'shop' }, tunnels }, {})).toEqual({
+    expect(backend.status.shown({ id: 'x', labels: { app: 'shop' }, tunnels }, {}, group)).toEqual({
       labels: { app: 'shop' },
       tunnelCount: 2,
       tunnels: ['tn_1', 'tn_2'],
@@ -89,21 +89,28 @@ describe('the status', () => {
     expect(online({ id: 'x', tunnels: [] })).toMatchObject({ ready: true })
   })
 
-  test('says nothing of tunnels where the API does not', () => {
-    for (const remote of [{ id: 'x' }, { id: 'x', tunnels: null }]) {
-      expect(online(remote).conditions).toEqual([])
-      expect(backend.status.shown(remote, {})).toEqual({})
+  test('has no tunnels where the API shows none, as null or not at all', () => {
+    for (const tunnels of [undefined, null, []]) {
+      const remote = { id: 'x', tunnels }
+      expect(online(remote).conditions).toMatchObject([{ status: 'False', reason: 'NoTunnels' }])
+      expect(backend.status.shown(remote, {}, group)).toMatchObject({ tunnelCount: 0, tunnels: [] })
     }
   })
 
+  test('says nothing of tunnels of another type', () => {
+    const spec = { type: 'HTTPResponse', httpResponse: {} } as const
+    expect(backend.status.readiness({ spec, remote: { id: 'x' }, now: 0 }).conditions).toEqual([])
+    expect(backend.status.shown({ id: 'x' }, {}, spec)).toEqual({})
+  })
+
   test('has the weights of a weighted backend, and the order of a failover', () => {
-    expect(backend.status.shown({ id: 'x', backends: { b: 10, a: 90 } }, {})).toEqual({
+    expect(backend.status.shown({ id: 'x', backends: { b: 10, a: 90 } }, {}, { type: 'Weighted' })).toEqual({
       backends: [
         { id: 'a', weight: 90 },
         { id: 'b', weight: 10 },
       ],
     })
-    expect(backend.status.shown({ id: 'x', backends: ['b', 'a'] }, {})).toEqual({
+    expect(backend.status.shown({ id: 'x', backends: ['b', 'a'] }, {}, { type: 'Failover' })).toEqual({
       backends: [{ id: 'b' }, { id: 'a' }],
     })
   })

@@ -61,6 +61,21 @@ test('the id of the access key is compared unless the API hides it', () => {
   expect(JSON.stringify(eventDestination.fields.comparable({ target: sent }, hiding))).not.toContain('cloud/id')
 })
 
+test.each(['AKIA****', 'AKIA…WXYZ', '[hidden]', 'AKIAXXXXXXXXWXYZ', '****************'])(
+  'the id of the access key is not compared where the API masks it: %s',
+  (masked) => {
+    const auth = { creds: { cloud_access_key_id: masked, cloud_secret_access_key: null } }
+    const remote = stored({
+      format: 'json',
+      target: { kinesis: { stream_arn: 'arn:stream', auth } },
+      description: '',
+      metadata: 'marker',
+    })
+    const context = { markedMetadata: 'marker', inputsChanged: false }
+    expect(plan(eventDestination, desired, { remote, children: [] }, context)).toEqual([])
+  },
+)
+
 test('a target that Culvert does not know is shown by the API’s name for it', () => {
   expect(eventDestination.status.shown({ id: 'ed_1', target: { firehose: null, s3: { bucket: 'b' } } }, {})).toEqual({
     targetType: 's3',

@@ -15,7 +15,8 @@ export type WritesAtRest = ReadonlyMap<string, number>
 const REST_MS = 130_000
 
 const managed = kinds.filter(({ role }) => role === 'managed')
-const KINDS: readonly string[] = managed.map(({ definition }) => definition.kind)
+/** The kinds that exist in the world, the account included. */
+const KINDS: readonly string[] = [...managed.map(({ definition }) => definition.kind), 'Account']
 
 /** Fields that a spec leaves open, and fields that a server may spell in more than one way. */
 const OPEN: readonly Manifest[] = [
@@ -74,8 +75,10 @@ export async function everyKindAtRest(
     for (const { kind, name, spec } of MANIFESTS) world.apply(kind, name, spec)
     const unrest = await oracle.untilRest()
     for (const { kind, name, spec } of MANIFESTS) {
-      if (kind === 'BotUser') continue
-      const edited = { ...spec, description: 'edited' }
+      const edited = {
+        ...spec,
+        ...(kind === 'BotUser' ? { displayName: `${name}, edited` } : { description: 'edited' }),
+      }
       oracle.specChanges(kind, name, edited)
       world.apply(kind, name, edited)
     }
@@ -95,7 +98,7 @@ function byKind(world: SimulatedWorld, writes: readonly Sighting[]): WritesAtRes
     const kind = world.kinds.managed.find(({ definition, identity: { collections } }) => {
       return about.includes(`/${definition.plural}`) || collections.some(({ path }) => about.includes(`/${path}`))
     })
-    const name = kind?.definition.kind ?? about
+    const name = kind?.definition.kind ?? (/\/accounts\//.test(about) ? 'Account' : about)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return counts

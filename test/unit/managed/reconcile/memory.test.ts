@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
+import { ApiError } from '../../../../src/api/errors.ts'
 import { Memories, Memory } from '../../../../src/managed/reconcile/memory.ts'
 
 const answer = { nonce: 'aaaaaaaa', number: 2, object: { id: 'bkdtg_1' } }
@@ -52,6 +53,7 @@ test('what requests of this process did survives a restored etcd, and what was c
     made: new Map([['bkdtg_1', { path: 'things', at: 3 }]]),
     denied: new Map(),
     contest: { about: 'a', turns: 1, at: 4 },
+    creates: identity.creates,
   })
   expect(identity.pauseBeforeRemake(5, 100)).toBe(100)
   expect({ ...plan }).toEqual({
@@ -59,6 +61,7 @@ test('what requests of this process did survives a restored etcd, and what was c
     updateUnknownUntil: 7,
     placeholderUnknownUntil: 8,
     ignored: 'b',
+    creates: plan.creates,
   })
   expect({ ...outputs }).toEqual({ tokenSecret: 'token', refusing: 'bkdtg_5' })
   expect(outputs.pauseBeforeReissue(10)).toBe(60_000)
@@ -108,6 +111,26 @@ test('an object that keeps getting lost is created again at once, then after pau
   expect(identity.pauseBeforeRemake(40, 100)).toBe(60)
   identity.remade(100, 100)
   expect(identity.pauseBeforeRemake(100, 100)).toBe(200)
+})
+
+test('creates without an answer are repeated at once, then after pauses that double, until one succeeds', async () => {
+  const { creates } = new Memory().identity
+  const sent = async (now: number, error?: ApiError) => {
+    const send = () => (error === undefined ? Promise.resolve() : Promise.reject(error))
+    await creates.send(now, send).catch((caught: unknown) => expect(caught).toBe(error))
+    return creates.pauseMs(now)
+  }
+  const unusable = new ApiError('InvalidResponse', 'no object', { definite: false })
+  expect(await sent(0, new ApiError('Invalid', 'no', { definite: true }))).toBe(0)
+  expect(await sent(0, new ApiError('NotLeader', 'no', { definite: false }))).toBe(0)
+  expect(creates.failure).toBeUndefined()
+  expect(await sent(0, unusable)).toBe(0)
+  expect(creates.failure).toBe(unusable)
+  expect(await sent(10, unusable)).toBe(60_000)
+  expect(await sent(60_010, unusable)).toBe(120_000)
+  expect(await sent(180_010, new ApiError('Timeout', 'no answer', { definite: false }))).toBe(20_000)
+  creates.succeeded()
+  expect(creates.pauseMs(180_010)).toBe(0)
 })
 
 test('refused answers are counted until one is accepted, however long that takes', () => {

@@ -30,6 +30,8 @@ test('whatever gets lost, dies or interferes, at rest there is one object for ea
         expect(cr.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
           'Ready=True',
           'Synced=True',
+          // The account has no tunnels.
+          ...('tunnelGroup' in cr.spec ? ['TunnelsOnline=False'] : []),
         ])
       }
       const { length } = world.writes
