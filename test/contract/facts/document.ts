@@ -34,10 +34,10 @@ export function tableUnder(text: string, header: string): readonly (readonly str
   return rows
 }
 
-/** The words of a comma-separated cell without parentheses' content, and without what follows in further sentences. */
+/** The words of a comma-separated cell, without parentheses' content and the names of alternatives at its end. */
 export function names(cell: string): readonly string[] {
   return cell
-    .replace(/\. [A-Z].*$/, '')
+    .replace(/\. Alternatives: \[.*$/, '')
     .replace(/\([^)]*\)/g, '')
     .split(',')
     .map((word) => word.trim())
