@@ -14,6 +14,10 @@ export interface ChoiceEntry {
   readonly values: Readonly<Record<string, string>>
 }
 
+/** The row about what the service chooses. */
+const CHOSEN =
+  'what the service chooses where a spec leaves a part of a field open (`min_version`; `monitortags`, `service` and `monitorsite` of a target)'
+
 /**
  * What the contract leaves open and a server may do differently from ours: the one table behind the emulator's flags,
  * its code and the page of the decisions. A server with any of these values still keeps the contract.
@@ -254,18 +258,14 @@ export const CHOICES = {
   },
   'min-version-default': {
     point: '`min_version` where none was sent and TLS ends at the edge',
-    decidedIn: [
-      'what the service chooses where a spec leaves a part of a field open (`min_version`; `monitortags`, `service` and `monitorsite` of a target)',
-    ],
+    decidedIn: [CHOSEN],
     about: 'spelling',
     decided: 'null',
     values: { null: 'null', '1.1': '`1.1`', 'tls1.2': '`tls1.2`', '1.3': '`1.3`' },
   },
   'monitor-defaults': {
     point: '`monitortags`, `service` and `monitorsite` of a target where they were not sent',
-    decidedIn: [
-      'what the service chooses where a spec leaves a part of a field open (`min_version`; `monitortags`, `service` and `monitorsite` of a target)',
-    ],
+    decidedIn: [CHOSEN],
     about: 'spelling',
     decided: 'null',
     values: { null: 'null', chosen: '`source:edge`, `edge` and `us1`' },

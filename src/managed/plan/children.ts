@@ -36,8 +36,8 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject)
 
 /**
  * Called before a child is created; `about` describes the plan. A child's POST has no attempt of its own: what leads to
- * the parent, its id in the status or its own attempt, is the child's durable attempt. So the list that does not show the child must have begun after every earlier
- * POST for this parent had ended.
+ * the parent, its id in the status or its own attempt, is the child's durable attempt. So the list that does not show
+ * the child must have begun after every earlier POST for this parent had ended.
  */
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
   const { leadership, times } = run.context
@@ -121,7 +121,6 @@ async function createChild(
   options: WriteOptions,
 ): Promise<string> {
   const { id } = await noteUnanswered(run, 'child', () => run.session.cache.create(collection, body, options))
-  run.memory.plan.creates.child.succeeded()
   noteMade(run, collection, id)
   return id
 }

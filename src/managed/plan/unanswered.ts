@@ -13,7 +13,10 @@ export async function noteUnanswered<T>(
   send: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await (sort === 'update' ? send() : memory.plan.creates[sort].send(clock.monotonic(), send))
+    if (sort === 'update') return await send()
+    const made = await memory.plan.creates[sort].send(clock.monotonic(), send)
+    memory.plan.creates[sort].succeeded()
+    return made
   } catch (error) {
     const isAnswered = error instanceof ApiError && error.definite
     if (!isAnswered) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs

@@ -120,8 +120,6 @@ export class ManagedReconciler {
       return { type: 'backoff', error }
     }
     noteTurn(run)
-    const turnsReady = state.type === 'ready' && told(before, 'Ready')?.status !== 'True'
-    if (!turnsReady) this.#tellMade(run)
     this.#announce(before, run, state)
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome
   }
@@ -136,13 +134,16 @@ export class ManagedReconciler {
    * Records one Event when the reason or message of Ready or Synced changes, or another condition turns False; none
    * otherwise. A resource that was created and is Ready at once has one Event for both.
    */
-  #announce(before: CustomResource, { cr: after, descriptor, made }: Reconciliation, state: ConditionState): void {
+  #announce(before: CustomResource, run: Reconciliation, state: ConditionState): void {
+    const { cr: after, descriptor, made } = run
     const [ready, was] = [told(after, 'Ready'), told(before, 'Ready')]
+    const turnsReady = state.type === 'ready' && was?.status !== 'True'
+    if (!turnsReady) this.#tellMade(run)
     if (state.type === 'ready') {
       for (const { reason, message } of turnedFalse(before, after, descriptor)) {
         this.#context.events.record(after, { type: 'Warning', reason, message })
       }
-      if (was?.status === 'True' || ready === undefined) return
+      if (!turnsReady || ready === undefined) return
       const { reason, message } = ready
       const event =
         made === undefined ? { reason, message } : { reason: 'Created', message: `created ${made}: ${message}` }

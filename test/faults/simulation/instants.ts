@@ -265,9 +265,10 @@ export class Instants {
   /** Whether the CR's attempt leads to the object, by its marker. */
   #isAttempted(cr: CustomResource, id: unknown): boolean {
     const attempt = unresolvedAttempt(cr)
+    if (attempt === undefined) return false
     const objects = this.#stored().ip_policies ?? []
     const marker = parseMarker(objects.find((each) => each.id === id)?.metadata)
-    return attempt !== undefined && marker?.uid === cr.metadata.uid && marker.nonce === attempt.nonce
+    return marker?.uid === cr.metadata.uid && marker.nonce === attempt.nonce
   }
 
   /** No other POST that creates the same may be in flight. */

@@ -183,6 +183,17 @@ test('a create that a dead process sent is found by the next one, and no second 
   expect(world.writes.filter((label) => label === 'POST backends/tunnel_group')).toHaveLength(1)
 })
 
+test('a resource that is Ready as soon as it is created has one Event', async () => {
+  const world = ModelWorld.start()
+  world.apply('Backend', 'web', tunnels('one'))
+  world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
+  await world.until('Ready', () => isReady(world, 'Backend', 'web') && isReady(world, 'IPPolicy', 'office'))
+  await world.clock.advance(60_000)
+  for (const name of ['Backend/web', 'IPPolicy/office']) {
+    expect(world.events.filter((event) => event.startsWith(`${name} `))).toEqual([`${name} Created`])
+  }
+})
+
 test('an update that lands after its spec was edited back is undone within seconds', async () => {
   const world = ModelWorld.start()
   world.patchAccount({ spec: { resyncInterval: '24h' } })
