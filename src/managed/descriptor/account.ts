@@ -40,7 +40,7 @@ const apiKeySecretRef = (where: string) =>
         }),
       ),
     },
-    { description: `The Secret with the API key, in ${where}. A new key there is used immediately.` },
+    { description: `The Secret with the API key, in ${where}. A new key there is used as soon as Culvert notices it.` },
   )
 
 const rateLimit = object(
