@@ -16,7 +16,7 @@ export interface Described {
 }
 
 const BEYOND =
-  'It reaches beyond its namespace: whoever may make one has a say in the whole account. In a ClusterAccount it takes an entry of `access` that names the kind, and it is not in the role that the chart adds to `edit`, but in that for `admin` ([security.md](../security.md#shared-accounts)).'
+  'This kind reaches beyond its namespace: anyone who may create one has a say in the whole account. In a ClusterAccount, an entry of `access` must name it, and the chart adds it to the role `admin`, not to `edit` ([security.md](../security.md#shared-accounts)).'
 
 /** A second copy of the CRDs, because a chart package contains only its own folder. */
 const CHART_CRDS = join('charts', 'culvert', 'files', 'crds')

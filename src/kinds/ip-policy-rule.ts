@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
-import { commonSpec, commonSpecRules, commonStatus, reference } from '../managed/descriptor/common.ts'
+import { accountRefTo, commonSpec, commonSpecRules, commonStatus, reference } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { FoundReference } from '../managed/descriptor/references.ts'
@@ -18,6 +19,10 @@ import { available, inCollection, noReferences, plain, plainFields } from './sha
 import { managedKind } from './shared/names.ts'
 import { textOf } from './shared/remote.ts'
 
+const accountRef = accountRefTo(
+  'The account that the rule belongs to. Only with `ipPolicyRef.id`: a rule that refers to its policy by name belongs to the account of that policy. Default: the Account named `default` in the namespace, otherwise the ClusterAccount named `default`. Immutable once set; an existing object cannot move to another account.',
+)
+
 const definition = defineKind({
   ...managedKind,
   kind: 'IPPolicyRule',
@@ -30,6 +35,7 @@ const definition = defineKind({
   spec: object(
     {
       ...commonSpec('bytes'),
+      accountRef: Type.Optional(accountRef),
       ipPolicyRef: reference(
         'IPPolicy',
         'The IPPolicy that the rule belongs to, which must have `rulesSource: IPPolicyRules`. Immutable.',

@@ -58,7 +58,7 @@ const definition = defineKind({
       name: 'Done',
       type: 'integer',
       jsonPath: '.status.done',
-      description: 'Number of these sessions for which every action is Done, once the command is over.',
+      description: 'Number of these sessions for which every action is Done so far.',
     },
     textColumn('Complete', end('Complete', 'status'), 'True: the command is over, and every action is Done.'),
     textColumn('Failed', end('Failed', 'status'), 'True: the command is over, and not every action is Done.'),
@@ -88,7 +88,7 @@ for either:
 
 \`\`\`sh
 kubectl wait --for=condition=Complete tunnelsessioncommand/<name>              # until every action is Done
-kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                # until it is over with an action that is not Done
+kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                # until it has failed
 kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> # until it is over
 \`\`\`
 

@@ -92,9 +92,9 @@ a digest. Labels and annotations of your own are kept.
 The sessions are listed again every \`mirrorSessions.interval\` of the account. While the account is not Ready, those
 from the last list stay. Deleting a TunnelSession does not end the session: the next list creates it again. Use a
 [TunnelSessionCommand](tunnelsessioncommands.md) to stop it. An account shows at most \`mirrorSessions.maxSessions\`
-sessions, and a namespace those of at most four accounts: the oldest. Texts of more than ${SHORT} characters, in
-\`metadata\` ${METADATA}, are cut and end in \`…\`. If two accounts of a namespace list the same session, one of them
-shows it.
+sessions, and a namespace those of at most four accounts: the oldest. Texts of more than ${SHORT} characters
+(${METADATA} in \`metadata\`) are cut and end in \`…\`. If two accounts of a namespace list the same session, one of
+them shows it.
 `,
 })
 

@@ -27,7 +27,7 @@ const BACKENDS = 128
 const child = object(
   {
     id: text({ description: 'Id of the backend.', maxLength: ID_LENGTH }),
-    weight: Type.Optional(integer({ description: 'Its share of the traffic; only for a Weighted.' })),
+    weight: Type.Optional(integer({ description: 'Its share of the traffic; only with type Weighted.' })),
   },
   { description: 'A backend that receives the traffic.' },
 )
@@ -42,14 +42,14 @@ export const backendStatus = {
   ),
   backends: Type.Optional(
     list(child, {
-      description: `Backends of a Weighted at the API, sorted by id, or of a Failover, in its order; at most ${BACKENDS} are shown.`,
+      description: `Backends that a Weighted Backend has at the API, sorted by id, or a Failover Backend, in its order; at most ${BACKENDS} are shown.`,
       maxItems: BACKENDS,
     }),
   ),
   tunnelCount: Type.Optional(
     integer({
       description:
-        'How many tunnels of a TunnelGroup were online when the API was last read, which happens once per `resyncInterval` of the account.',
+        'How many tunnels of a TunnelGroup were online when the API was last read, which happens at least once per `resyncInterval` of the account.',
       minimum: 0,
     }),
   ),

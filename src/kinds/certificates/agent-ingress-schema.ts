@@ -65,7 +65,7 @@ export const agentIngressDefinition = defineKind({
   ),
   printerColumns: managedColumns(
     textColumn('Domain', '.spec.domain', 'The domain.'),
-    conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in place and can be renewed.'),
+    conditionColumn('Certificate', 'CertificateReady', 'Status of the condition CertificateReady.'),
     wideColumn('Name servers', '.status.nsTargets', 'Values of the NS records that delegate the domain.'),
   ),
   conditions: [...certificateConditions, dnsEndpointCondition],

@@ -73,7 +73,7 @@ export const reservedDomainDefinition = defineKind({
   ),
   printerColumns: managedColumns(
     textColumn('Domain', '.spec.domain', 'The domain.'),
-    conditionColumn('Certificate', 'CertificateReady', 'Whether a certificate is in use and can be renewed.'),
+    conditionColumn('Certificate', 'CertificateReady', 'Status of the condition CertificateReady.'),
     wideColumn('CNAME', '.status.cnameTarget', 'Target of the CNAME record that a domain of your own needs.'),
   ),
   conditions: [...certificateConditions, dnsEndpointCondition],

@@ -51,7 +51,7 @@ export const certificateStatusFields = {
   dnsRecords: Type.Optional(
     list(dnsRecord, {
       description:
-        'The DNS records that the domain needs; create them at your DNS provider. Absent where none is needed.',
+        'The DNS records that the domain needs: create them at your DNS provider, unless ExternalDNS does (`dns.endpoint`). Absent where none is needed.',
       maxItems: RECORDS,
     }),
   ),
@@ -85,7 +85,7 @@ export const certificateConditions = [
   {
     type: 'CertificateReady',
     description:
-      'A certificate is in use, and nothing prevents its renewal. False with RenewalFailing when it still works but its renewal fails. Unknown while no certificate is managed or uploaded.',
+      'A certificate is in use, and its renewal, if the service manages it, does not fail. False with RenewalFailing when it still works but its renewal fails. Unknown while none is managed, and none is known to be in use.',
   },
   {
     type: 'DNSReady',

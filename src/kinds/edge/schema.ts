@@ -40,7 +40,7 @@ const hostport = object(
     host: Type.Optional(
       text({
         description:
-          'A reserved domain of the account, or a name one label below a reserved wildcard domain; in lower case.',
+          'A reserved domain of the account, a name one label below a reserved wildcard domain, or, with its port, a reserved address; in lower case.',
         maxLength: DOMAIN_LENGTH,
         pattern: HOST_PATTERN,
       }),
@@ -76,7 +76,7 @@ const hostport = object(
 const enabled = Type.Optional(
   bool({
     description:
-      'Whether the module is applied to traffic. If false, the module keeps its contents at the API, which stay in use until it is removed from the spec, and its other fields here have no effect. Default: true.',
+      'Whether the module is applied to traffic. If false, its other fields here have no effect, and the edge keeps what the module holds at the API: objects that it refers to count as used until the module is removed from the spec. Default: true.',
   }),
 )
 

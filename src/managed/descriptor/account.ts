@@ -40,7 +40,7 @@ const apiKeySecretRef = (where: string) =>
         }),
       ),
     },
-    { description: `The Secret with the API key, in ${where}. A new key there is used immediately.` },
+    { description: `The Secret with the API key, in ${where}. A new key there is used as soon as Culvert notices it.` },
   )
 
 const rateLimit = object(
@@ -74,7 +74,7 @@ export function accountSpecFields(secretPlace: string) {
   return {
     baseURL: text({
       description:
-        'Address of the API, such as `https://api.example.com`, optionally with a path. It must use https and a host that the administrator of Culvert allows. At most 2048 characters. Immutable: another address is another account.',
+        'Address of the API, such as `https://api.example.com`, optionally with a path. The administrator of Culvert must allow its host; plain http works only where they allow that too. At most 2048 characters. Immutable: another address is another account.',
       minLength: 1,
       maxLength: 2048,
       pattern: '^https?://[^/?#]+(/[^?#]*)?$',
@@ -83,7 +83,7 @@ export function accountSpecFields(secretPlace: string) {
     caBundle: Type.Optional(
       text({
         description:
-          'PEM certificates of the authorities that Culvert trusts for this API, instead of the public ones; at most 65536 characters. Default: the public ones.',
+          'PEM certificates of the only authorities that Culvert trusts for this API; at most 65536 characters. Default: the public ones, and those that the administrator of Culvert adds.',
         maxLength: 65_536,
         rules: [
           {

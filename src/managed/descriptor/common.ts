@@ -73,7 +73,7 @@ export function commonSpec(limits: TextLimits) {
     rawMetadata: Type.Optional(
       limitedText('rawMetadata', limits, {
         description:
-          "The remote object's metadata, byte for byte, instead of `metadata` and the key `culvert`. Without that key, Culvert recognises the object only by the status and an annotation of this resource. If both are lost, for example when the resource is recreated from Git, a second object is created unless `externalID` is set; an Event warns of a possible duplicate. A JSON object with a top-level key `culvert` is refused. Default: none.",
+          "The remote object's metadata, byte for byte, instead of `metadata` and the key `culvert`. Without that key, Culvert recognises the object only by the status and an annotation of this resource. If both are lost, for example when the resource is recreated from Git, a second object is created unless `externalID` is set; an Event may warn of the duplicate. A JSON object with a top-level key `culvert` is refused. Default: none.",
       }),
     ),
   }

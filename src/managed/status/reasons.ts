@@ -14,7 +14,7 @@ const FOLLOW = 'Do what the message says'
  * Every `reason` of a condition. Reasons are for programs and never change; the message beside a reason is for people.
  */
 export const conditionReasons = {
-  Available: { means: 'The remote object equals the spec and works.', remedy: NOTHING },
+  Available: { means: 'The remote object works, or the account can be used.', remedy: NOTHING },
   InSync: { means: 'The remote object equals the spec.', remedy: NOTHING },
   Progressing: { means: 'Work is in progress; nothing is wrong.', remedy: WAIT },
   Deleting: {
@@ -186,7 +186,7 @@ export const conditionReasons = {
   Expired: {
     means: 'A certificate is no longer valid.',
     remedy:
-      'Remove `validUntil` from the spec or set a later one. If it is not set, find out why the certificate was not renewed.',
+      'Do what the message says. Culvert renews an SSH certificate whose spec sets neither `validAfter` nor `validUntil`.',
   },
   NotYetValid: { means: 'A certificate is not valid yet.', remedy: WAIT },
   TunnelsOnline: { means: 'Tunnels with the labels of the group are online.', remedy: NOTHING },
