@@ -69,7 +69,7 @@ test('the demo ends with every resource Ready and prints what to try', () => {
 })
 
 test('every object of the account equals its manifest', async () => {
-  const office = await only('ip_policies', 'The office, but for its guests, and a partner')
+  const office = await only('ip_policies', 'The office without its guests, and a partner')
   const shared = await only('ip_policies', '')
   const rules = (await all('ip_policy_rules')).map(({ cidr, action, description, ip_policy }) => {
     return { cidr, action, description, policy: (ip_policy as { id: string }).id }
@@ -87,7 +87,7 @@ test('every object of the account equals its manifest', async () => {
     ]),
   )
   expect(await only('ip_restrictions')).toMatchObject({
-    description: 'Agents run in the office only',
+    description: 'Agents run at the office and at partners',
     type: 'agent',
     enforced: true,
     ip_policies: expect.arrayContaining([office.id, partners.id].map((id) => expect.objectContaining({ id }))),
@@ -209,7 +209,7 @@ test('every object of the account equals its manifest', async () => {
   )
   const subscription = await only('event_subscriptions')
   expect(subscription).toMatchObject({
-    description: 'Changes of who may connect, and to what',
+    description: 'Changes to who may connect, and to what',
     sources: [
       expect.objectContaining({ type: 'ip_policy_created.v0' }),
       expect.objectContaining({ type: 'tls_edge_updated.v0' }),
