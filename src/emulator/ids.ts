@@ -47,6 +47,11 @@ export class IdSource {
     if (value !== undefined && value > this.#last) this.#last = value
   }
 
+  /** Forgets the ids made before, for an emulator that starts over: what it then makes depends on nothing that was. */
+  startOver(): void {
+    this.#last = 0n
+  }
+
   /** A fresh id, for example `next('ipp')` → `ipp_2KqTzDb…`. */
   next(prefix: string): string {
     const seconds = BigInt(Math.max(0, Math.floor(this.#now() / 1000) - EPOCH_SECONDS))

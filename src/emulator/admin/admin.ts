@@ -206,6 +206,7 @@ export class Admin {
       () => {
         services.store.transaction(() => {
           wipe(services.store)
+          services.ids.startOver()
           bootAccount(services, apiKey)
         })
       },
