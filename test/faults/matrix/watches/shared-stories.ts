@@ -84,8 +84,7 @@ function inputChanges(subject: string): WatchStory {
 }
 
 /**
- * The Secret of a token that is shown only once is deleted. Nothing more can happen to it; the next resync of the
- * account notices.
+ * The Secret of a token that is shown only once is deleted. Nothing more happens to it that a later frame could report.
  */
 function outputGoes(subject: string): WatchStory {
   const episode = existing(subject)
@@ -97,7 +96,7 @@ function outputGoes(subject: string): WatchStory {
     episode,
     path: () => SECRETS,
     change,
-    touch: () => undefined,
+    touch: undefined,
     hasArrived,
     afterwards: change,
     hasArrivedAfterwards: hasArrived,

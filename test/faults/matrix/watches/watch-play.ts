@@ -66,7 +66,7 @@ export async function playStory(
     frames = trouble.frames
     trouble.end()
     if (fault?.loses) {
-      story.touch(world)
+      story.touch?.(world)
       await world.advance(ARRIVES_MS)
     }
     const isRest = story.isRestless ? [] : await unrestOf(judge, world)

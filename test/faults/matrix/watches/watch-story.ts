@@ -14,8 +14,8 @@ export interface WatchStory {
   readonly prepare?: (world: SimulatedWorld) => Promise<void>
   /** The change whose frames meet the fault. */
   readonly change: (world: SimulatedWorld, witness: EpisodeWitness) => Promise<void>
-  /** Another change of the same objects. */
-  readonly touch: (world: SimulatedWorld) => void
+  /** Another change of the same objects; undefined: nothing more happens to them that a frame could report. */
+  readonly touch: ((world: SimulatedWorld) => void) | undefined
   /** Whether the operator has acted on the change, if it is not enough that all resources are at rest again. */
   readonly hasArrived?: (world: SimulatedWorld) => boolean
   /** Whether resources are not at rest until the other change. */
