@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { ALTERNATIVES, type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
+import { adoptions } from '../simulation/adoption/turns.ts'
 import { episodes } from '../simulation/episodes.ts'
 import { play } from '../simulation/play.ts'
+import { oneOf, tryAll } from '../simulation/restore/trial.ts'
 import { Laboratory, mixOf } from '../simulation/world.ts'
 import { CaseList, keepBeside } from '../support/case-list.ts'
 import { CONTRARY_SEED, IS_WHOLE, leastOf, some } from '../support/size.ts'
@@ -32,10 +34,10 @@ const mixes: readonly Server[] = Array.from({ length: IS_WHOLE ? 50 : 3 }, (_, i
 
 test('every kind comes to rest with one object and no further write, whatever the contract lets a server choose', async () => {
   const laboratory = await Laboratory.open()
-  const list = new CaseList('contrary choices, every kind', 'simulation', { least: ALTERNATIVES.length })
+  const list = new CaseList('contrary choices, every kind', 'simulation', { least: leastOf(ALTERNATIVES.length) })
   const rows: (readonly [string, WritesAtRest])[] = []
   const servers = [...alone, ...mixes]
-  for (const { title, choices } of some(servers, servers.length)) {
+  for (const { title, choices } of some(servers, 32)) {
     const { problems, writes } = await everyKindAtRest(laboratory, choices)
     rows.push([title, writes])
     list.add({ write: 'every kind', point: 'at rest', fault: title }, problems)
@@ -54,6 +56,10 @@ test('every life cycle step succeeds with a server that makes other choices, eac
     list.add({ write: episode.title, point: 'none', fault: `mix ${name}` }, problems)
   }
   await list.end()
+})
+
+test('an existing object is observed, adopted, released and deleted at servers that make other choices', async () => {
+  await tryAll('contrary choices, adoption', some(oneOf(11, adoptions), 24), 40, `${seed}.adoption`)
 })
 
 function described(description: string): Manifest {

@@ -49,8 +49,8 @@ export interface WorldOptions {
    */
   readonly isShared?: boolean
   /**
-   * The API's choices where the contract leaves them open. Default: as decided, or drawn for each world if there is a
-   * `CONTRARY_SEED`.
+   * The API's choices where the contract leaves them open. Default: as decided, or drawn by the laboratory for each
+   * world.
    */
   readonly choices?: Choices
   /** Further fields of the account's spec. */
@@ -85,15 +85,19 @@ export function mixOf(seed: string): Choices {
 /** Creates consecutive worlds over one emulator. */
 export class Laboratory {
   readonly #api: ApiServer
+  readonly #contrary: string | undefined
   readonly #worlds: SimulatedWorld[] = []
+  #opened = 0
 
-  private constructor(api: ApiServer) {
+  private constructor(api: ApiServer, contrary: string | undefined) {
     this.#api = api
+    this.#contrary = contrary
   }
 
-  static async open(): Promise<Laboratory> {
+  /** @param contrary draws the choices of each world's API. Default: `CONTRARY_SEED`; without, they are as decided */
+  static async open(contrary: string | undefined = CONTRARY_SEED): Promise<Laboratory> {
     const clock = new SimulatedProcess('before', new VirtualTime(), BEGIN)
-    return new Laboratory(await ApiServer.open({ clock, random: seededRandom(0) }))
+    return new Laboratory(await ApiServer.open({ clock, random: seededRandom(0) }), contrary)
   }
 
   /**
@@ -101,7 +105,8 @@ export class Laboratory {
    */
   world(options: WorldOptions = {}): SimulatedWorld {
     if (options.beside === undefined) for (const ended of this.#worlds.splice(0)) ended.end()
-    const drawn = CONTRARY_SEED === undefined ? DECIDED : mixOf(`${CONTRARY_SEED}.${options.seed ?? 1}`)
+    this.#opened++
+    const drawn = this.#contrary === undefined ? DECIDED : mixOf(`${this.#contrary}.${options.seed ?? this.#opened}`)
     const world = new SimulatedWorld(this.#api, { choices: drawn, ...options })
     this.#worlds.push(world)
     return world

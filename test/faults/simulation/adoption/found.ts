@@ -93,7 +93,7 @@ function childPath(world: SimulatedWorld, kind: string): string {
 
 /** The object in the account; undefined: it is gone. */
 export async function objectAt({ world, path }: FoundObject): Promise<Fields | undefined> {
-  const { status, body } = await world.api.answer({ method: 'GET', path, headers: headersOf(KEY), body: '' })
+  const { status, body } = await world.api.answerPlainly({ method: 'GET', path, headers: headersOf(KEY), body: '' })
   return status === 200 ? (JSON.parse(body) as Fields) : undefined
 }
 

@@ -18,10 +18,11 @@ export interface Trial {
 /**
  * Plays the trials as a suite, without those that have no such moment.
  * @param least fewer cases than this are a failure when the whole matrix is run
+ * @param contrary see `Laboratory.open`
  * @throws Error naming the cases that failed
  */
-export async function tryAll(suite: string, trials: readonly Trial[], least: number): Promise<void> {
-  const laboratory = await Laboratory.open()
+export async function tryAll(suite: string, trials: readonly Trial[], least: number, contrary?: string): Promise<void> {
+  const laboratory = await Laboratory.open(contrary)
   const list = new CaseList(suite, 'simulation', { least: leastOf(least) })
   for (const { what, run } of trials) {
     const problems = await run(laboratory)
