@@ -82,3 +82,21 @@ test('an API that returns the objects of another account, with ids and markers, 
   await world.gone('Backend', 'web', 60_000)
   expect(await world.remote('backends/tunnel_group')).toEqual([])
 })
+
+test('a resource that names an object at such an API does not keep it from a resource of the other account', async () => {
+  const { world } = lying
+  const { body } = await world.api.post('/backends/tunnel_group', { labels: { app: 'by-hand' } })
+  const id = String(body.id)
+  await world.secret('other', { apiKey: world.emulator.apiKey })
+  await world.apply('Account', 'other', { baseURL: world.emulator.url, apiKeySecretRef: { name: 'other' } })
+  await world.apply('Backend', 'observer', { ...tunnels, managementPolicy: 'Observe', externalID: id })
+  await world.until('Backend', 'observer', 'has observed it', (cr) => cr.status?.id === id, 60_000)
+  const adopted = { ...tunnels, managementPolicy: 'Manage', externalID: id, accountRef: { name: 'other' } }
+  await world.apply('Backend', 'adopter', adopted)
+  expect((await world.ready('Backend', 'adopter', 60_000)).status?.id).toBe(id)
+  for (const name of ['adopter', 'observer']) {
+    await world.delete('Backend', name)
+    await world.gone('Backend', name, 60_000)
+  }
+  await world.api.delete(`/backends/tunnel_group/${id}`)
+})
