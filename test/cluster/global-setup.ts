@@ -26,6 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (applied.code !== 0) throw new Error(`the CRDs were refused: ${applied.stderr}`)
   await installOperatorPolicy(controlPlane)
   const { auditLogPath } = controlPlane
+  project.provide('isThrowaway', !kubeconfig)
   project.provide('kubeconfigPath', controlPlane.kubeconfigPath)
   project.provide('auditLogPath', auditLogPath)
   project.provide('kubectlPath', controlPlane.kubectlPath)

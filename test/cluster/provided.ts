@@ -5,6 +5,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Of an administrator of the suite's cluster. */
     kubeconfigPath: string
+    /** Whether the cluster ends with the suite: false when it was given by CULVERT_TEST_KUBECONFIG. */
+    isThrowaway: boolean
     /** The suite's audit log; undefined when the cluster was given by CULVERT_TEST_KUBECONFIG. */
     auditLogPath: string | undefined
     /** A kubectl program. */
