@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
+import { KubeUser, type Manifest, type RequestSettings } from '../../cluster/support/kube-user.ts'
 import { until } from '../../cluster/support/wait.ts'
 
 const RULES = new URL('../../../charts/culvert/files/rbac/', import.meta.url)
@@ -15,29 +16,32 @@ export interface Right {
 }
 
 /** A user with the rights of the chart's user roles in one namespace, and no others in the cluster. */
-export class Author {
+export class Author implements Disposable {
   readonly #cluster: ControlPlane
+  readonly #user: KubeUser
   readonly name: string
   readonly namespace: string
 
-  private constructor(cluster: ControlPlane, name: string, namespace: string) {
+  private constructor(cluster: ControlPlane, user: KubeUser, { name, namespace }: AuthorOptions) {
     this.#cluster = cluster
+    this.#user = user
     this.name = name
     this.namespace = namespace
   }
 
-  /** A user with `view` and `edit`, and `admin` if asked for. */
-  static async create(
-    cluster: ControlPlane,
-    { name, namespace, admin = false }: { readonly name: string; readonly namespace: string; readonly admin?: boolean },
-  ): Promise<Author> {
-    const author = new Author(cluster, name, namespace)
+  static async create(cluster: ControlPlane, options: AuthorOptions): Promise<Author> {
+    const { name, admin = false } = options
+    const author = new Author(cluster, await KubeUser.of(cluster.kubeconfigPath, name), options)
     for (const role of ['view', 'edit', ...(admin ? ['admin'] : [])]) {
       const text = await readFile(new URL(`user-${role}.yaml`, RULES), 'utf8')
       await author.grant(role, (parse(text) as { readonly rules: readonly Right[] }).rules)
     }
     await until(`${name} may write`, () => author.can('create', 'reserveddomains.culvert.dev'))
     return author
+  }
+
+  [Symbol.dispose](): void {
+    this.#user[Symbol.dispose]()
   }
 
   /** Grants further rights in the namespace, with a name that `revoke` takes. */
@@ -61,34 +65,40 @@ export class Author {
     if (code !== 0) throw new Error(`kubectl delete failed: ${stderr}`)
   }
 
-  /** The result of a SubjectAccessReview. */
-  async can(verb: string, resource: string): Promise<boolean> {
-    return (await this.#run(['auth', 'can-i', verb, resource, '-n', this.namespace])).code === 0
+  /** Whether this user has a right in the namespace: see `KubeUser.can`. */
+  can(verb: string, what: string): Promise<boolean> {
+    return this.#user.can(verb, what, this.namespace)
   }
 
-  /** Applies, creates or patches as this user: an empty text if that is allowed, otherwise kubectl's message. */
-  async says(args: readonly string[], manifest?: object): Promise<string> {
-    const { code, stderr } = await this.#run(args, manifest)
-    return code === 0 ? '' : stderr
+  /** As all that follow, an empty text if that is allowed, otherwise the API server's message. */
+  create(manifest: Manifest): Promise<string> {
+    return this.#user.create(manifest)
   }
 
-  /** Whether this user may create an object, by a server-side dry run. */
-  creating(manifest: object): Promise<string> {
-    return this.says(['create', '--dry-run=server', '-f', '-'], manifest)
+  /** Whether this user may create an object, by a dry run. */
+  creating(manifest: Manifest, settings?: RequestSettings): Promise<string> {
+    return this.#user.creating(manifest, settings)
+  }
+
+  /** A merge patch of the object of that kind and name. */
+  patch(kind: string, name: string, body: object, settings?: RequestSettings): Promise<string> {
+    return this.#user.patch(this.manifest(kind, name, {}), body, settings)
+  }
+
+  delete(kind: string, name: string): Promise<string> {
+    return this.#user.delete(this.manifest(kind, name, {}))
   }
 
   /** A resource of Culvert in the namespace. */
-  manifest(kind: string, name: string, spec: object, metadata: object = {}): object {
-    return {
-      apiVersion: 'culvert.dev/v1alpha1',
-      kind,
-      metadata: { name, namespace: this.namespace, ...metadata },
-      spec,
-    }
+  manifest(kind: string, name: string, spec: object): Manifest {
+    const metadata = { name, namespace: this.namespace }
+    return { apiVersion: 'culvert.dev/v1alpha1', kind, metadata, spec }
   }
+}
 
-  #run(args: readonly string[], manifest?: object) {
-    const options = manifest === undefined ? {} : { stdin: JSON.stringify(manifest) }
-    return this.#cluster.kubectl(['--as', this.name, '--as-group', 'system:authenticated', ...args], options)
-  }
+interface AuthorOptions {
+  readonly name: string
+  readonly namespace: string
+  /** Whether they have the role `admin` besides `view` and `edit`. Default: false. */
+  readonly admin?: boolean
 }

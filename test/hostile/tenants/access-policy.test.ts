@@ -4,6 +4,7 @@ import { selects } from '../../../src/managed/accounts/label-selector.ts'
 import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
 import type { LabelSelector } from '../../../src/managed/descriptor/label-selector.ts'
 import { memberKinds } from '../../builders/access.ts'
+import { KubeUser, type Manifest } from '../../cluster/support/kube-user.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
@@ -21,6 +22,7 @@ let cluster: ControlPlane
 let world: World
 let tenant: Tenant
 let account: SharedAccount
+let alice: KubeUser
 
 beforeAll(async () => {
   cluster = await startOwnCluster()
@@ -29,10 +31,12 @@ beforeAll(async () => {
   await label(world, tenant.namespace, { team: 'mine' })
   account = await SharedAccount.create(world, `shared-${tenant.namespace}`, mine())
   await installAccessPolicy(cluster)
+  alice = await userNamed('alice')
   await bindUserRole(cluster, { user: 'alice', namespace: tenant.namespace, role: 'edit' })
   await bindUserRole(cluster, { user: 'root', namespace: tenant.namespace, role: 'admin' })
 })
 afterAll(async () => {
+  for (const user of await Promise.all(users.values())) user[Symbol.dispose]()
   await world[Symbol.asyncDispose]()
   await cluster.stop()
 })
@@ -48,18 +52,22 @@ function manifest(kind: string, name: string, spec: object = {}, namespace = ten
 const POLICY = { rulesSource: 'IPPolicyRules' }
 const shared = () => ({ accountRef: { kind: 'ClusterAccount', name: account.name } })
 
-/** kubectl's error for a user: an empty text if there is none. */
-async function says(user: string, args: readonly string[], stdin?: object): Promise<string> {
-  const options = stdin === undefined ? {} : { stdin: JSON.stringify(stdin) }
-  const { code, stderr } = await cluster.kubectl(['--as', user, '--as-group', 'system:authenticated', ...args], options)
-  return code === 0 ? '' : stderr
+const users = new Map<string, Promise<KubeUser>>()
+
+/** With only what `bindUserRole` gives them. */
+function userNamed(name: string): Promise<KubeUser> {
+  const known = users.get(name) ?? KubeUser.of(cluster.kubeconfigPath, name)
+  users.set(name, known)
+  return known
 }
 
-/** Whether a user may create the object of a manifest, by a server-side dry run. */
-const creating = (user: string, object: object) => says(user, ['create', '--dry-run=server', '-f', '-'], object)
+/** What the API server says against a user's creating the object, by a dry run: an empty text if nothing. */
+async function creating(user: string, object: Manifest): Promise<string> {
+  return (await userNamed(user)).creating(object)
+}
 
 /** The same, once the policy has observed the account's current spec. */
-async function answered(user: string, object: object, part: string): Promise<void> {
+async function answered(user: string, object: Manifest, part: string): Promise<void> {
   const look = async () => {
     const answer = await creating(user, object)
     return part === '' ? answer === '' || undefined : answer.includes(part) || undefined
@@ -73,8 +81,7 @@ describe('by the roles alone', () => {
     async (kind, reach) => {
       const { plural } = typeOf(kind)
       const can = async (user: string): Promise<boolean> => {
-        const args = ['auth', 'can-i', 'create', `${plural}.culvert.dev`, '-n', tenant.namespace]
-        return (await cluster.kubectl(['--as', user, ...args])).code === 0
+        return (await userNamed(user)).can('create', `${plural}.culvert.dev`, tenant.namespace)
       }
       expect(await can('alice')).toBe(reach === 'namespace')
       expect(await can('root')).toBe(true)
@@ -136,7 +143,7 @@ test('own accounts, missing accounts and other ClusterAccounts do not prevent ap
 
 test('a spec without an account is accepted at apply and refused by the operator', async () => {
   const byDefault = await SharedAccount.create(world, 'default', mine({ kinds: ['IPPolicy'] }))
-  expect(await says('alice', ['create', '-f', '-'], manifest('Edge', 'silent', { protocol: 'TCP' }))).toBe('')
+  expect(await alice.create(manifest('Edge', 'silent', { protocol: 'TCP' }))).toBe('')
   const refused = (cr: Resource) => conditionOf(cr, 'Ready')?.reason === 'KindNotAllowed'
   await tenant.until('Edge', 'silent', 'is refused', refused)
   expect(world.writes().filter(({ path }) => path.startsWith('/edges'))).toEqual([])
@@ -147,21 +154,11 @@ test('resources from before access was narrowed can still be patched by controll
   await account.allow(mine())
   const office = manifest('IPPolicy', 'narrowed', { ...POLICY, ...shared() })
   await answered('alice', office, '')
-  expect(await says('alice', ['create', '-f', '-'], office)).toBe('')
+  expect(await alice.create(office)).toBe('')
   await tenant.ready('IPPolicy', 'narrowed')
   await account.allow(mine({ kinds: ['Edge'] }))
   await answered('alice', manifest('IPPolicy', 'another', { ...POLICY, ...shared() }), 'does not allow IPPolicy')
-  const patch = (body: object) =>
-    says('alice', [
-      'patch',
-      'ippolicies.culvert.dev',
-      'narrowed',
-      '-n',
-      tenant.namespace,
-      '--type=merge',
-      '-p',
-      JSON.stringify(body),
-    ])
+  const patch = (body: object) => alice.patch(office, body)
   expect(await patch({ metadata: { labels: { by: 'a-controller' } } })).toBe('')
   expect(await patch({ spec: { description: 'edited' } })).toBe('')
   await tenant.until(
@@ -172,9 +169,8 @@ test('resources from before access was narrowed can still be patched by controll
   )
   const mark = world.mark()
   expect(await patch({ spec: { deletionPolicy: 'Retain' } })).toBe('')
-  expect(
-    await says('alice', ['delete', 'ippolicies.culvert.dev', 'narrowed', '-n', tenant.namespace, '--timeout=30s']),
-  ).toBe('')
+  expect(await alice.delete(office)).toBe('')
+  await until('it is gone', async () => (await tenant.get('IPPolicy', 'narrowed')) === undefined)
   expect(world.writes(mark)).toEqual([])
   await account.allow(mine())
 })

@@ -3,6 +3,7 @@ import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { secretFields } from '../../../scripts/permissions/author-policy.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
+import type { RequestSettings } from '../../cluster/support/kube-user.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { World } from '../../cluster/support/world.ts'
@@ -14,7 +15,6 @@ import { authorPolicyFile, installAuthorPolicy } from '../support/author-policy.
  * operator use its own rights: with the chart's policy for authors, users need the right themselves.
  */
 
-/** For DNSEndpoints: `kubectl auth can-i` does not know resources that are not served. */
 const PLACE = 'author-policy'
 const HOME = 'author-policy-op'
 
@@ -181,11 +181,7 @@ function settles(what: string, look: () => Promise<string>, part: string): Promi
 describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) => {
   const name = `try-${index}`
   const refused = `spec.${field}: eve may not ${right.verbs.join()}`
-  const { plural } = kinds.find(({ definition }) => definition.kind === kind)?.definition ?? { plural: '' }
-  const patching = (body: object, ...flags: readonly string[]) => {
-    const args = ['patch', `${plural}.culvert.dev`, name, '-n', PLACE, '--type=merge', '-p', JSON.stringify(body)]
-    return eve.says([...args, ...flags])
-  }
+  const patching = (body: object, settings?: RequestSettings) => eve.patch(kind, name, body, settings)
   const [group = ''] = right.apiGroups
   const resource = `${right.resources.join()}${group === '' ? '' : `.${group}`}${right.resourceNames ? '/payroll' : ''}`
 
@@ -197,7 +193,7 @@ describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) 
     await eve.grant(name, [right])
     await settles(`${name} is taken`, () => eve.creating(manifest), '')
     expect(await eve.can(right.verbs.join(), resource)).toBe(true)
-    expect(await eve.says(['create', '-f', '-'], manifest)).toBe('')
+    expect(await eve.create(manifest)).toBe('')
     await eve.revoke(name)
     await settles(`${name} is refused again`, () => eve.creating(eve.manifest(kind, `${name}-b`, spec)), refused)
     expect(await eve.can(right.verbs.join(), resource)).toBe(false)
@@ -205,13 +201,13 @@ describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) 
     expect(await patching({ metadata: { labels: { by: 'a-controller' }, finalizers: ['example.com/a'] } })).toBe('')
     expect(await patching({ spec: {} })).toBe('')
     if (kind !== 'Account') expect(await patching({ spec: { deletionPolicy: 'Retain' } })).toBe('')
-    for (const each of anew) expect(await patching({ spec: each }, '--dry-run=server')).toContain(refused)
+    for (const each of anew) expect(await patching({ spec: each }, { dryRun: true })).toContain(refused)
     if (kind !== 'Account') {
-      const elsewhere = await patching({ spec: { accountRef: { name: 'elsewhere' } } }, '--dry-run=server')
+      const elsewhere = await patching({ spec: { accountRef: { name: 'elsewhere' } } }, { dryRun: true })
       if (right === readSecret && !elsewhere.includes('mmutable')) expect(elsewhere).toContain(refused)
     }
     expect(await patching({ metadata: { finalizers: null } })).toBe('')
-    expect(await eve.says(['delete', `${plural}.culvert.dev`, name, '-n', PLACE])).toBe('')
+    expect(await eve.delete(kind, name)).toBe('')
   })
 })
 

@@ -61,7 +61,7 @@ async function authorIn({ namespace }: World): Promise<Author> {
 async function askFor(author: Author): Promise<void> {
   for (const [index, [kind, domain]] of asked.entries()) {
     const manifest = author.manifest(kind, `name-${index}`, { domain, dns: { endpoint: true } })
-    expect(await author.says(['create', '-f', '-'], manifest)).toBe('')
+    expect(await author.create(manifest)).toBe('')
   }
 }
 

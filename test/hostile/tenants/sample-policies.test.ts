@@ -74,7 +74,7 @@ beforeAll(async () => {
   await admin('create', 'namespace', PLACE)
   eve = await Author.create(cluster, { name: 'eve', namespace: PLACE, admin: true })
   const former = { domain: 'former.example.com' }
-  expect(await eve.says(['create', '-f', '-'], eve.manifest('ReservedDomain', 'former', former))).toBe('')
+  expect(await eve.create(eve.manifest('ReservedDomain', 'former', former))).toBe('')
   const lists = ['cluster-accounts=staging, production', 'domains=shop.example.com, *.apps.example.com']
   await admin('annotate', 'namespace', PLACE, ...lists.map((each) => `policies.example.com/${each}`))
   for (const name of ['cluster-accounts', 'no-external-id', 'domains-by-namespace']) {
@@ -107,15 +107,12 @@ test('the platform team adopts objects that others may not', async () => {
     externalID: 'ipp_1',
     managementPolicy: 'Observe',
   })
-  expect(await eve.says(['create', '--dry-run=server', '--as-group', 'platform-team', '-f', '-'], manifest)).toBe('')
+  expect(await eve.creating(manifest, { groups: ['platform-team'] })).toBe('')
 })
 
 test('existing resources can still be patched, edited otherwise and deleted', async () => {
-  const patch = (body: object) => {
-    const args = ['patch', 'reserveddomains.culvert.dev', 'former', '-n', PLACE, '--type=merge']
-    return eve.says([...args, '-p', JSON.stringify(body)])
-  }
+  const patch = (body: object) => eve.patch('ReservedDomain', 'former', body)
   expect(await patch({ metadata: { labels: { by: 'a-controller' } } })).toBe('')
   expect(await patch({ spec: { description: 'edited' } })).toBe('')
-  expect(await eve.says(['delete', 'reserveddomains.culvert.dev', 'former', '-n', PLACE])).toBe('')
+  expect(await eve.delete('ReservedDomain', 'former')).toBe('')
 })
