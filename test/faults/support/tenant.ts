@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { KubeError } from '../../../src/kube/errors.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, type World } from '../../cluster/support/world.ts'
@@ -122,7 +123,7 @@ export class Tenant {
     return until(`${kind}/${name} of ${this.namespace} ${what}`, look, { timeoutMs, describe })
   }
 
-  /** Removes everything without waiting for the operator: call it once that has ended. */
+  /** Removes everything without waiting for an operator; one that still runs may be first. */
   async release(kindNames: readonly string[]): Promise<void> {
     for (const kind of kindNames) {
       const held = (await this.list(kind)).filter(({ metadata }) => (metadata.finalizers ?? []).length > 0)
@@ -131,7 +132,8 @@ export class Tenant {
         for (let cr = held[next++]; cr !== undefined; cr = held[next++]) {
           const { name } = cr.metadata
           await this.delete(kind, name)
-          await this.#world.kube.mergePatch(typeOf(kind), this.#key(name), { metadata: { finalizers: null } })
+          const patch = { metadata: { finalizers: null } }
+          await this.#world.kube.mergePatch(typeOf(kind), this.#key(name), patch).catch(unlessGone)
         }
       }
       await Promise.all(Array.from({ length: 16 }, work))
@@ -147,4 +149,8 @@ export class Tenant {
 function isTrue(cr: Resource, type: string): boolean {
   const condition = conditionOf(cr, type)
   return condition?.status === 'True' && condition.observedGeneration === cr.metadata.generation
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof KubeError && error.code === 'NotFound')) throw error
 }
