@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { openEmulator } from '../../../src/emulator/emulator.ts'
 import { IdSource, idBody, idPrefix, isIdBody } from '../../../src/emulator/ids.ts'
 import { systemRandom } from '../../../src/util/random.ts'
+import { seededRandom } from '../../builders/seeded-random.ts'
 
 describe('ids', () => {
   it('are the prefix and 27 base-62 characters, strictly increasing whatever the clock does', () => {
@@ -44,6 +46,26 @@ describe('ids', () => {
     const source = new IdSource(() => 1_700_000_000_000, systemRandom)
     source.follow(idBody(earlier))
     expect(source.next('ipp') > earlier).toBe(true)
+  })
+
+  it('depend on nothing before the emulator was reset', async () => {
+    const machine = { now: 1_700_000_000_000, random: seededRandom(0) }
+    const emulator = await openEmulator(
+      {
+        clock: { now: () => machine.now, monotonic: () => machine.now, setTimer: () => () => undefined },
+        random: { next: () => machine.random.next(), hex: (bytes) => machine.random.hex(bytes) },
+      },
+      'https://api.example.com',
+    )
+    const idAfterReset = () => {
+      machine.random = seededRandom(1)
+      emulator.admin.reset()
+      return emulator.admin.seed({ apiKeys: [{}] }).apiKeys[0]?.id
+    }
+    const first = idAfterReset()
+    emulator.admin.seed({ apiKeys: [{}, {}] })
+    expect(idAfterReset()).toBe(first)
+    await emulator.close()
   })
 
   it('are taken apart into prefix and body', () => {
