@@ -9,7 +9,7 @@ import { kinds } from '../../../src/kinds/index.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { kindTests } from '../../kinds/index.ts'
 import { acceptedSpec } from '../../kinds/lookup.ts'
-import { KubeUser, type Manifest } from '../support/kube-user.ts'
+import { type KubeManifest, KubeUser } from '../support/kube-user.ts'
 import '../provided.ts'
 
 /** A spec that must be refused: at creation, or as a change of `before`. */
@@ -46,7 +46,7 @@ async function expectDone(args: readonly string[], stdin?: string): Promise<void
   expect(code, stderr).toBe(0)
 }
 
-function manifestOf(kind: string, name: string, spec: unknown): Manifest {
+function manifestOf(kind: string, name: string, spec: unknown): KubeManifest {
   const { group, version, scope } = definitionOf(kind)
   const metadata = scope === 'Namespaced' ? { name, namespace } : { name }
   return { apiVersion: `${group}/${version}`, kind, metadata, spec }

@@ -6,7 +6,7 @@ import { collectionPath, objectPath, withQuery } from '../../../src/kube/paths.t
 import { typeOf } from './world.ts'
 
 /** A manifest of one of Culvert's kinds. */
-export interface Manifest {
+export interface KubeManifest {
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
   readonly [field: string]: unknown
@@ -56,18 +56,18 @@ export class KubeUser implements Disposable {
     this.#agent.destroy()
   }
 
-  create(manifest: Manifest, settings: RequestSettings = {}): Promise<string> {
+  create(manifest: KubeManifest, settings: RequestSettings = {}): Promise<string> {
     const { kind, metadata } = manifest
     return this.#write('POST', collectionPath(typeOf(kind), metadata.namespace), manifest, settings)
   }
 
   /** Whether this user may create an object. */
-  creating(manifest: Manifest, settings: RequestSettings = {}): Promise<string> {
+  creating(manifest: KubeManifest, settings: RequestSettings = {}): Promise<string> {
     return this.create(manifest, { ...settings, dryRun: true })
   }
 
   /** Puts a manifest in the place of the object of its name. */
-  async replace(manifest: Manifest): Promise<string> {
+  async replace(manifest: KubeManifest): Promise<string> {
     const path = objectPath(typeOf(manifest.kind), manifest.metadata)
     const { body } = await this.#send('GET', path, undefined)
     const { resourceVersion } = (body as { readonly metadata: { readonly resourceVersion: string } }).metadata
@@ -75,11 +75,11 @@ export class KubeUser implements Disposable {
   }
 
   /** A merge patch. */
-  patch(of: Manifest, body: object, settings: RequestSettings = {}): Promise<string> {
+  patch(of: KubeManifest, body: object, settings: RequestSettings = {}): Promise<string> {
     return this.#write('PATCH', objectPath(typeOf(of.kind), of.metadata), body, settings)
   }
 
-  delete({ kind, metadata }: Manifest): Promise<string> {
+  delete({ kind, metadata }: KubeManifest): Promise<string> {
     return this.#write('DELETE', objectPath(typeOf(kind), metadata), undefined)
   }
 

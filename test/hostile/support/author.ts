@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
-import { KubeUser, type Manifest, type RequestSettings } from '../../cluster/support/kube-user.ts'
+import { type KubeManifest, KubeUser, type RequestSettings } from '../../cluster/support/kube-user.ts'
 import { until } from '../../cluster/support/wait.ts'
 
 const RULES = new URL('../../../charts/culvert/files/rbac/', import.meta.url)
@@ -71,12 +71,12 @@ export class Author implements Disposable {
   }
 
   /** As all that follow, an empty text if that is allowed, otherwise the API server's message. */
-  create(manifest: Manifest): Promise<string> {
+  create(manifest: KubeManifest): Promise<string> {
     return this.#user.create(manifest)
   }
 
   /** Whether this user may create an object, by a dry run. */
-  creating(manifest: Manifest, settings?: RequestSettings): Promise<string> {
+  creating(manifest: KubeManifest, settings?: RequestSettings): Promise<string> {
     return this.#user.creating(manifest, settings)
   }
 
@@ -90,7 +90,7 @@ export class Author implements Disposable {
   }
 
   /** A resource of Culvert in the namespace. */
-  manifest(kind: string, name: string, spec: object): Manifest {
+  manifest(kind: string, name: string, spec: object): KubeManifest {
     const metadata = { name, namespace: this.namespace }
     return { apiVersion: 'culvert.dev/v1alpha1', kind, metadata, spec }
   }

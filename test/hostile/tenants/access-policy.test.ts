@@ -4,7 +4,7 @@ import { selects } from '../../../src/managed/accounts/label-selector.ts'
 import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
 import type { LabelSelector } from '../../../src/managed/descriptor/label-selector.ts'
 import { memberKinds } from '../../builders/access.ts'
-import { KubeUser, type Manifest } from '../../cluster/support/kube-user.ts'
+import { type KubeManifest, KubeUser } from '../../cluster/support/kube-user.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
@@ -62,12 +62,12 @@ function userNamed(name: string): Promise<KubeUser> {
 }
 
 /** What the API server says against a user's creating the object, by a dry run: an empty text if nothing. */
-async function creating(user: string, object: Manifest): Promise<string> {
+async function creating(user: string, object: KubeManifest): Promise<string> {
   return (await userNamed(user)).creating(object)
 }
 
 /** The same, once the policy has observed the account's current spec. */
-async function answered(user: string, object: Manifest, part: string): Promise<void> {
+async function answered(user: string, object: KubeManifest, part: string): Promise<void> {
   const look = async () => {
     const answer = await creating(user, object)
     return part === '' ? answer === '' || undefined : answer.includes(part) || undefined
