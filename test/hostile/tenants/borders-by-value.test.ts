@@ -145,3 +145,17 @@ test('a note that mallory forges in its own name is answered alike, whether the 
   }
   expect(said[0]).toBe(said[1])
 })
+
+test('an object without a resource is neither used by its id nor adopted where that is denied', async () => {
+  await account.allow(access('Deny'))
+  const { body } = await world.api.post('/backends/tunnel_group', { labels: {} })
+  const id = String(body.id)
+  const mark = world.mark()
+  const adopter = { type: 'TunnelGroup', tunnelGroup: {}, managementPolicy: 'Manage', externalID: id }
+  await mallory.apply('Edge', 'user', inShared('Edge', 'user', { protocol: 'TCP', backend: { id } }))
+  await mallory.apply('Backend', 'adopter', inShared('Backend', 'adopter', adopter))
+  expect(await refused('Edge', 'user')).toContain('unmanagedObjects: Reference')
+  const { reason, message } = await mallory.refused('Backend', 'adopter')
+  expect(`${reason}: ${message}`).toMatch(/^NotAdoptable: .*unmanagedObjects: Adopt/)
+  expect(world.writes(mark)).toEqual([])
+})
