@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import { Agent, request } from 'node:https'
-import { json } from 'node:stream/consumers'
-import { loadKubeConnection } from '../../../src/kube/load-config.ts'
-import { collectionPath, objectPath, withQuery } from '../../../src/kube/paths.ts'
+import { collectionPath, objectPath } from '../../../src/kube/paths.ts'
+import { type KubeAnswer, type KubeRequestOptions, KubeRequests } from '../../builders/kube-requests.ts'
 import { typeOf } from './world.ts'
 
 /** A manifest of one of Culvert's kinds. */
@@ -19,41 +16,26 @@ export interface RequestSettings {
   readonly groups?: readonly string[]
 }
 
-interface Answer {
-  readonly status: number
-  readonly body: { readonly message?: string; readonly status?: unknown }
-}
-
 /**
  * A person with kubectl, without a process for each command: the administrator of a kubeconfig, or the user whom they
  * impersonate. Writes resolve to what the API server says against them, an empty text if nothing.
  */
 export class KubeUser implements Disposable {
-  readonly #connection
+  readonly #requests: KubeRequests
   readonly #user: string | undefined
-  readonly #agent: Agent
-  readonly #headers: Readonly<Record<string, string>>
 
-  private constructor(
-    connection: ReturnType<typeof loadKubeConnection>,
-    { agent, headers }: { readonly agent: Agent; readonly headers: Readonly<Record<string, string>> },
-    user: string | undefined,
-  ) {
-    this.#connection = connection
-    this.#agent = agent
-    this.#headers = headers
+  private constructor(requests: KubeRequests, user: string | undefined) {
+    this.#requests = requests
     this.#user = user
   }
 
   /** Default: the administrator themselves. */
   static async of(kubeconfig: string, user?: string): Promise<KubeUser> {
-    const connection = loadKubeConnection({ kubeconfig })
-    const { headers, tls } = await connection.material()
-    return new KubeUser(connection, { agent: new Agent({ ...tls, keepAlive: true }), headers }, user)
+    return new KubeUser(await KubeRequests.of(kubeconfig, 'culvert-test'), user)
   }
 
   [Symbol.dispose](): void {
-    this.#agent.destroy()
+    this.#requests[Symbol.dispose]()
   }
 
   create(manifest: KubeManifest, settings: RequestSettings = {}): Promise<string> {
@@ -69,7 +51,7 @@ export class KubeUser implements Disposable {
   /** Puts a manifest in the place of the object of its name. */
   async replace(manifest: KubeManifest): Promise<string> {
     const path = objectPath(typeOf(manifest.kind), manifest.metadata)
-    const { body } = await this.#send('GET', path, undefined)
+    const { body } = await this.#send('GET', path)
     const { resourceVersion } = (body as { readonly metadata: { readonly resourceVersion: string } }).metadata
     return this.#write('PUT', path, { ...manifest, metadata: { ...manifest.metadata, resourceVersion } })
   }
@@ -83,45 +65,37 @@ export class KubeUser implements Disposable {
     return this.#write('DELETE', objectPath(typeOf(kind), metadata), undefined)
   }
 
-  /** The result of a SelfSubjectAccessReview. `what` is `plural`, `plural.group` or either with `/name`. */
-  async can(verb: string, what: string, namespace: string): Promise<boolean> {
+  /** Whether they have a right in a namespace. `what` is `plural`, `plural.group` or either with `/name`. */
+  can(verb: string, what: string, namespace: string): Promise<boolean> {
     const [type = '', name] = what.split('/')
     const [resource, ...group] = type.split('.')
-    const { status, body } = await this.#send('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes: { verb, resource, group: group.join('.'), name, namespace } },
-    })
-    if (status !== 201) throw new Error(`no review of ${verb} ${what}: HTTP ${status} ${body.message}`)
-    return (body.status as { readonly allowed: boolean }).allowed
+    return this.#requests.may({ verb, resource, group: group.join('.'), name, namespace }, { headers: this.#as() })
   }
 
   async #write(
     method: string,
     path: string,
     body: object | undefined,
-    settings: RequestSettings = {},
+    { dryRun = false, groups }: RequestSettings = {},
   ): Promise<string> {
-    const { dryRun = false, groups } = settings
-    const query = { fieldValidation: body === undefined ? undefined : 'Strict', dryRun: dryRun ? 'All' : undefined }
-    const { status, body: answer } = await this.#send(method, withQuery(path, query), body, groups)
-    return status < 300 ? '' : (answer.message ?? `HTTP ${status}`)
+    const query = new URLSearchParams(body === undefined ? {} : { fieldValidation: 'Strict' })
+    if (dryRun) query.set('dryRun', 'All')
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const { status, body: answer } = await this.#send(method, path, { query, body, type }, groups)
+    return status < 300 ? '' : String(answer.message ?? `HTTP ${status}`)
   }
 
-  async #send(method: string, path: string, body: object | undefined, groups: readonly string[] = []): Promise<Answer> {
-    const as = { 'impersonate-user': this.#user, 'impersonate-group': ['system:authenticated', ...groups] }
-    const outgoing = request(new URL(path, this.#connection.server), {
-      agent: this.#agent,
-      method,
-      headers: {
-        ...this.#headers,
-        'user-agent': 'culvert-test',
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
-        ...(this.#user === undefined ? {} : as),
-      },
-    })
-    outgoing.end(body === undefined ? undefined : JSON.stringify(body))
-    const [response] = await once(outgoing, 'response')
-    return { status: response.statusCode, body: (await json(response)) as Answer['body'] }
+  #send(
+    method: string,
+    path: string,
+    options: KubeRequestOptions = {},
+    groups: readonly string[] = [],
+  ): Promise<KubeAnswer> {
+    return this.#requests.send(method, path, { ...options, headers: this.#as(groups) })
+  }
+
+  #as(groups: readonly string[] = []): Readonly<Record<string, string | readonly string[]>> {
+    if (this.#user === undefined) return {}
+    return { 'impersonate-user': this.#user, 'impersonate-group': ['system:authenticated', ...groups] }
   }
 }

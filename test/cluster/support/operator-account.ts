@@ -1,10 +1,7 @@
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { Agent, request as httpsRequest } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parse, stringify } from 'yaml'
 import { holdPermission } from '../../../scripts/permissions/operator.ts'
@@ -16,6 +13,7 @@ import { holdName } from '../../../src/managed/delete/namespace-hold.ts'
 import { rulesOf } from '../../../src/managed/permissions.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { systemRandom } from '../../../src/util/random.ts'
+import { KubeRequests } from '../../builders/kube-requests.ts'
 import { until } from './wait.ts'
 
 const RULES = new URL('../../../charts/culvert/files/rbac/', import.meta.url)
@@ -215,30 +213,18 @@ export async function tokenOf(
   name: string,
   audiences?: readonly string[],
 ): Promise<string> {
-  const connection = loadKubeConnection({ kubeconfig })
-  const { headers, tls } = await connection.material()
-  const agent = new Agent(tls)
-  try {
-    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
-    const outgoing = httpsRequest(new URL(path, connection.server), {
-      agent,
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'culvert-test' },
-    })
-    outgoing.end(
-      JSON.stringify({
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        spec: { expirationSeconds: TOKEN_SECONDS, audiences },
-      }),
-    )
-    const [response] = await once(outgoing, 'response')
-    const { status } = (await json(response)) as { readonly status?: { readonly token?: string } }
-    if (status?.token === undefined) throw new Error(`no token for ${namespace}/${name}: HTTP ${response.statusCode}`)
-    return status.token
-  } finally {
-    agent.destroy()
-  }
+  using requests = await KubeRequests.of(kubeconfig, 'culvert-test')
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
+  const { status: code, body } = await requests.send('POST', path, {
+    body: {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: TOKEN_SECONDS, audiences },
+    },
+  })
+  const { status } = body as { readonly status?: { readonly token?: string } }
+  if (status?.token === undefined) throw new Error(`no token for ${namespace}/${name}: HTTP ${code}`)
+  return status.token
 }
 
 interface Kubeconfig {

@@ -1,16 +1,6 @@
-import { once } from 'node:events'
-import { Agent, request as httpsRequest } from 'node:https'
-import { json } from 'node:stream/consumers'
-import { type KubeConnection, loadKubeConnection } from '../../../../src/kube/load-config.ts'
+import { type KubeAnswer, type KubeRequestOptions, KubeRequests } from '../../../builders/kube-requests.ts'
 import { until } from '../../../cluster/support/wait.ts'
 import { type Attempt, SERVICE_ACCOUNT_TOKEN, type Thing } from './attempt.ts'
-
-/** The API server's answer. */
-export interface Answer {
-  readonly status: number
-  /** The object, or the Status with the reason. */
-  readonly body: Readonly<Record<string, unknown>>
-}
 
 const PATCHES = {
   apply: 'application/apply-patch+yaml',
@@ -21,24 +11,18 @@ const PATCHES = {
 
 /** Holds a token and an HTTP client, and sends any request. */
 export class TokenHolder implements Disposable {
-  readonly #connection: KubeConnection
-  readonly #agent: Agent
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #requests: KubeRequests
 
-  private constructor(connection: KubeConnection, agent: Agent, headers: Readonly<Record<string, string>>) {
-    this.#connection = connection
-    this.#agent = agent
-    this.#headers = headers
+  private constructor(requests: KubeRequests) {
+    this.#requests = requests
   }
 
   static async of(kubeconfig: string): Promise<TokenHolder> {
-    const connection = loadKubeConnection({ kubeconfig })
-    const { headers, tls } = await connection.material()
-    return new TokenHolder(connection, new Agent({ ...tls, keepAlive: true }), headers)
+    return new TokenHolder(await KubeRequests.of(kubeconfig, 'thief'))
   }
 
   /** Sends an attempt; `dryRun`: the API server only checks it. */
-  attempt({ verb, on, body, subresource }: Attempt, { dryRun }: { readonly dryRun: boolean }): Promise<Answer> {
+  attempt({ verb, on, body, subresource }: Attempt, { dryRun }: { readonly dryRun: boolean }): Promise<KubeAnswer> {
     const isOfCollection = (verb === 'create' && subresource === undefined) || verb === 'deletecollection'
     const path = `${on.collection}${isOfCollection ? '' : `/${on.name}`}${subresource ? `/${subresource}` : ''}`
     const query = new URLSearchParams(dryRun ? { dryRun: 'All' } : {})
@@ -93,35 +77,15 @@ export class TokenHolder implements Disposable {
   }
 
   /** The check of `kubectl auth can-i`. */
-  async may(resourceAttributes: Readonly<Record<string, string>>): Promise<boolean> {
-    const { body } = await this.send('POST', '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-      body: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes },
-      },
-    })
-    const { status } = body as { readonly status?: { readonly allowed?: boolean } }
-    return status?.allowed ?? false
+  may(resourceAttributes: Readonly<Record<string, string>>): Promise<boolean> {
+    return this.#requests.may(resourceAttributes)
   }
 
-  async send(
-    method: string,
-    path: string,
-    { query, body, type = 'application/json' }: { query?: URLSearchParams; body?: unknown; type?: string } = {},
-  ): Promise<Answer> {
-    const url = new URL(`${path}${query?.size ? `?${query}` : ''}`, this.#connection.server)
-    const outgoing = httpsRequest(url, {
-      agent: this.#agent,
-      method,
-      headers: { ...this.#headers, accept: 'application/json', 'content-type': type, 'user-agent': 'thief' },
-    })
-    outgoing.end(body === undefined ? undefined : JSON.stringify(body))
-    const [response] = await once(outgoing, 'response')
-    return { status: response.statusCode, body: (await json(response)) as Answer['body'] }
+  send(method: string, path: string, options?: KubeRequestOptions): Promise<KubeAnswer> {
+    return this.#requests.send(method, path, options)
   }
 
   [Symbol.dispose](): void {
-    this.#agent.destroy()
+    this.#requests[Symbol.dispose]()
   }
 }
