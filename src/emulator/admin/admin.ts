@@ -202,11 +202,13 @@ export class Admin {
   reset(): void {
     const { services, faults, journal, apiKey, onReset } = this.#options
     this.#withClock(
-      () => services.clock.reset(),
+      () => {
+        services.clock.reset()
+        services.ids.startOver()
+      },
       () => {
         services.store.transaction(() => {
           wipe(services.store)
-          services.ids.startOver()
           bootAccount(services, apiKey)
         })
       },
@@ -223,15 +225,17 @@ export class Admin {
     this.#settle()
   }
 
-  /** The time must match the data file: if that cannot be written, the time is restored. */
+  /** Time and ids must match the data file: if that cannot be written, they are restored. */
   #withClock(move: () => void, write: () => void): void {
-    const { clock } = this.#options.services
+    const { services } = this.#options
+    const { clock } = services
     const before = clock.offset
     move()
     try {
       write()
     } catch (error) {
       clock.restore(before)
+      followStoredIds(services)
       throw error
     }
   }
