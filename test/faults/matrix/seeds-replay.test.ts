@@ -20,6 +20,7 @@ test('a seed leads to the same requests at the same times, whatever was played b
     expect(trace.length).toBeGreaterThan(10)
     expect(trace, wordsOf(storyOf(seed))).toEqual(traces.get(seed))
   }
+  expect([...traces.values()].flat().length / seeds.length).toBeGreaterThan(20)
 })
 
 test('another seed leads to other requests', async () => {

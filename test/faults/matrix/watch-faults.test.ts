@@ -28,7 +28,7 @@ test('whatever happens to a watch, a change, the next change and the deletion ar
       const reference = await referenceOfStory(laboratory, story)
       for (let count = 0; count < (IS_WHOLE ? faults : 3); count++, turn++) {
         // A lost frame is made good by the next one about the object.
-        if (faultAt(turn).loses && story.touch === undefined) turn++
+        while (faultAt(turn).loses && story.touch === undefined) turn++
         const fault = faultAt(turn)
         // The first frames report the change by hand, the next ones the operator's reaction.
         const at = 1 + (Math.floor(turn / watchFaults.length) % Math.min(2, reference.frames))
