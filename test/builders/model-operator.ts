@@ -22,7 +22,7 @@ import type { Random } from '../../src/util/random.ts'
 import type { FakeClock } from './fake-clock.ts'
 import { createSilentLogger } from './silent-logger.ts'
 
-const OPERATOR_NAMESPACE = 'culvert-system'
+export const OPERATOR_NAMESPACE = 'culvert-system'
 export const INSTALLATION = 'installation-1'
 /** With a constant salt, so that a story replays exactly. */
 const FINGERPRINTS = new Fingerprints(Buffer.alloc(32, 1))

@@ -16,7 +16,7 @@ import { ModelAccount } from './model-account.ts'
 import { type ApiFault, ModelAccountClient } from './model-account-client.ts'
 import { ModelKube } from './model-kube.ts'
 import { type KubeFault, ModelKubeClient } from './model-kube-client.ts'
-import { startModelOperator, times } from './model-operator.ts'
+import { OPERATOR_NAMESPACE, startModelOperator, times } from './model-operator.ts'
 import { ModelProcess } from './model-process.ts'
 import { seededRandom } from './seeded-random.ts'
 import type { LogLine } from './silent-logger.ts'
@@ -57,6 +57,8 @@ export class ModelWorld {
   readonly refusedKeys = new Set<string>()
   readonly apiFaults: ApiFault[] = []
   readonly kubeFaults: KubeFault[] = []
+  /** Faults of the writes to the Secrets in which keys of accounts are kept. */
+  readonly keptKeyFaults: KubeFault[] = []
   /** Every write that reached a server, and every Event. */
   readonly writes: string[] = []
   /** Every GET at the API. */
@@ -120,8 +122,9 @@ export class ModelWorld {
           process,
           clock,
           lagMs: 20,
-          // The account has its Secrets too: stories leave them alone.
+          // Stories leave the account's Secrets alone.
           nextFault: ({ kind }, { namespace }) => {
+            if (kind === 'Secret' && namespace === OPERATOR_NAMESPACE) return this.keptKeyFaults.shift()
             const isOutput = kind === 'Secret' && namespace === NAMESPACE
             return isOutput || registry.managedKind(kind) !== undefined ? this.kubeFaults.shift() : undefined
           },

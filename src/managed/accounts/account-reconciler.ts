@@ -15,7 +15,7 @@ import { addAccountFinalizer, dependentsOfAccount, releaseAccount } from './acco
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { checkIdentity } from './check-identity.ts'
-import { type Finding, type Held, heldBy, listProblem, listRetryMs, type Problem, problem } from './finding.ts'
+import { checkRetryMs, type Finding, type Held, heldBy, listProblem, type Problem, problem } from './finding.ts'
 import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './resync.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
 
@@ -164,7 +164,6 @@ export class AccountReconciler {
       const restriction = isRefused ? apiRestriction(this.#context, session, holdings.members) : undefined
       return listProblem(error, this.#backoff(key), restriction)
     }
-    this.#failures.delete(accountText(key))
     const { doubt, fingerprint } = checkIdentity(this.#context, session, resource, holdings.members)
     if (doubt !== undefined) return problem(reasons.IdentityUnproven, doubt, true, this.#interval(resource))
     const orphans = this.#orphans.get(accountText(key)) ?? []
@@ -202,8 +201,9 @@ export class AccountReconciler {
       return { type: 'after', ms: finding.retryMs, reason: finding.reason, priority: 'poll' }
     }
     if (session === undefined) throw new Error('an account without a session cannot be ready')
-    const unkept = await this.#keepKey(resource, session)
+    const unkept = await this.#keepKey(key, resource, session)
     if (unkept !== undefined) return this.#conclude(key, resource, unkept)
+    this.#failures.delete(accountText(key))
     const opened = session.blocked() !== undefined
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
     // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
@@ -221,7 +221,7 @@ export class AccountReconciler {
    * An account is not Ready until its key is kept: without a kept key, deleting the account's namespace might never
    * end.
    */
-  async #keepKey({ metadata }: AccountResource, session: LiveSession): Promise<Finding | undefined> {
+  async #keepKey(key: AccountKey, { metadata }: AccountResource, session: LiveSession): Promise<Finding | undefined> {
     try {
       await this.#context.keptKeys.keep(metadata.uid, session.config.apiKey)
       return undefined
@@ -229,7 +229,7 @@ export class AccountReconciler {
       if (!(error instanceof KubeError)) throw error
       const { operatorNamespace } = this.#context
       const message = `the key cannot be kept in a Secret of namespace ${operatorNamespace}: ${error.message}`
-      return problem(reasons.KubernetesError, message, false)
+      return problem(reasons.KubernetesError, message, false, this.#backoff(key))
     }
   }
 
@@ -301,7 +301,7 @@ export class AccountReconciler {
   #backoff(key: AccountKey): number {
     const failures = this.#failures.get(accountText(key)) ?? 0
     this.#failures.set(accountText(key), failures + 1)
-    return jitter(this.#context.random, listRetryMs(failures), 0.2)
+    return jitter(this.#context.random, checkRetryMs(failures), 0.2)
   }
 }
 

@@ -71,7 +71,7 @@ function remedyFor({ code }: ApiError, restriction: string | undefined): string 
   )
 }
 
-/** How long to wait after that many failed lists in a row, in milliseconds, without jitter. */
-export function listRetryMs(failures: number): number {
+/** How long to wait after that many failed checks in a row, in milliseconds, without jitter. */
+export function checkRetryMs(failures: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS)
 }

@@ -219,3 +219,17 @@ test('the key that was kept for an Account goes with it, also when its finalizer
   world.deleteAccount()
   await world.until('gone', () => kept().length === 0)
 })
+
+test('a key that could not be kept is tried again within seconds, and ever more rarely', async () => {
+  const world = await withBackends(1)
+  world.keptKeyFaults.push('unsent', 'unsent', 'unsent')
+  world.keys.set('key-2', world.account)
+  world.changeKey('key-2')
+  await world.until('told', () => accountReason(world) === 'KubernetesError')
+  const told = world.clock.monotonic()
+  await world.until('Available', () => accountReason(world) === 'Available')
+  expect(world.keptKeyFaults).toEqual([])
+  const waited = world.clock.monotonic() - told
+  expect(waited).toBeGreaterThan(2 * 5_000)
+  expect(waited).toBeLessThan(60_000)
+})
