@@ -3,8 +3,9 @@ import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
 import { ApiError } from './errors.ts'
 import { invalid } from './invalid.ts'
+import { isListRefusal, ListRefusals, UnlistableError } from './list-refusals.ts'
 import type { ObjectKeys } from './object-index.ts'
-import type { ApiClient, CallOptions, Collection, RemoteObject, RequestBody } from './types.ts'
+import type { ApiClient, CallOptions, Collection, CompleteList, RemoteObject, RequestBody } from './types.ts'
 
 /** A difference between the cache and a list. Our own writes are not differences. */
 export type Change = Difference & { readonly collection: Collection }
@@ -29,6 +30,8 @@ export interface CacheOptions {
   readonly mayHaveMade?: MayHaveMade
   /** Keys by which `find` finds the objects of a collection. Default: none. */
   readonly keysOf?: (collection: Collection) => ObjectKeys
+  /** Called when a list that `ensureListed` made is refused. Default: nothing. */
+  readonly onRefusal?: () => void
 }
 
 interface ListFlight {
@@ -56,6 +59,9 @@ const FETCH_ATTEMPTS = 3
  * It never shows anything older than our own last answered write: a list or GET that began before that answer is
  * ignored for the object.
  *
+ * A collection whose list was refused is closed: what was known of it stays, and until `refresh` succeeds nothing in it
+ * is read or written, since nothing would show what exists there.
+ *
  * ```ts
  * await cache.ensureListed(collections.ipPolicies)
  * const known = cache.get(collections.ipPolicies, id) // undefined: no such object in the last complete list
@@ -66,6 +72,8 @@ export class AccountCache {
   readonly #clock: Clock
   readonly #mayHaveMade: MayHaveMade
   readonly #keysOf: (collection: Collection) => ObjectKeys
+  readonly #onRefusal: () => void
+  readonly #refusals = new ListRefusals()
   readonly #shelves = new Map<string, Shelf>()
   readonly #listeners = new Set<ChangeListener>()
   /** Ids of objects that the answer to a single-object request was about, until we delete them. */
@@ -74,11 +82,12 @@ export class AccountCache {
   #pages = 0
 
   /** @param clock the client's own, since times of both are compared */
-  constructor(client: ApiClient, clock: Clock, { mayHaveMade, keysOf }: CacheOptions = {}) {
+  constructor(client: ApiClient, clock: Clock, { mayHaveMade, keysOf, onRefusal }: CacheOptions = {}) {
     this.#client = client
     this.#clock = clock
     this.#mayHaveMade = mayHaveMade ?? (() => true)
     this.#keysOf = keysOf ?? (() => () => [])
+    this.#onRefusal = onRefusal ?? (() => undefined)
   }
 
   /** Complete lists and their pages since the start. */
@@ -91,7 +100,8 @@ export class AccountCache {
    * `since` and its priority is at least theirs. With a `since` in the future, the call waits until then.
    *
    * @returns whether this call started the list.
-   * @throws ApiError when the list fails; the cache keeps what it held.
+   * @throws ApiError when the list fails; the cache keeps what it held. UnlistableError when it is refused, and without
+   *   a call if the last one was.
    */
   async ensureListed(collection: Collection, options: ListOptions = {}): Promise<boolean> {
     const shelf = this.#shelf(collection)
@@ -100,20 +110,37 @@ export class AccountCache {
     if (early > 0) await sleep(this.#clock, early)
     const { listedAt } = shelf.cache
     if (listedAt !== undefined && listedAt >= since) return false
+    this.#refuseClosed(collection)
     const { flight } = shelf
     // An edit that joined a list of drift priority would wait behind all other edits.
     const joins =
       flight !== undefined &&
       flight.startedAt >= since &&
       PRIORITIES.indexOf(flight.priority) <= PRIORITIES.indexOf(priority)
-    await (joins ? flight : this.#beginList(shelf, priority)).done
+    try {
+      await (joins ? flight : this.#beginList(shelf, priority)).done
+    } catch (error) {
+      if (!isListRefusal(error)) throw error
+      this.#onRefusal()
+      throw this.#refusals.of(collection) ?? new UnlistableError(collection, error, error)
+    }
     return !joins
   }
 
-  /** Lists the collection once, now, as a resync does. */
+  /** Lists the collection once, now, as a resync does, also if its last list was refused. */
   refresh(collection: Collection, priority: Priority = 'drift'): Promise<void> {
     const shelf = this.#shelf(collection)
     return this.#beginList(shelf, priority).done
+  }
+
+  /** Why the collection is closed; undefined unless its last list was refused. */
+  refusalOf(collection: Collection): UnlistableError | undefined {
+    return this.#refusals.of(collection)
+  }
+
+  /** Why each closed collection is. */
+  refusals(): readonly UnlistableError[] {
+    return this.#refusals.all()
   }
 
   isListed(collection: Collection): boolean {
@@ -164,6 +191,7 @@ export class AccountCache {
    * settle it.
    */
   async fetch(collection: Collection, id: string, options?: CallOptions): Promise<RemoteObject | undefined> {
+    this.#refuseClosed(collection)
     const { cache } = this.#shelf(collection)
     for (let attempt = 1; ; attempt++) {
       const beganAt = this.#clock.monotonic()
@@ -184,6 +212,7 @@ export class AccountCache {
    * request. The outcome of this request is then unknown.
    */
   async create(collection: Collection, body: RequestBody, options: CallOptions = {}): Promise<RemoteObject> {
+    this.#refuseClosed(collection)
     const { cache, creating } = this.#shelf(collection)
     const creation = this.#client.create(collection, body, options).then((object) => {
       if (this.#answered.has(object.id) || !this.#mayHaveMade(body, object)) {
@@ -203,6 +232,7 @@ export class AccountCache {
   }
 
   async update(collection: Collection, id: string, body: RequestBody, options?: CallOptions): Promise<RemoteObject> {
+    this.#refuseClosed(collection)
     const shelf = this.#shelf(collection)
     return await this.#writing(shelf, id, async () => {
       const object = await this.#client.update(collection, id, body, options)
@@ -214,6 +244,7 @@ export class AccountCache {
 
   /** 'absent' is a suspicion, as is a GET that is answered 404. */
   async delete(collection: Collection, id: string, options?: CallOptions): Promise<'deleted' | 'absent'> {
+    this.#refuseClosed(collection)
     const shelf = this.#shelf(collection)
     return await this.#writing(shelf, id, async () => {
       const result = await this.#client.delete(collection, id, options)
@@ -251,7 +282,7 @@ export class AccountCache {
 
   #beginList(shelf: Shelf, priority: Priority): ListFlight {
     const startedAt = this.#clock.monotonic()
-    const done = this.#list(shelf, priority).finally(() => {
+    const done = this.#list(shelf, priority, startedAt).finally(() => {
       if (shelf.flight === flight) shelf.flight = undefined
     })
     const flight: ListFlight = { priority, startedAt, done }
@@ -259,8 +290,10 @@ export class AccountCache {
     return flight
   }
 
-  async #list(shelf: Shelf, priority: Priority): Promise<void> {
-    const list = await this.#client.list(shelf.collection, { priority })
+  async #list(shelf: Shelf, priority: Priority, startedAt: number): Promise<void> {
+    const list = await this.#completeList(shelf, priority, startedAt)
+    // Before the differences are told: what vanished from a collection that opens is known to be gone.
+    this.#refusals.listed(shelf.collection, list.beganAt)
     this.#lists++
     this.#pages += list.pages
     // Ids that we are writing to are no news: the answer to the write says more than a list that overlapped it.
@@ -279,6 +312,23 @@ export class AccountCache {
         appeared.filter(({ id }) => !shelf.cache.wroteSince(id, list.beganAt)),
       )
     })
+  }
+
+  async #completeList({ cache, collection }: Shelf, priority: Priority, startedAt: number): Promise<CompleteList> {
+    try {
+      return await this.#client.list(collection, { priority })
+    } catch (error) {
+      // Another list, which was complete, may have begun meanwhile.
+      const isOvertaken = cache.listedAt !== undefined && cache.listedAt > startedAt
+      if (isListRefusal(error) && !isOvertaken) this.#refusals.refused(collection, error, startedAt)
+      throw error
+    }
+  }
+
+  /** @throws UnlistableError for a closed collection */
+  #refuseClosed(collection: Collection): void {
+    const refusal = this.#refusals.of(collection)
+    if (refusal !== undefined) throw refusal
   }
 
   #notify(shelf: Shelf, differences: readonly Difference[]): void {

@@ -18,6 +18,7 @@ export type ApiErrorCode =
   | 'NotLeader' // refused before it was sent: this process does not lead, or no longer leads
   | 'Suspended' // refused before it was sent: calls to the account are stopped
   | 'Aborted' // the caller aborted the call
+  | 'Unlistable' // refused before it was sent, or a refused list: the collection cannot be listed
 
 export interface ApiErrorOptions {
   readonly status?: number | undefined

@@ -50,7 +50,7 @@ const LONGEST_RETRY_WAIT_MS = 30_000
 
 /**
  * Sends requests within the account's budget and turns every failure into an `ApiError`. GETs are tried up to three
- * times (5xx, network, time-outs, 429), writes once.
+ * times (5xx but 501, network, time-outs, 429), writes once.
  */
 export class Transport {
   readonly #options: TransportOptions
@@ -206,7 +206,8 @@ export class Transport {
 function retryWait(error: unknown, method: Method, attempt: number): number | undefined {
   if (method !== 'GET' || attempt >= GET_ATTEMPTS || !(error instanceof ApiError)) return undefined
   const asked = error.retryAfterMs ?? 0
-  if (asked > LONGEST_RETRY_WAIT_MS) return undefined
+  // 501 is an answer, unlike other 5xx: the server does not have what was asked for.
+  if (asked > LONGEST_RETRY_WAIT_MS || error.status === 501) return undefined
   switch (error.code) {
     case 'RateLimited':
       return 0

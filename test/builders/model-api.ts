@@ -23,6 +23,8 @@ export class ModelApi implements ApiClient {
   loseAnswerOf: 'create' | 'update' | 'delete' | undefined
   /** The next call of this name is refused. */
   refuse: 'list' | 'update' | undefined
+  /** Every list that begins is answered with this status, by a code of its own. */
+  listStatus: number | undefined
   readonly #clock: FakeClock
   /** Number of changes, which is the highest version given. */
   versions = 0
@@ -47,8 +49,14 @@ export class ModelApi implements ApiClient {
     const { there, paging = 0, back } = this.delays
     const refused = this.refuse === 'list'
     if (refused) this.refuse = undefined
+    const { listStatus: status } = this
     const beganAt = this.#clock.monotonic()
     await sleep(this.#clock, there)
+    if (status !== undefined) {
+      const code = status === 401 ? 'Unauthorized' : status === 403 ? 'Forbidden' : 'ServerError'
+      await sleep(this.#clock, back)
+      throw new ApiError(code, `GET ${collection.path}: ${status}`, { definite: status < 500, status })
+    }
     if (refused) throw new ApiError('ServerError', 'GET: broken', { definite: false })
     // Two pages, read at different times: the first half of the ids, then the rest.
     const ids = [...this.store.keys()].sort((a, b) => (a < b ? -1 : 1))

@@ -1,5 +1,6 @@
 import type { ListOptions } from '../../api/account-cache.ts'
 import type { Known } from '../../api/collection-cache.ts'
+import type { UnlistableError } from '../../api/list-refusals.ts'
 import type { CallOptions, Collection, RemoteObject, RequestBody, WriteOptions } from '../../api/types.ts'
 import type { SessionCache, SessionCalls } from '../reconcile/context.ts'
 
@@ -29,6 +30,14 @@ export class CountedCache implements SessionCache {
   refresh(collection: Collection, priority?: Parameters<SessionCache['refresh']>[1]): Promise<void> {
     this.#spend()
     return this.#cache.refresh(collection, priority)
+  }
+
+  refusalOf(collection: Collection): UnlistableError | undefined {
+    return this.#cache.refusalOf(collection)
+  }
+
+  refusals(): readonly UnlistableError[] {
+    return this.#cache.refusals()
   }
 
   isListed(collection: Collection): boolean {

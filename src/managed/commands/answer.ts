@@ -14,6 +14,7 @@ export function resultOf(error: unknown): Result {
     case 'Timeout':
     case 'NotLeader':
     case 'Suspended':
+    case 'Unlistable':
     case 'Aborted':
     case 'RateLimited':
     case 'Unauthorized':

@@ -69,8 +69,14 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
 }
 
 const LIST_AGAIN_MS = 10_000
-/** These errors concern more than one list. */
-const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set(['NotLeader', 'Aborted', 'Suspended', 'Unauthorized'])
+/** These errors concern more than one list, or are reported in the same way wherever they occur. */
+const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set([
+  'NotLeader',
+  'Aborted',
+  'Suspended',
+  'Unauthorized',
+  'Unlistable',
+])
 
 /** Notes that a create was just answered with this id: reads may lag behind it. */
 export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {

@@ -64,7 +64,7 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
 /** Reasons for which a create waits because earlier ones failed. */
 const PAUSES: ReadonlySet<string> = new Set([reasons.AnswerRefused, reasons.ApiError])
 
-const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unauthorized', 'Suspended'])
+const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unauthorized', 'Suspended', 'Unlistable'])
 
 /** Status fields, conditions and next poll that follow from the time of the next rotation. */
 export interface RotationReport {

@@ -202,6 +202,12 @@ export const conditionReasons = {
     means: 'The API does not answer.',
     remedy: 'Check `spec.baseURL`, proxy, NetworkPolicy and the state of the API.',
   },
+  CollectionNotListable: {
+    means:
+      'The API refuses to list a collection (403, 404, 405, 410 or 501). The resources in it wait, and so does everything that only its list can decide; the rest of the account goes on.',
+    remedy:
+      'Let the API key list the collection that the message names, or check that the API has it. To end a deletion that waits, set `spec.deletionPolicy: Retain`.',
+  },
   BaseURLNotAllowed: {
     means: 'The administrator does not allow the host of the base URL.',
     remedy: "Correct it, or add the host to the operator's `--allow-api-host`.",

@@ -87,6 +87,8 @@ function apiResult(error: ApiError, existing: boolean): ReconcileResult {
     case 'Unauthorized':
     case 'Suspended':
       return failing(reasons.AccountNotReady, error.message, existing, error)
+    case 'Unlistable':
+      return failing(reasons.CollectionNotListable, error.message, existing, error)
     // An update of an object that was deleted meanwhile: the next reconcile creates it again.
     case 'NotFound':
     case 'RateLimited':

@@ -62,6 +62,30 @@ export const isOpen: Scene = {
   },
 }
 
+/** A key that may not list everything. */
+export const closed: Scene = {
+  name: 'closed',
+  about:
+    'An Account whose key may not list one collection: a resource waits there to be made, and another to be deleted.',
+  async play({ world }) {
+    await world.apply('Backend', 'shop', tunnels)
+    await world.apply('ReservedAddress', 'leaving', {})
+    await world.ready('Backend', 'shop')
+    await world.ready('ReservedAddress', 'leaving')
+    const match = { method: 'GET', path: '/reserved_addrs', every: true } as const
+    world.emulator.admin.addFault({ match, act: { type: 'status', status: 403 } })
+    await world.pass()
+    await world.apply('ReservedAddress', 'waiting', {})
+    await world.delete('ReservedAddress', 'leaving')
+    const reason = 'CollectionNotListable'
+    return [
+      await saying(world, 'Account', 'default', reason, 'Current', 'Current'),
+      await saying(world, 'ReservedAddress', 'waiting', reason, 'InProgress', 'Current'),
+      await saying(world, 'ReservedAddress', 'leaving', reason, 'Terminating', 'Gone'),
+    ]
+  },
+}
+
 /** A single key for a whole cluster, and who may use it. */
 export const clusterAccounts: Scene = {
   name: 'cluster-accounts',

@@ -1,5 +1,5 @@
 import type { Scene } from '../scene.ts'
-import { accounts, clusterAccounts, isOpen } from './accounts.ts'
+import { accounts, closed, clusterAccounts, isOpen } from './accounts.ts'
 import { atRest } from './at-rest.ts'
 import { certificatesFailing, certificatesPending, dnsEndpoints, renewalFailing } from './certificates.ts'
 import { chosen } from './chosen.ts'
@@ -28,6 +28,7 @@ export const scenes: readonly Scene[] = [
   deletingInUse,
   accounts,
   isOpen,
+  closed,
   clusterAccounts,
   sessions,
   leftOut,

@@ -25,6 +25,12 @@ describe('an error answer', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  it('with status 501 is final: not even a GET is sent again', async () => {
+    const server = await serve((_, response) => apiError(response, 501, 'there is no such collection'))
+    expect(await failure(clientFor(server.url).list(ipPolicies))).toMatchObject({ code: 'ServerError', status: 501 })
+    expect(server.requests).toHaveLength(1)
+  })
+
   it.each([{ msg: 'm' }, { error_code: 'E' }, { status_code: 400 }, { errors: [], code: 'taken' }, { code: 40001 }])(
     'with the body %j is definite',
     async (body) => {

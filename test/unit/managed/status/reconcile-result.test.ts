@@ -19,6 +19,7 @@ const apiCodes: Readonly<Record<ApiErrorCode, Expected>> = {
   Aborted: [undefined, 'backoff'],
   Unauthorized: ['failing', 'backoff', 'AccountNotReady'],
   Suspended: ['failing', 'backoff', 'AccountNotReady'],
+  Unlistable: ['failing', 'backoff', 'CollectionNotListable'],
   RateLimited: ['failing', 'backoff', 'ApiError'],
   ServerError: ['failing', 'backoff', 'ApiError'],
   Timeout: ['failing', 'backoff', 'ApiError'],
