@@ -125,6 +125,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     baseURLPolicy: options.baseURLPolicy,
     operatorNamespace: namespace,
     openSession: sessionFactory({
+      kinds,
       keysOf: objectKeys(kinds),
       store,
       metrics,

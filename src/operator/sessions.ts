@@ -8,6 +8,7 @@ import { type AccountKey, accountText } from '../managed/accounts/account-resour
 import { LiveSession, type SessionConfig } from '../managed/accounts/session.ts'
 import { type CustomResource, isDeleting, statusOf } from '../managed/cr.ts'
 import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
+import type { KindsRegistry } from '../managed/kinds-registry.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { AuditLog } from '../telemetry/audit.ts'
@@ -18,6 +19,7 @@ import type { Random } from '../util/random.ts'
 export const USER_AGENT = 'culvert'
 
 export interface SessionFactoryOptions {
+  readonly kinds: KindsRegistry
   readonly store: ResourceStore
   /** Keys by which the objects of a collection are found. */
   readonly keysOf: (collection: Collection) => ObjectKeys
@@ -43,7 +45,7 @@ export interface SessionFactoryOptions {
 export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
-  const { store, metrics, audit, tracer, budgets, clock, random, recheck, beforeWrite } = options
+  const { kinds, store, metrics, audit, tracer, budgets, clock, random, recheck, beforeWrite } = options
   const { proxies, openDispatcher, requestTimeoutMs, fingerprints, keysOf } = options
   const configs = new Map<string, SessionConfig>()
   return (key, config) => {
@@ -78,7 +80,12 @@ export function sessionFactory(
       clock,
       fingerprints,
       keysOf,
-      knownObjects: () => store.membersOf(key).filter(isHolding).length,
+      knownObjects: (counts) => {
+        return store.membersOf(key).filter((cr) => {
+          const collection = kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
+          return isHolding(cr) && collection !== undefined && counts(collection)
+        }).length
+      },
       isHeld: (id) => {
         const holder = store.holderOf(key, id)
         return holder !== undefined && isHolding(holder)

@@ -111,8 +111,13 @@ export function startModelOperator(
         clock,
         fingerprints: FINGERPRINTS,
         keysOf: objectKeys(kinds),
-        knownObjects: () =>
-          store.membersOf(key).filter((cr) => statusOf(cr).id !== undefined && !isDeleting(cr)).length,
+        knownObjects: (counts) => {
+          return store.membersOf(key).filter((cr) => {
+            const collection = kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
+            const isHolding = statusOf(cr).id !== undefined && !isDeleting(cr)
+            return isHolding && collection !== undefined && counts(collection)
+          }).length
+        },
         isHeld: held,
         recheck: () => accountController.enqueue(key, 'poll'),
       })

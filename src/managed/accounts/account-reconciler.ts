@@ -5,6 +5,7 @@ import { durationMs } from '../../util/duration.ts'
 import { jitter } from '../../util/random.ts'
 import { hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
+import { ownCollections } from '../descriptor/own-collections.ts'
 import { logUntold } from '../reconcile/long-waits.ts'
 import { openRequest } from '../reconcile/requests.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
@@ -15,8 +16,10 @@ import { addAccountFinalizer, dependentsOfAccount, releaseAccount } from './acco
 import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { checkIdentity } from './check-identity.ts'
+import type { ClosedChange } from './closed-collections.ts'
 import { checkRetryMs, type Finding, type Held, heldBy, listProblem, type Problem, problem } from './finding.ts'
-import { apiRestriction, concerned, holdingsOf, listAll, type Orphan, sweep } from './resync.ts'
+import { closedOf, listAll, probe, retryClosed } from './lists.ts'
+import { apiRestriction, concerned, holdingsOf, type Orphan, sweep } from './resync.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
 
 /** The first check of an account is announced if it takes this many minutes or more. */
@@ -144,15 +147,16 @@ export class AccountReconciler {
         session.blocked() !== undefined
       ) {
         // One call shows whether the problem is over, before every collection is listed.
-        if (session.blocked() !== undefined && !session.starting)
-          await listAll(session, holdings.collections.slice(0, 1))
-        await listAll(session, holdings.collections)
+        if (session.blocked() !== undefined && !session.starting) await probe(session, holdings)
+        await listAll(session, holdings)
         session.endResync(holdings.used)
         this.#noteResync(key, resource, clock.monotonic())
-        this.#orphans.set(accountText(key), sweep(this.#context, session, holdings.collections))
-      } else if (hasFailed) {
+        const reported = this.#orphans.get(accountText(key)) ?? resource.status?.orphans
+        this.#orphans.set(accountText(key), sweep(this.#context, session, holdings.collections, reported))
+      } else {
         // One list shows whether the problem affects the account or only one resource.
-        await listAll(session, holdings.collections.slice(0, 1))
+        if (hasFailed) await probe(session, holdings)
+        await retryClosed(session, session.closed.due)
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
@@ -167,7 +171,7 @@ export class AccountReconciler {
     const { doubt, fingerprint } = checkIdentity(this.#context, session, resource, holdings.members)
     if (doubt !== undefined) return problem(reasons.IdentityUnproven, doubt, true, this.#interval(resource))
     const orphans = this.#orphans.get(accountText(key)) ?? []
-    return { type: 'ready', orphans, fingerprint, judged: session.blocked() }
+    return { type: 'ready', orphans, closed: closedOf(session, holdings), fingerprint, judged: session.blocked() }
   }
 
   /**
@@ -207,13 +211,15 @@ export class AccountReconciler {
     const opened = session.blocked() !== undefined
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
     // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
+    const change = session.closed.note(finding.closed, (failures) => this.#retryMs(failures))
     if (opened) this.#wakeAll(key, 'edit')
+    else this.#wakeConcerned(key, change)
     this.#context.metrics.orphans(accountText(key), finding.orphans.length)
     await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
     this.#told.delete(accountText(key))
     const changed = concerned(this.#context, session, resources.membersOf(key))
     if (!opened) for (const cr of changed) this.#context.wake(nameOf(cr), 'drift')
-    const left = (this.#nextResync(key, resource) ?? 0) - clock.monotonic()
+    const left = Math.min(this.#nextResync(key, resource) ?? 0, session.closed.nextRetryAt) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }
 
@@ -235,6 +241,19 @@ export class AccountReconciler {
 
   #wakeAll(key: AccountKey, priority: 'edit' | 'drift'): void {
     for (const cr of this.#context.resources.membersOf(key)) this.#context.wake(nameOf(cr), priority)
+  }
+
+  /** Resources of collections that closed say so, and those that waited for one that opened go on. */
+  #wakeConcerned(key: AccountKey, { closed, ended }: ClosedChange): void {
+    for (const name of ended) this.#context.wake(name, 'edit')
+    if (closed.length === 0) return
+    const paths = new Set(closed.map(({ path }) => path))
+    for (const cr of this.#context.resources.membersOf(key)) {
+      const descriptor = this.#context.kinds.managedKind(cr.kind)
+      if (descriptor !== undefined && ownCollections(descriptor, cr.spec).some(({ path }) => paths.has(path))) {
+        this.#context.wake(nameOf(cr), 'drift')
+      }
+    }
   }
 
   /** Deletes an account once nothing needs it; until then its CRs are deleted with the last working key. */
@@ -301,6 +320,10 @@ export class AccountReconciler {
   #backoff(key: AccountKey): number {
     const failures = this.#failures.get(accountText(key)) ?? 0
     this.#failures.set(accountText(key), failures + 1)
+    return this.#retryMs(failures)
+  }
+
+  #retryMs(failures: number): number {
     return jitter(this.#context.random, checkRetryMs(failures), 0.2)
   }
 }

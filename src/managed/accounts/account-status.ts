@@ -1,5 +1,7 @@
+import type { UnlistableError } from '../../api/list-refusals.ts'
 import { generationOf } from '../cr.ts'
 import type { AccountStatus } from '../descriptor/account.ts'
+import type { Condition } from '../descriptor/common.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import { type ConditionState, conditionsFor, isCommon, stampConditions } from '../status/conditions.ts'
@@ -7,11 +9,12 @@ import { mergePatch } from '../status/merge-patch.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { type AccountResource, keyOfAccount } from './account-resource.ts'
+import { closedText } from './closed-words.ts'
 
 /** The intended status of an account. */
 export interface AccountFacts {
   readonly state:
-    | { readonly type: 'ready' }
+    | { readonly type: 'ready'; readonly closed: readonly UnlistableError[] }
     | { readonly type: 'problem'; readonly reason: Reason; readonly message: string; readonly stalled: boolean }
     | { readonly type: 'deleting'; readonly message: string }
   readonly fields: Omit<AccountStatus, 'conditions' | 'observedGeneration'>
@@ -36,11 +39,22 @@ export async function writeAccountStatus(
   const patch = mergePatch(before, after)
   if (patch === undefined) return
   await patchAccount(context, resource, { status: patch }, 'status')
+  announceClosed(context, resource, conditions)
   const ready = conditions.find(({ type }) => type === 'Ready')
   const was = previous.find(({ type }) => type === 'Ready')
   if (ready === undefined || (ready.reason === was?.reason && ready.status === was.status)) return
   const type = ready.status === 'True' || facts.state.type === 'deleting' ? 'Normal' : 'Warning'
   context.events.record(resource, { type, reason: ready.reason, message: ready.message })
+}
+
+/** Records that another collection closed. That one opened shows in its resources. */
+function announceClosed(context: AccountContext, resource: AccountResource, conditions: readonly Condition[]): void {
+  const closed = (all: readonly Condition[] = []): Condition | undefined => {
+    return all.find(({ type, reason }) => type === 'Synced' && reason === reasons.CollectionNotListable)
+  }
+  const [now, before] = [closed(conditions), closed(resource.status?.conditions)]
+  if (now === undefined || now.message === before?.message) return
+  context.events.record(resource, { type: 'Warning', reason: now.reason, message: now.message })
 }
 
 /** The conditions of an account other than the common ones. */
@@ -71,10 +85,15 @@ async function patchAccount(
   context.resources.record(await context.kube.mergePatch<AccountResource>(type, key, patch, options))
 }
 
+const ACCEPTED = 'the API accepts the key'
+
 function conditionStateOf({ state }: AccountFacts): ConditionState {
   switch (state.type) {
-    case 'ready':
-      return { type: 'ready', message: 'the API accepts the key' }
+    case 'ready': {
+      const { closed } = state
+      if (closed.length === 0) return { type: 'ready', message: ACCEPTED }
+      return { type: 'limited', ready: ACCEPTED, reason: reasons.CollectionNotListable, message: closedText(closed) }
+    }
     case 'deleting':
       return { type: 'deleting', reason: reasons.Deleting, message: state.message }
     case 'problem': {

@@ -27,7 +27,8 @@ export function checkIdentity(
   members: readonly CustomResource[],
 ): IdentityCheck {
   const { status } = resource
-  const doubted = session.starting || session.blocked() !== undefined
+  // What a collection shows when it opens is compared with nothing: this session may never have seen its objects.
+  const doubted = session.starting || session.blocked() !== undefined || session.hasOpened
   const isOpen = session.blocked()?.reason === reasons.IdentityUnproven || isDoubted(resource) || saysUnproven(resource)
   const held = countMissing(context, session, members)
   const staying = countMissing(
@@ -39,11 +40,14 @@ export function checkIdentity(
   const doubt = identityDoubt({
     // While the circuit breaker is open, members being deleted count too: deleting those whose objects are missing must
     // not close it.
-    ...(isOpen ? held : staying),
+    known: (isOpen ? held : staying).known,
+    missing: (isOpen ? held : staying).missing,
     // A deletion ends when the API does not know the object: in another account it would end with the object left
     // behind.
     changed: compareFingerprints(status?.internal?.keyFingerprint, fingerprint) !== 'same',
-    noneFound: held.known > 0 && held.missing === held.known,
+    // An object in a closed collection proves nothing: what the other collections do not show may be in another account.
+    noneFound: held.known + held.unknown > 0 && held.missing === held.known,
+    unknown: held.unknown,
     // While a session is in use, only a few objects can be missing at a time: the circuit breaker opens as soon as
     // there are too many.
     // A request counts only if it was made after the doubt was reported: an Account that lost its status still has the

@@ -1,4 +1,5 @@
 import type { ApiError } from '../../api/errors.ts'
+import type { UnlistableError } from '../../api/list-refusals.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 import type { Blocked } from './access.ts'
 import type { Orphan } from './resync.ts'
@@ -8,6 +9,8 @@ export type Finding =
   | {
       readonly type: 'ready'
       readonly orphans: readonly Orphan[]
+      /** Why each closed collection is that is in use. */
+      readonly closed: readonly UnlistableError[]
       readonly fingerprint: string
       /** Why use of the account was blocked when its identity was checked. */
       readonly judged: Blocked | undefined

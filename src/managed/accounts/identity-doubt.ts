@@ -20,6 +20,8 @@ export interface IdentityEvidence {
   readonly changed: boolean
   /** CRs, including those being deleted, hold objects, and the lists show none of them. */
   readonly noneFound: boolean
+  /** Objects that CRs hold in collections that cannot be listed. Not among those `known`. */
+  readonly unknown: number
   /** An administrator has confirmed the identity since it was last in doubt. */
   readonly confirmed: boolean
 }
@@ -40,10 +42,11 @@ export function tolerated(known: number): number {
  * what exists.
  */
 export function identityDoubt(evidence: IdentityEvidence): string | undefined {
-  const { known, missing, changed, noneFound, confirmed } = evidence
+  const { known, missing, changed, noneFound, unknown, confirmed } = evidence
   if (confirmed) return undefined
   if (changed && noneFound) {
-    return `the API key or spec.baseURL changed and none of the known objects is in the account they lead to: ${REMEDY}`
+    const unseen = unknown === 0 ? '' : `, as far as collections can be listed (${unknown} cannot be seen)`
+    return `the API key or spec.baseURL changed and none of the known objects is in the account they lead to${unseen}: ${REMEDY}`
   }
   if (missing > tolerated(known)) {
     return `${missing} of ${known} known objects are not in the account: ${REMEDY}`

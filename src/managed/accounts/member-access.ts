@@ -1,5 +1,5 @@
 import type { ApiError } from '../../api/errors.ts'
-import { shortName } from '../cr.ts'
+import { type ResourceName, shortName } from '../cr.ts'
 import type { Claims } from '../descriptor/access.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import type { AccountSession, MemberSession, SessionCache, SessionCalls, ShareWait } from '../reconcile/context.ts'
@@ -71,6 +71,14 @@ export class MemberAccess implements MemberSession {
 
   recheck(): void {
     this.#session.recheck()
+  }
+
+  isClosed(path: string): boolean {
+    return this.#session.isClosed(path)
+  }
+
+  awaitList(path: string, waiting: ResourceName): boolean {
+    return this.#session.awaitList(path, waiting)
   }
 
   reportFailure(error: ApiError): void {

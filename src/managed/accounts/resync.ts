@@ -1,8 +1,8 @@
-import { collections as knownCollections } from '../../api/collections.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { ownCollections } from '../descriptor/own-collections.ts'
 import { type Marker, markerOf } from '../identity/marker.ts'
 import type { AccountContext } from './account-context.ts'
 import type { LiveSession } from './session.ts'
@@ -29,8 +29,7 @@ export function holdingsOf(
   for (const cr of members) {
     const descriptor = context.kinds.managedKind(cr.kind)
     if (descriptor === undefined || !mayHold(context, session, cr)) continue
-    const own = [descriptor.identity.collectionOf(cr.spec), descriptor.children?.collection]
-    for (const collection of own) if (collection !== undefined) used.set(collection.path, collection)
+    for (const collection of ownCollections(descriptor, cr.spec)) used.set(collection.path, collection)
   }
   const reported = new Set(orphans.map(({ collection }) => collection))
   const left = collectionsOf(context.kinds.managed).filter((collection) => {
@@ -59,33 +58,37 @@ function isOurs({ installation }: AccountContext, object: RemoteObject): boolean
   return markerOf(object)?.installation === installation
 }
 
-/**
- * Lists every collection in use, once: detecting drift costs pages (`management-api.md § Pagination`). An account
- * without objects lists one collection all the same, to verify address and key.
- * @throws ApiError of the first list that fails.
- */
-export async function listAll(session: LiveSession, collections: readonly Collection[]): Promise<void> {
-  const listed = collections.length === 0 ? [knownCollections.eventDestinations] : collections
-  session.beginResync()
-  await Promise.all(listed.map((collection) => session.cache.refresh(collection, 'drift')))
+/** What the lists show of the objects that members hold. */
+export interface MissingCount {
+  /** Members whose object a complete list can show. */
+  readonly known: number
+  /** Those of them whose object none shows. */
+  readonly missing: number
+  /** Members whose object is in a closed collection: nothing shows whether it exists. */
+  readonly unknown: number
 }
 
-/** Counts the `members` that hold an object, and those of them whose object no complete list shows. */
+/** Counts the `members` that hold an object, by what the lists show of it. */
 export function countMissing(
   context: AccountContext,
   session: LiveSession,
   members: readonly CustomResource[],
-): { readonly known: number; readonly missing: number } {
+): MissingCount {
   let known = 0
   let missing = 0
+  let unknown = 0
   for (const cr of members) {
     const { id } = statusOf(cr)
     const collection = context.kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
     if (id === undefined || collection === undefined) continue
+    if (session.cache.refusalOf(collection) !== undefined) {
+      unknown++
+      continue
+    }
     known++
     if (session.cache.get(collection, id)?.object === undefined) missing++
   }
-  return { known, missing }
+  return { known, missing, unknown }
 }
 
 /** A marked object whose CR is gone. Only reported: whether to delete it is for people to decide. */
@@ -97,15 +100,21 @@ export interface Orphan {
   readonly name: string
 }
 
-/** Checks every object that the lists showed: notes copies for their CRs to delete, and returns the orphans. */
+/**
+ * Checks every object that the lists showed: notes copies for their CRs to delete, and returns the orphans.
+ * @param reported the orphans found before: those in closed collections stay reported
+ */
 export function sweep(
   context: AccountContext,
   session: LiveSession,
   collections: readonly Collection[],
+  reported: readonly Orphan[] = [],
 ): readonly Orphan[] {
-  const orphans: Orphan[] = []
+  const closed = new Set(session.cache.refusals().map(({ collection }) => collection.path))
+  const orphans = reported.filter(({ collection }) => closed.has(collection))
   const copies = new Map<string, string[]>()
   for (const collection of collections) {
+    if (closed.has(collection.path)) continue
     for (const object of session.cache.all(collection)) {
       const marker = markerOf(object)
       if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined)

@@ -4,6 +4,7 @@ import type { ApiError } from '../../api/errors.ts'
 import type { ObjectKeys } from '../../api/object-index.ts'
 import type { Collection } from '../../api/types.ts'
 import type { Clock } from '../../util/clock.ts'
+import type { ResourceName } from '../cr.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { mayHaveMade } from '../identity/marker.ts'
 import type { Fingerprints } from '../inputs/fingerprints.ts'
@@ -11,6 +12,7 @@ import type { AccountSession, SessionCalls } from '../reconcile/context.ts'
 import { reasons } from '../status/reasons.ts'
 import type { Blocked } from './access.ts'
 import { type AccountKey, accountText } from './account-resource.ts'
+import { ClosedCollections } from './closed-collections.ts'
 import { tolerated } from './identity-doubt.ts'
 
 /** The inputs of a session; a change to any of these makes a new session. */
@@ -31,8 +33,8 @@ export interface SessionOptions {
   readonly fingerprints: Fingerprints
   /** Keys by which the objects of a collection are found in the cache. */
   readonly keysOf: (collection: Collection) => ObjectKeys
-  /** How many objects the account's CRs hold now. */
-  readonly knownObjects: () => number
+  /** How many objects the account's CRs hold now in collections that `counts`. */
+  readonly knownObjects: (counts: (collection: Collection) => boolean) => number
   /** Whether a CR that is not being deleted holds `id`. */
   readonly isHeld: (id: string) => boolean
   /** Aborts calls that wait in the rate budget. Absent: none wait. */
@@ -60,6 +62,8 @@ export class LiveSession implements AccountSession {
   readonly config: SessionConfig
   readonly cache: AccountCache
   readonly calls: SessionCalls
+  /** The collections that the API refuses to list. */
+  readonly closed: ClosedCollections
   readonly #options: SessionOptions
   #blocked: Blocked | undefined = STARTING
   #changes: Change[] = []
@@ -81,7 +85,8 @@ export class LiveSession implements AccountSession {
     this.address = config.baseURL
     this.config = config
     this.#options = options
-    this.cache = new AccountCache(client, clock, { mayHaveMade, keysOf })
+    this.cache = new AccountCache(client, clock, { mayHaveMade, keysOf, onRefusal: () => this.recheck() })
+    this.closed = new ClosedCollections(clock)
     this.calls = client
     this.cache.subscribe((change) => this.#note(change))
   }
@@ -115,6 +120,22 @@ export class LiveSession implements AccountSession {
   recheck(): void {
     this.#hasFailed = true
     this.#options.recheck()
+  }
+
+  isClosed(path: string): boolean {
+    return this.closed.has(path)
+  }
+
+  /** Whether a collection has been listed again since the last check of the account found it closed. */
+  get hasOpened(): boolean {
+    return this.closed.collections.some((collection) => this.cache.refusalOf(collection) === undefined)
+  }
+
+  awaitList(path: string, waiting: ResourceName): boolean {
+    this.closed.await(path, waiting)
+    if (this.closed.has(path)) return true
+    this.#options.recheck()
+    return false
   }
 
   reportFailure(error: ApiError): void {
@@ -195,7 +216,8 @@ export class LiveSession implements AccountSession {
     this.#changes.push(change)
     if (change.type === 'vanished' && this.#options.isHeld(change.id)) {
       this.#vanished.add(change.id)
-      this.#held ??= this.#options.knownObjects()
+      // Nothing can vanish from a closed collection: its objects would only raise what is tolerated.
+      this.#held ??= this.#options.knownObjects((collection) => this.cache.refusalOf(collection) === undefined)
       const known = this.#held
       if (this.#vanished.size > tolerated(known) && this.#blocked === undefined) {
         this.block(

@@ -24,6 +24,7 @@ import { refuseToStrand } from '../outputs/companion.ts'
 import { release } from '../outputs/vacate.ts'
 import { heldAlone, refuseShutOut } from '../plan/api-access.ts'
 import { revealPlaceholders } from '../plan/replace.ts'
+import { awaitOwnLists } from '../reconcile/await-list.ts'
 import type { MemberSession } from '../reconcile/context.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -92,6 +93,7 @@ export async function letGo(run: Reconciliation): Promise<ReconcileResult> {
 async function removeObject(run: Reconciliation): Promise<void> {
   run.memory.delete.deletingSince ??= run.context.clock.monotonic()
   refuseWhileReferred(run)
+  await awaitOwnLists(run)
   await run.session.cache.ensureListed(run.collection)
   // Checked first, since it may need a person to act, and again once nothing else is waited for.
   await awaitReleaseOf(run, heldIds(statusOf(run.cr)))

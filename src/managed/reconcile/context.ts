@@ -102,6 +102,13 @@ export interface AccountSession {
   seal(text: string): string
   /** Asks for a check of the account soon. */
   recheck(): void
+  /** Whether the last check of the account found that the collection with that path cannot be listed. */
+  isClosed(path: string): boolean
+  /**
+   * Notes that a resource waits until the collection with that path can be listed, which wakes it.
+   * @returns `isClosed`: until the account has been checked, all its collections may be closed
+   */
+  awaitList(path: string, waiting: ResourceName): boolean
   /** Reports a failed call that may affect the whole account, so that the account is checked. */
   reportFailure(error: ApiError): void
 }

@@ -20,6 +20,7 @@ import { retireFormer } from '../plan/retire-former.ts'
 import { updateReason } from '../plan/write-reason.ts'
 import { conclude } from '../status/conclude.ts'
 import type { ReconcileResult } from '../status/result.ts'
+import { awaitOwnLists } from './await-list.ts'
 import { WaitError } from './errors.ts'
 import type { Reconciliation } from './reconciliation.ts'
 
@@ -28,6 +29,7 @@ import type { Reconciliation } from './reconciliation.ts'
  * and executes the writes.
  */
 export async function converge(run: Reconciliation): Promise<ReconcileResult> {
+  await awaitOwnLists(run)
   await run.session.cache.ensureListed(run.collection)
   const observed = isObserved(run.cr)
   // The outcome of a POST that may still be in flight must be known, whatever the spec asks for by now.

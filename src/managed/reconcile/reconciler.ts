@@ -1,4 +1,5 @@
 import { ApiError } from '../../api/errors.ts'
+import { UnlistableError } from '../../api/list-refusals.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Blocked } from '../accounts/access.ts'
 import { accountOf, openSession } from '../accounts/account-choice.ts'
@@ -20,6 +21,7 @@ import { noteTurn } from '../identity/contest.ts'
 import { IdsInFlight } from '../identity/ids-in-flight.ts'
 import { type ConditionState, isCommon } from '../status/conditions.ts'
 import { type ReconcileResult, resultOf } from '../status/result.ts'
+import { waitForList } from './await-list.ts'
 import type { ManagedContext } from './context.ts'
 import { converge } from './converge.ts'
 import { WaitError } from './errors.ts'
@@ -76,7 +78,8 @@ export class ManagedReconciler {
       if (deletionNeedsAccount(run) && (await isGoneWithItsCalls(run))) return await letGo(run)
       if (deletionNeedsAccount(run)) run.enter(sessionForDeletion(run))
       return await remove(run)
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrown instanceof UnlistableError ? waitForList(run, thrown) : thrown
       this.#report(run, descriptor, error)
       if (error instanceof WaitError) this.#tryWayOut(run)
       const told = error instanceof WaitError && error.silent && isLongUntold(run) ? error.aloud() : error

@@ -34,6 +34,8 @@ export async function goneReferences(
 async function isMissing(run: Reconciliation, kind: string, id: string): Promise<boolean> {
   const { cache } = run.session
   for (const collection of run.context.kinds.collectionsOf(kind)) {
+    // Nothing can be shown to be gone there: the id is sent, and the API refuses it if need be.
+    if (cache.refusalOf(collection) !== undefined) return false
     await cache.ensureListed(collection)
     const object = cache.get(collection, id)?.object ?? (await sought(run, collection, id))
     if (object !== undefined) return false

@@ -289,8 +289,12 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   }
   if (children === undefined || whole === undefined) return
   if (partOf !== undefined || isApplied(resolver, reference)) return
+  const needed = [...collections, children.collection]
+  // Otherwise, each try would list those that are open.
+  const [closed] = needed.flatMap((collection) => cache.refusalOf(collection) ?? [])
+  if (closed !== undefined) throw closed
   const list = async (since: number): Promise<void> => {
-    for (const collection of [...collections, children.collection]) await cache.ensureListed(collection, { since })
+    for (const collection of needed) await cache.ensureListed(collection, { since })
   }
   await list(context.clock.monotonic() - FRESH_MS)
   // An object that was just created is in no list yet.
@@ -354,10 +358,16 @@ function refusalOf(
   reader: string | undefined,
 ): string | undefined {
   if (isDeleting(target)) return 'is being deleted'
-  if (statusOf(target).id === undefined) return 'is not created yet'
+  if (statusOf(target).id === undefined) {
+    return isUnlistable(target) ? 'is not created yet: the API does not list its collection' : 'is not created yet'
+  }
   return partOf === undefined
     ? context.kinds.managedKind(kind)?.whole?.unusable(targetView(context, target, reader))
     : undefined
+}
+
+function isUnlistable({ status }: CustomResource): boolean {
+  return status?.conditions?.some(({ reason }) => reason === reasons.CollectionNotListable) ?? false
 }
 
 async function targetObject(

@@ -28,6 +28,8 @@ export type ConditionState =
   | { readonly type: 'observed'; readonly ready: KindCondition; readonly message: string }
   /** Equal to its spec, but the object has parts that the spec does not declare. */
   | { readonly type: 'undeclared'; readonly ready: string; readonly message: string }
+  /** An account that works, but for a part of it. */
+  | { readonly type: 'limited'; readonly ready: string; readonly reason: Reason; readonly message: string }
   /** Paused by its annotation. */
   | { readonly type: 'paused' }
   /** Being deleted. */
@@ -77,6 +79,8 @@ function commonConditions(state: ConditionState, ready: Condition | undefined): 
       return [state.ready, isNot('Synced', reasons.Observed, state.message)]
     case 'undeclared':
       return [is('Ready', reasons.Available, state.ready), isNot('Synced', reasons.Undeclared, state.message)]
+    case 'limited':
+      return [is('Ready', reasons.Available, state.ready), isNot('Synced', state.reason, state.message)]
     case 'paused':
       return [...(ready === undefined ? [] : [ready]), isNot('Synced', reasons.Paused, PAUSED_MESSAGE)]
     case 'deleting': {

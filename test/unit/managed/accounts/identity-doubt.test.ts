@@ -8,6 +8,7 @@ const evidence = fc
     share: fc.double({ min: 0, max: 1, noNaN: true }),
     changed: fc.boolean(),
     noneFound: fc.boolean(),
+    unknown: fc.nat({ max: 500 }),
   })
   .map(({ share, ...rest }) => ({ ...rest, missing: Math.round(rest.known * share) }))
 
@@ -22,16 +23,16 @@ describe('an account’s identity', () => {
 
   test('is doubted when more than five and more than a tenth are missing, or key or address changed and lead to none', () => {
     fc.assert(
-      fc.property(evidence, ({ known, missing, changed, noneFound }) => {
+      fc.property(evidence, ({ known, missing, changed, noneFound, unknown }) => {
         const tooMany = missing > 5 && missing * 10 > known && missing > Math.floor(known / 10)
-        const doubt = identityDoubt({ known, missing, changed, noneFound, confirmed: false })
+        const doubt = identityDoubt({ known, missing, changed, noneFound, unknown, confirmed: false })
         expect(doubt !== undefined).toBe(tooMany || (changed && noneFound))
       }),
     )
   })
 
   test('an account of few objects may lose them all by hand, as long as the key is the same', () => {
-    const seen = { known: 5, missing: 5, noneFound: true, confirmed: false }
+    const seen = { known: 5, missing: 5, noneFound: true, unknown: 0, confirmed: false }
     expect(identityDoubt({ ...seen, changed: false })).toBeUndefined()
     expect(identityDoubt({ ...seen, changed: true })).toBeDefined()
   })

@@ -28,6 +28,7 @@ function scene(
   resources: readonly CustomResource[],
   listed: Readonly<Record<string, readonly RemoteObject[]>> = {},
   usedBefore: readonly string[] = [],
+  closed: readonly Collection[] = [],
 ) {
   const memories = new Memories()
   const context = {
@@ -56,6 +57,8 @@ function scene(
     key,
     cache: {
       all: ({ path }: Collection) => listed[path] ?? [],
+      refusals: () => closed.map((collection) => ({ collection })),
+      refusalOf: ({ path }: Collection) => closed.find((one) => one.path === path),
       get: ({ path }: Collection, id: string) => {
         const object = listed[path]?.find((one) => one.id === id)
         return object === undefined ? undefined : { object }
@@ -122,6 +125,22 @@ describe('a sweep over marked objects', () => {
   test('takes no id for that of another API', () => {
     const elsewhere = { accountRef: { kind: 'Account', name: 'elsewhere' } } as const
     expect(swept(cr({}, { id: 'b_1', ...elsewhere }), marked('b_1')).orphans).toEqual(['b_1'])
+  })
+
+  test('keeps what it reported in a closed collection, and judges nothing there', () => {
+    const listed = { [tunnelGroupBackends.path]: [marked('b_1'), marked('b_2')] }
+    const report = (collection: Collection, id: string) => ({
+      collection: collection.path,
+      id,
+      kind: '',
+      namespace: '',
+      name: '',
+    })
+    const before = [report(tunnelGroupBackends, 'b_3'), report(tcpEdges, 'e_1')]
+    const found = scene([cr({}, { id: 'b_1' })], listed, [], [tunnelGroupBackends])
+    const orphans = sweep(found.context, found.session, [tunnelGroupBackends, tcpEdges], before)
+    expect(orphans.map(({ id }) => id)).toEqual(['b_3'])
+    expect(found.copiesOf('mine')).toBeUndefined()
   })
 
   test('cuts names that no resource can have', () => {
@@ -213,5 +232,14 @@ describe('who a pass wakes', () => {
 test('missing are objects of resources that hold one and no list shows', () => {
   const found = scene([], { [tunnelGroupBackends.path]: [marked('b_1')] })
   const members = [cr({}, { id: 'b_1' }), cr({}, { id: 'b_2' }), cr()]
-  expect(countMissing(found.context, found.session, members)).toEqual({ known: 2, missing: 1 })
+  expect(countMissing(found.context, found.session, members)).toEqual({ known: 2, missing: 1, unknown: 0 })
+})
+
+test('what a closed collection holds is unknown, not missing', () => {
+  const found = scene([], {}, [], [tunnelGroupBackends])
+  expect(countMissing(found.context, found.session, [cr({}, { id: 'b_1' })])).toEqual({
+    known: 0,
+    missing: 0,
+    unknown: 1,
+  })
 })
