@@ -67,6 +67,22 @@ test.each([
   world.down()
 })
 
+test('a collection that nothing uses may be closed, and is no trouble before something does', async () => {
+  const { world, oracle } = await worldWith((made) => made.apply('Backend', 'web', TUNNELS))
+  world.trouble = new ClosedCollection('reserved_addrs', NO_LIST)
+  // The second resync lists every collection.
+  await world.advance(3 * LOOK_MS)
+  expect(world.account?.status?.conditions).toMatchObject([{ reason: 'Available' }, { reason: 'InSync' }])
+  world.apply('ReservedAddress', 'late', {})
+  await world.advance(LOOK_MS)
+  expect(accountSays(world)).toBe('Available')
+  expect(conditions(world, 'ReservedAddress', 'late').Ready).toMatchObject({ reason: REASON, status: 'False' })
+  world.calm()
+  await world.advance(LOOK_MS)
+  expect(await oracle.judge()).toEqual([])
+  world.down()
+})
+
 test('what a collection shows when it opens is doubted as at a start', async () => {
   const names = Array.from({ length: 8 }, (_, index) => `web-${index}`)
   const { world, oracle } = await worldWith((made) => {
