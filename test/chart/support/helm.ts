@@ -66,9 +66,13 @@ export function template(
   values: Values,
   flags: readonly string[] = [],
 ): Promise<ProgramResult> {
+  return helm(major, [...templateArgs(NAMESPACE), ...flags], values)
+}
+
+/** The arguments with which Helm renders the chart for a namespace. */
+export function templateArgs(namespace: string): readonly string[] {
   // A Helm built by `go install` assumes an old cluster version unless it asks a cluster.
-  const always = ['--namespace', NAMESPACE, '--kube-version', KUBERNETES_VERSION]
-  return helm(major, ['template', RELEASE, CHART, ...always, ...flags], values)
+  return ['template', RELEASE, CHART, '--namespace', namespace, '--kube-version', KUBERNETES_VERSION]
 }
 
 /** The objects of a stream of YAML documents. */

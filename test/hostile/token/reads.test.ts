@@ -1,33 +1,37 @@
 import { expect, test } from 'vitest'
 import { core, World } from '../../cluster/support/world.ts'
-import { TokenHolder } from './support/token-holder.ts'
+import { Release } from './support/release.ts'
 
 /** What an operator may read, as `security.md` describes for a stolen token: an admission policy refuses no reads. */
 const reads = [
   {
     what: 'all namespaces',
-    options: { watch: 'cluster' },
+    isOfOne: false,
+    values: {},
     tenant: ['get', 'list', 'watch'],
     elsewhere: ['get', 'list', 'watch'],
     home: ['get', 'list', 'watch'],
   },
   {
     what: 'all namespaces, without watching Secrets',
-    options: { watch: 'cluster', flags: ['--no-watch-secrets'] },
+    isOfOne: false,
+    values: { watchSecrets: false },
     tenant: ['get'],
     elsewhere: ['get'],
     home: ['get'],
   },
   {
     what: 'one namespace',
-    options: { watch: 'namespace' },
+    isOfOne: true,
+    values: {},
     tenant: ['get', 'list', 'watch'],
     elsewhere: [],
     home: ['get'],
   },
   {
     what: 'one namespace, without watching Secrets',
-    options: { watch: 'namespace', flags: ['--no-watch-secrets'] },
+    isOfOne: true,
+    values: { watchSecrets: false },
     tenant: ['get'],
     elsewhere: [],
     home: ['get'],
@@ -36,13 +40,15 @@ const reads = [
 
 test.each(reads)(
   'with the token of an operator of $what a thief reads Secrets there and in its own namespace only',
-  async ({ options, tenant, elsewhere, home }) => {
-    await using world = await World.open({ ...options, operator: false })
-    const [, kubeconfig = ''] = world.asOperator()
-    using thief = await TokenHolder.of(kubeconfig)
+  async ({ isOfOne, values, tenant, elsewhere, home }) => {
+    await using world = await World.open({ operator: false })
+    const own = `${world.namespace}-home`
+    const watchNamespaces = isOfOne ? [world.namespace] : []
+    await using release = await Release.install(world, own, { ...values, watchNamespaces })
+    const thief = release.holder
     const places = {
       [world.namespace]: tenant,
-      [world.operatorNamespace]: home,
+      [own]: home,
       'kube-system': elsewhere,
       default: elsewhere,
     }

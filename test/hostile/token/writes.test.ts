@@ -3,8 +3,7 @@ import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { holdName } from '../../../src/managed/delete/namespace-hold.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
-import { OperatorAccount } from '../../cluster/support/operator-account.ts'
-import { OPERATOR_POLICY } from '../../cluster/support/operator-policy.ts'
+import { merged } from '../../chart/support/helm.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { core, typeOf, World } from '../../cluster/support/world.ts'
@@ -21,12 +20,22 @@ import {
   secret,
   type Thing,
 } from './support/attempt.ts'
+import { Release } from './support/release.ts'
 import { TokenHolder } from './support/token-holder.ts'
 
-const DENIED = `ValidatingAdmissionPolicy '${OPERATOR_POLICY}'`
+/** What the releases of the chart set. */
+const VALUES = {
+  dnsEndpoints: { enabled: true, domains: ['*.example.com', 'listed.example.org'] },
+  admissionPolicy: { operator: { protectedNamespaces: ['protected', 'controllers-*'] } },
+}
+const UNFENCED = { admissionPolicy: { operator: { enabled: false } } }
+
+/** The beginning of a refusal by the policy of the release in that namespace. */
+const deniedIn = (home: string): string => `ValidatingAdmissionPolicy '${home}-culvert-operator'`
 
 /**
- * The operator's token in the wrong hands, and beside it the token of an account with the same rights and no policy.
+ * The token of a release's operator in the wrong hands, and beside it that of a release with the same rights and no
+ * policy.
  */
 interface Stage {
   readonly scene: Scene
@@ -56,26 +65,20 @@ async function succeeded(...args: readonly string[]): Promise<void> {
 }
 
 async function openStage(token: Case['token']): Promise<Stage> {
-  const watch = token === 'namespace' ? 'namespace' : 'cluster'
-  const world = resources.use(
-    await World.open({ kubeconfig: cluster.kubeconfigPath, watch, operator: false, dnsRights: true }),
-  )
-  const { namespace: tenant, kube, kubeconfig, operatorNamespace: home } = world
-  const twinHome = `${tenant}-twin`
+  const world = resources.use(await World.open({ kubeconfig: cluster.kubeconfigPath, operator: false }))
+  const { namespace: tenant, kube } = world
+  const [home, twinHome] = [`${tenant}-home`, `${tenant}-twin`]
   const [elsewhere, mistaken] = [`${tenant}-else`, `${tenant}-mistaken`]
-  for (const name of [twinHome, elsewhere, mistaken]) await world.createNamespace(name)
-  const watched = watch === 'cluster' ? undefined : [tenant]
-  const twin = resources.use(
-    await OperatorAccount.create({ kubeconfig, kube, namespace: twinHome, watched, dnsEndpoints: true }),
-  )
+  for (const name of [elsewhere, mistaken]) await world.createNamespace(name)
+  const values = { ...VALUES, watchNamespaces: token === 'namespace' ? [tenant] : [] }
+  const fenced = resources.use(await Release.install(world, home, values))
+  const twin = resources.use(await Release.install(world, twinHome, merged(values, UNFENCED)))
   for (const namespace of [home, twinHome]) await bindByMistake(token, { namespace, mistaken })
-  const [, operators = ''] = world.asOperator()
-  const thief = resources.use(await TokenHolder.of(operators))
-  const holder = resources.use(await TokenHolder.of(twin.kubeconfigFor(kubeconfig)))
-  const sceneOf = (own: string): Omit<Scene, 'uids'> => {
-    return { tenant, elsewhere, mistaken, home: own, hold: holdName(own, 'culvert') }
-  }
+  const [thief, holder] = [fenced.holder, twin.holder]
   const uids = await uidsOf(world)
+  const sceneOf = (own: string): Scene => {
+    return { tenant, elsewhere, mistaken, home: own, hold: holdName(own, 'culvert'), uids }
+  }
   if (token === 'cluster') {
     const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'shared' } }
     await kube.apply(typeOf('ClusterAccount'), { name: 'shared' }, { spec })
@@ -84,7 +87,11 @@ async function openStage(token: Case['token']): Promise<Stage> {
     const asks = [thief, holder].map((each) => each.canI({ verb: 'delete', on: secret(mistaken, 'any') }))
     return (await Promise.all(asks)).every((may) => may)
   })
-  return { scene: { ...sceneOf(home), uids }, thief, unfenced: { scene: { ...sceneOf(twinHome), uids }, holder } }
+  await until('the policy is in force', async () => {
+    const { body } = await thief.attempt({ verb: 'create', on: configMap(mistaken, 'probe') }, { dryRun: true })
+    return String(body.message).includes(deniedIn(home))
+  })
+  return { scene: sceneOf(home), thief, unfenced: { scene: sceneOf(twinHome), holder } }
 }
 
 /** Binds all rights in the cluster, or in one namespace that the operator does not watch. */
@@ -142,7 +149,7 @@ describe.each([
 
     expect({ status, message: body.message }).toEqual({
       status: 403,
-      message: expect.stringContaining(by === 'policy' ? DENIED : 'cannot'),
+      message: expect.stringContaining(by === 'policy' ? deniedIn(scene.home) : 'cannot'),
     })
     expect(body.message).toContain(says ?? '')
     expect(await admin.versions(tried.on)).toEqual(before)

@@ -2,14 +2,13 @@ import {
   type Attempt,
   configMap,
   dnsEndpoint,
-  type Fields,
   lease,
   mark,
   note,
   resource,
+  roleBinding,
   type Scene,
   secret,
-  thing,
 } from '../support/attempt.ts'
 
 const MANAGED = { labels: { 'app.kubernetes.io/managed-by': 'culvert' } }
@@ -109,7 +108,7 @@ export const allowed: readonly {
       on: secret(home, 'culvert-salt', { ...DATA, immutable: true, metadata: MANAGED }),
     }),
   },
-  { title: 'creates its Lease', attempt: ({ home }) => ({ verb: 'create', on: lease(home, 'blue') }) },
+  { title: 'creates its Lease', attempt: ({ home }) => ({ verb: 'create', on: lease(home, 'culvert') }) },
   {
     title: 'renews its Lease',
     given: ({ home }) => [lease(home, 'culvert')],
@@ -144,9 +143,11 @@ export const allowed: readonly {
   {
     title: 'holds its RoleBinding',
     attempt: ({ tenant, hold }) => {
-      const path = '/apis/rbac.authorization.k8s.io/v1'
-      const body: Fields = { metadata: { finalizers: ['culvert.dev/remote'] } }
-      return { verb: 'merge', on: thing(path, 'rolebindings', hold, tenant, {}), body }
+      return {
+        verb: 'merge',
+        on: roleBinding(tenant, hold),
+        body: { metadata: { finalizers: ['culvert.dev/remote'] } },
+      }
     },
   },
 ]

@@ -6,7 +6,9 @@ import {
   lease,
   mark,
   note,
+  RBAC,
   resource,
+  roleBinding,
   type Scene,
   thing,
 } from '../support/attempt.ts'
@@ -189,9 +191,6 @@ const eventCases: readonly Case[] = [
   },
 ]
 
-const RBAC = '/apis/rbac.authorization.k8s.io/v1'
-const binding = (namespace: string, name: string) =>
-  thing(RBAC, 'rolebindings', name, namespace, { kind: 'RoleBinding' })
 const thief = { kind: 'User', name: 'thief', apiGroup: 'rbac.authorization.k8s.io' }
 
 /**
@@ -216,7 +215,7 @@ const bindings: readonly Case[] = [
       token: 'namespace',
       by: 'policy',
       says: 'changes only its own finalizer of RoleBindings',
-      attempt: ({ tenant, hold }) => ({ verb: 'merge', on: binding(tenant, hold), body }),
+      attempt: ({ tenant, hold }) => ({ verb: 'merge', on: roleBinding(tenant, hold), body }),
     }),
   ),
   {
@@ -225,18 +224,17 @@ const bindings: readonly Case[] = [
     by: 'policy',
     says: 'changes only its own finalizer of RoleBindings',
     given: ({ tenant, hold }) => [
-      thing(RBAC, 'rolebindings', hold, tenant, {
-        kind: 'RoleBinding',
+      roleBinding(tenant, hold, {
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
       }),
     ],
-    attempt: ({ tenant, hold }) => ({ verb: 'merge', on: binding(tenant, hold), body: NO_OWNER }),
+    attempt: ({ tenant, hold }) => ({ verb: 'merge', on: roleBinding(tenant, hold), body: NO_OWNER }),
   },
   {
     title: 'patch another RoleBinding',
     token: 'namespace',
     by: 'rbac',
-    attempt: ({ tenant }) => ({ verb: 'merge', on: binding(tenant, 'culvert'), body: { subjects: [thief] } }),
+    attempt: ({ tenant }) => ({ verb: 'merge', on: roleBinding(tenant, 'culvert'), body: { subjects: [thief] } }),
   },
 ]
 

@@ -78,6 +78,7 @@ export const SERVICE_ACCOUNT_TOKEN = 'kubernetes.io/service-account-token'
 
 const CORE = '/api/v1'
 const CULVERT = '/apis/culvert.dev/v1alpha1'
+export const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 
 export function secret(namespace: string, name: string, fields: Fields = {}): Thing {
   return thing(CORE, 'secrets', name, namespace, { kind: 'Secret', ...fields })
@@ -103,6 +104,10 @@ export function resource(
 export function lease(namespace: string, name: string): Thing {
   const spec = { holderIdentity: 'somebody', leaseDurationSeconds: 15 }
   return thing('/apis/coordination.k8s.io/v1', 'leases', name, namespace, { kind: 'Lease', spec })
+}
+
+export function roleBinding(namespace: string, name: string, fields: Fields = {}): Thing {
+  return thing(RBAC, 'rolebindings', name, namespace, { kind: 'RoleBinding', ...fields })
 }
 
 /** Metadata that the operator sets on an output of the tenant's resource of a kind. */
