@@ -8,6 +8,7 @@ import { OperatorProcess } from '../../cluster/support/operator-process.ts'
 import { openedBy, secrets, tokenOf } from '../../cluster/support/tokens.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { type Resource, World } from '../../cluster/support/world.ts'
+import { notesOf, putSalt, saltKey } from '../support/salt.ts'
 
 const monitor = { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'inputs', key: 'pin' } } }
 /** Resources whose status records something derived from a secret. */
@@ -26,8 +27,6 @@ const roleBindings = {
   namespaced: true,
 }
 
-const saltOf = ({ operatorNamespace: namespace }: World) => ({ namespace, name: SALT_SECRET })
-
 /** A world with every sort of fingerprint, at rest, with its operator stopped. */
 async function atRest(): Promise<World> {
   const world = await World.open()
@@ -40,17 +39,6 @@ async function atRest(): Promise<World> {
   await world.pass()
   await world.operator.stop()
   return world
-}
-
-/** What a status records of secrets. */
-function notes({ status }: Resource): readonly unknown[] {
-  const { inputsFingerprint, tokenDigest, keyFingerprint } = (status?.internal ?? {}) as Record<string, unknown>
-  return [inputsFingerprint, tokenDigest, keyFingerprint].filter((note) => note !== undefined)
-}
-
-async function notesOf(world: World): Promise<readonly unknown[]> {
-  const found = await Promise.all(NOTING.map(([kind, name]) => world.get(kind, name)))
-  return found.flatMap((cr) => (cr === undefined ? [] : notes(cr)))
 }
 
 /** Versions of all Secrets of the world's namespace. */
@@ -67,30 +55,19 @@ const LOSSES: readonly {
   {
     title: 'deleted',
     writes: ['create'],
-    lose: (world) => world.kube.delete(secrets, saltOf(world)),
+    lose: (world) => world.kube.delete(secrets, saltKey(world)),
   },
   {
     title: 'replaced by another',
     writes: [],
-    lose: async (world) => {
-      await world.kube.delete(secrets, saltOf(world))
-      await putSalt(world, randomBytes(32).toString('base64'))
-    },
+    lose: (world) => putSalt(world, randomBytes(32)),
   },
   {
     title: 'made useless',
     writes: ['delete', 'create'],
-    lose: async (world) => {
-      await world.kube.delete(secrets, saltOf(world))
-      await putSalt(world, '')
-    },
+    lose: (world) => putSalt(world, Buffer.alloc(0)),
   },
 ]
-
-async function putSalt(world: World, salt: string): Promise<void> {
-  const metadata = saltOf(world)
-  await world.kube.create(secrets, metadata, { apiVersion: 'v1', kind: 'Secret', metadata, data: { salt } })
-}
 
 test.each(LOSSES)(
   'a salt that was $title sends nothing: each unknown fingerprint is stored again, once',
@@ -99,7 +76,7 @@ test.each(LOSSES)(
   },
   async ({ lose, writes }) => {
     await using world = await atRest()
-    const [before, kept] = [await notesOf(world), await versions(world)]
+    const [before, kept] = [await notesOf(world, NOTING), await versions(world)]
     expect(before).toHaveLength(NOTING.length)
     const raw = await world.get('Backend', 'raw')
     await lose(world)
@@ -107,7 +84,7 @@ test.each(LOSSES)(
     const [mark, auditMark] = [world.mark(), await audit.mark()]
     await world.startOperator()
     await until('all is noted anew', async () => {
-      const now = await notesOf(world)
+      const now = await notesOf(world, NOTING)
       return now.length === NOTING.length && now.every((note) => !before.includes(note))
     })
     await world.pass()
@@ -160,26 +137,26 @@ test('a salt that is deleted under a running operator has no effect until the ne
   await using world = await atRest()
   await world.startOperator()
   await world.pass()
-  const before = await notesOf(world)
-  await world.kube.delete(secrets, saltOf(world))
+  const before = await notesOf(world, NOTING)
+  await world.kube.delete(secrets, saltKey(world))
   const mark = world.mark()
   await world.secret('inputs', { pin: 'second-value' })
   await until('the new value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('second-'))
   await world.pass()
   expect(world.writes(mark)).toHaveLength(1)
-  expect((await notesOf(world)).filter((note) => before.includes(note))).toHaveLength(NOTING.length - 1)
+  expect((await notesOf(world, NOTING)).filter((note) => before.includes(note))).toHaveLength(NOTING.length - 1)
 })
 
 test('an input that changes while the salt is lost is not sent; its next change is', {
   timeout: 120_000,
 }, async () => {
   await using world = await atRest()
-  const before = await notesOf(world)
-  await world.kube.delete(secrets, saltOf(world))
+  const before = await notesOf(world, NOTING)
+  await world.kube.delete(secrets, saltKey(world))
   await world.secret('inputs', { pin: 'second-value' })
   const mark = world.mark()
   await world.startOperator()
-  await until('all is noted anew', async () => (await notesOf(world)).every((note) => !before.includes(note)))
+  await until('all is noted anew', async () => (await notesOf(world, NOTING)).every((note) => !before.includes(note)))
   await world.pass()
   expect(world.writes(mark)).toEqual([])
   await world.secret('inputs', { pin: 'third-value' })
@@ -188,7 +165,7 @@ test('an input that changes while the salt is lost is not sent; its next change 
 
 test('an input of a changed spec is sent even though its old value is unknown', async () => {
   await using world = await atRest()
-  await world.kube.delete(secrets, saltOf(world))
+  await world.kube.delete(secrets, saltKey(world))
   await world.secret('others', { pin: 'other-value' })
   const mark = world.mark()
   const named = { type: 'Monitor', monitor: { apiKeySecretRef: { name: 'others', key: 'pin' } } }
@@ -202,7 +179,7 @@ test('an input of a changed spec is sent even though its old value is unknown', 
 
 test('an operator that may not create the Secret reports it and does nothing without a salt', async () => {
   await using world = await atRest()
-  await world.kube.delete(secrets, saltOf(world))
+  await world.kube.delete(secrets, saltKey(world))
   const { kube, kubeconfig, namespace, operatorNamespace } = world
   // With another name, because a refusal of the suite's own account would be an error of the suite.
   const name = 'unsalted'
