@@ -2,6 +2,7 @@ import { abortable } from '../util/abortable.ts'
 import type { Clock } from '../util/clock.ts'
 import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
+import { AdaptiveLimit, type Ended } from './adaptive-limit.ts'
 import { LearnedLimit } from './learned-limit.ts'
 import { Pace, WINDOW_MS } from './pace.ts'
 import { MAX_RETRY_AFTER_MS } from './retry-after.ts'
@@ -16,8 +17,8 @@ export interface RateBudgetOptions {
   readonly requestsPerMinute?: number | undefined
   /** Requests sent without a pause after a rest. Default a twentieth of the limit: three seconds' worth. */
   readonly burst?: number | undefined
-  /** Requests in flight at once. Default 8. */
-  readonly concurrency?: number | undefined
+  /** Requests in flight at once, at most; `AdaptiveLimit` says how many of them the API bears. Default 64. */
+  readonly maxInFlight?: number | undefined
   /**
    * How long nothing may be sent at first, in milliseconds: the rest of the pause that a 429 imposed on the previous
    * budget. Default 0.
@@ -26,6 +27,9 @@ export interface RateBudgetOptions {
   /** Called after each wait, including those of zero length. */
   readonly onWait?: ((priority: Priority, seconds: number) => void) | undefined
 }
+
+/** Gives a turn back, and says how the request ended; without that, none was sent. */
+export type EndTurn = (ended?: Pick<Ended, 'how' | 'sort'>) => void
 
 interface Waiter {
   readonly priority: Priority
@@ -46,7 +50,7 @@ const LONGEST_PAUSE_MS = 60_000
  */
 export class RateBudget {
   readonly #options: RateBudgetOptions
-  readonly #concurrency: number
+  readonly #places: AdaptiveLimit
   readonly #pace: Pace
   readonly #limit: LearnedLimit
   readonly #waiters: Readonly<Record<Priority, Waiter[]>> = { edit: [], create: [], poll: [], drift: [] }
@@ -61,7 +65,7 @@ export class RateBudget {
 
   constructor(options: RateBudgetOptions) {
     this.#options = options
-    this.#concurrency = options.concurrency ?? 8
+    this.#places = new AdaptiveLimit(options.maxInFlight ?? 64)
     this.#pace = new Pace(options.burst)
     this.#limit = new LearnedLimit(options.requestsPerMinute)
     const { heldForMs = 0, clock } = options
@@ -80,11 +84,11 @@ export class RateBudget {
   }
 
   /**
-   * Waits for a turn. The returned function gives the turn back and must be called once, when the answer has arrived: a
+   * Waits for a turn. The returned function gives the turn back and must be called once, when the request has ended: a
    * request counts against the window until a minute after that, since the API may have counted it that late. Rejects
    * with the signal's reason when it is aborted first.
    */
-  acquire(priority: Priority, signal?: AbortSignal): Promise<() => void> {
+  acquire(priority: Priority, signal?: AbortSignal): Promise<EndTurn> {
     return abortable(signal, (resolve, refuse) => {
       const since = this.#options.clock.monotonic()
       const waiter: Waiter = { priority, since, grant: () => resolve(this.#begin()), refuse }
@@ -130,6 +134,11 @@ export class RateBudget {
     return queued + (Number.isFinite(next) ? Math.max(0, next) : 0)
   }
 
+  /** Whether somebody waits for a request in flight to end. */
+  get #isFull(): boolean {
+    return this.#inFlight >= this.#places.value && PRIORITIES.some((priority) => this.#waiters[priority].length > 0)
+  }
+
   #learn(now: number, pauseMs: number): void {
     const ms = now - this.#refusedAt
     const sinceLast = { ms, admitted: this.#pace.answeredSince(this.#refusedAt) - this.#refused }
@@ -143,14 +152,18 @@ export class RateBudget {
     return Math.max(FIRST_PAUSE_MS, jitter(this.#options.random, pause, 0.25))
   }
 
-  #begin(): () => void {
+  #begin(): EndTurn {
+    const { clock } = this.#options
+    const beganAt = clock.monotonic()
     this.#inFlight++
     let given = true
-    return () => {
+    return (ended) => {
       if (!given) return
       given = false
+      const endedAt = clock.monotonic()
+      if (ended !== undefined) this.#places.ended({ ...ended, beganAt, endedAt, isWanted: this.#isFull })
       this.#inFlight--
-      this.#pace.finished(this.#options.clock.monotonic())
+      this.#pace.finished(endedAt)
       this.#serve()
     }
   }
@@ -161,7 +174,7 @@ export class RateBudget {
     this.#cancelWake = undefined
     for (;;) {
       const priority = PRIORITIES.find((candidate) => this.#waiters[candidate].length > 0)
-      if (priority === undefined || this.#inFlight >= this.#concurrency) return
+      if (priority === undefined || this.#inFlight >= this.#places.value) return
       const now = this.#options.clock.monotonic()
       const wait = this.#waitMs(now)
       // A window full of requests in flight opens when one of them ends, which calls this again.

@@ -5,6 +5,7 @@ import type { WriteReport } from '../telemetry/write-report.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter } from '../util/random.ts'
 import { saysAbsent } from './absent.ts'
+import type { Ending } from './adaptive-limit.ts'
 import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
 import { ApiError } from './errors.ts'
 import type { Answer, OutgoingRequest } from './exchange.ts'
@@ -85,21 +86,25 @@ export class Transport {
       this.#refuseWhileHeld(outgoing)
       throw aborted(label(outgoing), true, cause)
     })
+    let how: Ending | undefined
     try {
       beforeCall?.()
       // Checked again once the connection is open; this check saves opening it.
       if (outgoing.method !== 'GET') beforeWrite?.()
       const key = this.#key(outgoing)
       const waitedSeconds = (clock.monotonic() - since) / 1000
-      return await traced(tracer, outgoing, { resends, waitedSeconds }, () => this.#exchange(outgoing, key))
+      const answer = await traced(tracer, outgoing, { resends, waitedSeconds }, () => this.#exchange(outgoing, key))
+      how = 'answered'
+      return answer
     } catch (error) {
+      how = endingOf(error)
       if (error instanceof ApiError && error.code === 'RateLimited') {
         budget.hold(error.retryAfterMs)
         if (budget.heldForMs > LONGEST_RETRY_WAIT_MS) budget.refuseWaiting(error)
       }
       throw error
     } finally {
-      release()
+      release(how === undefined ? undefined : { how, sort: sortOf(outgoing) })
     }
   }
 
@@ -218,6 +223,27 @@ function retryWait(error: unknown, method: Method, attempt: number): number | un
     default:
       return undefined
   }
+}
+
+/** What a failed call says of the API; undefined if the request was not sent, or not waited for. */
+function endingOf(error: unknown): Ending | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  switch (error.code) {
+    case 'RateLimited':
+      return 'refused'
+    case 'ServerError':
+      return error.status === 501 ? 'answered' : 'failed'
+    case 'Network':
+    case 'Timeout':
+      return 'failed'
+    default:
+      return error.status === undefined ? undefined : 'answered'
+  }
+}
+
+/** Lists take longer than single objects, and writes longer than reads. */
+function sortOf({ method, collection, id }: OutgoingRequest): string {
+  return `${method} ${collection}${id === undefined ? '' : '/…'}`
 }
 
 function header(response: Dispatcher.ResponseData, name: string): string | undefined {

@@ -31,6 +31,7 @@ interface Flags {
   readonly readLag: number
   readonly watchSilence: number
   readonly workers: number
+  readonly apiRequests: number
   readonly listen: string
   readonly metricsAuthentication: boolean
   readonly auditLog: string
@@ -128,6 +129,12 @@ export function operatorCommand(): Command {
       150_000,
     )
     .option('--workers <number>', 'number of resources reconciled at a time', positive, 16)
+    .option(
+      '--api-requests <number>',
+      'requests in flight to the API of one account, at most; fewer while it refuses, fails or is slow',
+      positive,
+      64,
+    )
     .option(
       '--listen <address>',
       'address of /healthz, /readyz and /metrics; port 0 picks a free one',

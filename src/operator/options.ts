@@ -38,6 +38,8 @@ export interface OperatorOptions {
   /** A watch without any frame for this long, bookmarks included, counts as dead. */
   readonly watchSilenceMs: number
   readonly workers: number
+  /** Requests in flight to the API of one account, at most. Default as of `RateBudget`. */
+  readonly apiRequests?: number
   /** `host:port` of health and metrics. */
   readonly listen: string
   /** Whether only readers that the cluster authorises get metrics (`MetricsAccess`). Default false. */

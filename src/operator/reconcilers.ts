@@ -137,6 +137,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       proxies: options.proxies,
       openDispatcher: parts.openDispatcher,
       requestTimeoutMs: options.requestTimeoutMs,
+      apiRequests: options.apiRequests,
       beforeWrite: parts.beforeApiWrite,
       recheck: (key) => wakeAccount(key, 'poll'),
       budgets,

@@ -30,6 +30,8 @@ export interface SessionFactoryOptions {
   /** Opens the connections to APIs. Undefined: real sockets. */
   readonly openDispatcher: OpenDispatcher | undefined
   readonly requestTimeoutMs: number
+  /** Requests in flight to one account, at most. Default as of `RateBudget`. */
+  readonly apiRequests: number | undefined
   readonly clock: Clock
   readonly random: Random
   readonly fingerprints: Fingerprints
@@ -46,14 +48,22 @@ export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
   const { kinds, store, metrics, audit, tracer, budgets, clock, random, recheck, beforeWrite } = options
-  const { proxies, openDispatcher, requestTimeoutMs, fingerprints, keysOf } = options
+  const { proxies, openDispatcher, requestTimeoutMs, apiRequests: maxInFlight, fingerprints, keysOf } = options
   const configs = new Map<string, SessionConfig>()
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
     const name = accountText(key)
     // A pause that the API asked for stays in force while the caller is the same.
     const heldForMs = isSameCaller(configs.get(name), config) ? budgets.get(name)?.heldForMs : undefined
-    const budget = new RateBudget({ clock, random, requestsPerMinute, burst, heldForMs, onWait: metrics.rateLimitWait })
+    const budget = new RateBudget({
+      clock,
+      random,
+      requestsPerMinute,
+      burst,
+      maxInFlight,
+      heldForMs,
+      onWait: metrics.rateLimitWait,
+    })
     budgets.set(name, budget)
     configs.set(name, config)
     const client = createApiClient({

@@ -14,6 +14,7 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
   ['a log level there is none of', { operator: { logLevel: 'loud' } }, ['/operator/logLevel', "'debug', 'info'"]],
   ['a duration without a unit', { leaderElection: { leaseDuration: '15' } }, ['/leaderElection/leaseDuration']],
   ['no worker', { operator: { workers: 0 } }, ['/operator/workers']],
+  ['no request', { operator: { apiRequests: 0 } }, ['/operator/apiRequests']],
   ['a port there is none of', { operator: { port: 65536 } }, ['/operator/port']],
   ['a URL for a host', { operator: { allowApiHosts: ['https://api.example.com'] } }, ['/operator/allowApiHosts/0']],
   [

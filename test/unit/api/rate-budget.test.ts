@@ -254,7 +254,7 @@ describe('a 429', () => {
 
 describe('turns', () => {
   it('are given to the most urgent priority first and in order within a priority', async () => {
-    const { clock, budget } = budgetWith({ concurrency: 1 })
+    const { clock, budget } = budgetWith({ maxInFlight: 1 })
     const order: string[] = []
     const first = await budget.acquire('edit')
     const ask = (priority: Priority, name: string): void => {
@@ -274,7 +274,7 @@ describe('turns', () => {
   })
 
   it('are at most as many as allowed at once, however often one is given back', async () => {
-    const { clock, budget } = budgetWith({ concurrency: 2 })
+    const { clock, budget } = budgetWith({ maxInFlight: 2 })
     let granted = 0
     const turns: (() => void)[] = []
     for (let i = 0; i < 5; i++) {
@@ -292,7 +292,7 @@ describe('turns', () => {
   })
 
   it('that are given up leave the line and let others on', async () => {
-    const { clock, budget } = budgetWith({ concurrency: 1 })
+    const { clock, budget } = budgetWith({ maxInFlight: 1 })
     const first = await budget.acquire('edit')
     const gaveUp = new AbortController()
     const waiting = budget.acquire('edit', gaveUp.signal)
@@ -321,7 +321,7 @@ describe('turns', () => {
   })
 
   it('are refused to all who wait, and given to those who come after', async () => {
-    const { clock, budget } = budgetWith({ concurrency: 1 })
+    const { clock, budget } = budgetWith({ maxInFlight: 1 })
     const first = await budget.acquire('edit')
     const waiting = [budget.acquire('edit'), budget.acquire('drift')].map((turn) =>
       expect(turn).rejects.toThrow('gone'),

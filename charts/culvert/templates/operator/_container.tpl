@@ -40,6 +40,7 @@
 - --read-lag={{ .Values.operator.readLag }}
 - --watch-silence={{ .Values.operator.watchSilence }}
 - --workers={{ .Values.operator.workers }}
+- --api-requests={{ .Values.operator.apiRequests }}
 - --log-level={{ .Values.operator.logLevel }}
 {{- if .Values.metrics.authentication.enabled }}
 - --metrics-authentication

@@ -84,6 +84,7 @@ export const operatorCases: readonly ValueCase[] = [
   },
   { path: 'operator.allowHttp', to: true, sees: [args('--allow-http')] },
   { path: 'operator.workers', to: 4, sees: [args('--workers=4')] },
+  { path: 'operator.apiRequests', to: 8, sees: [args('--api-requests=8')] },
   { path: 'operator.requestTimeout', to: '3s', sees: [args('--request-timeout=3s')] },
   { path: 'operator.scanPause', to: '5s', sees: [args('--scan-pause=5s')] },
   { path: 'operator.readLag', to: '2m', sees: [args('--read-lag=2m')] },
