@@ -36,16 +36,16 @@ const simulation: Run = { name: 'simulation', args: ['--project', 'simulation'],
 const PARTS_OF_CLUSTER = ['releases.test.ts', 'kinds/edits.test.ts', 'restore'].map((path) => `test/cluster/${path}`)
 /** Real servers. */
 const real: readonly Run[] = [
-  { name: 'faults', args: ['--project', 'faults'] },
+  { name: 'faults', args: ['--project', 'faults', 'test/faults/real'] },
   { name: 'cluster', args: ['--project', 'cluster', ...PARTS_OF_CLUSTER] },
 ]
 
 /**
- * `npm run test:faults`: runs the whole matrix of faults and the other tests of `faults`, prints the result of each
- * suite, and ends with the line `N passed, N failed`. The simulation runs beside the suites on real servers, which
- * spend half of their time waiting for leases, requests and processes, and have precedence otherwise. `--folder` names
- * the folder that keeps the lists of cases, the table (`matrix.md`), and the writes at rest for each kind with each choice
- * of the contrary server (`contrary.md`). The exit code is 1 if anything failed or a suite is missing.
+ * `npm run test:faults`: runs the whole matrix of faults, prints the result of each suite, and ends with the line
+ * `N passed, N failed`. The simulation runs beside the suites on real servers, which spend half of their time waiting
+ * for leases, requests and processes, and have precedence otherwise. `--folder` names the folder that keeps the lists of
+ * cases, the table (`matrix.md`), and the writes at rest for each kind with each choice of the contrary server
+ * (`contrary.md`). The exit code is 1 if anything failed or a suite is missing.
  */
 async function main(folder: string): Promise<number> {
   console.log(`the lists of cases are kept in ${folder}`)
