@@ -1,7 +1,8 @@
-/** Where a limit begins, and what slowness alone does not lower it below. */
+/**
+ * Where a limit begins, and what nothing lowers it below: requests to a part of the API that hangs must leave places to
+ * those for the rest of it.
+ */
 const FIRST = 8
-/** Whatever fails, a few requests go on: their answers show when the API works again. */
-const LEAST = 2
 /** An API is slow when its answers take this many times as long as the quickest of the last one or two minutes. */
 const SLOW = 2
 /** A difference that is noise, of the network or of a busy process. Milliseconds. */
@@ -56,14 +57,14 @@ export class AdaptiveLimit {
   ended({ how, beganAt, endedAt, sort, isWanted }: Ended): void {
     if (endedAt - this.#spanFrom >= SPAN_MS) this.#beginSpan(endedAt)
     if (how !== 'answered') {
-      this.#lower(0.5, LEAST, beganAt, endedAt)
+      this.#lower(0.5, beganAt, endedAt)
       return
     }
     const times = this.#timesOf(sort)
     times.add(endedAt - beganAt)
     // Doubling ends with the first slow answer: the mean shows it a round later, when the limit is twice as high.
     if (times.isSlow(times.last)) this.#isDoubling = false
-    if (times.isSlow(times.mean)) this.#lower(0.8, FIRST, beganAt, endedAt)
+    if (times.isSlow(times.mean)) this.#lower(0.8, beganAt, endedAt)
     else if (isWanted) this.#limit = Math.min(this.#most, this.#limit + (this.#isDoubling ? 1 : 1 / this.#limit))
   }
 
@@ -74,10 +75,10 @@ export class AdaptiveLimit {
     this.#isDoubling = true
   }
 
-  #lower(factor: number, least: number, beganAt: number, endedAt: number): void {
+  #lower(factor: number, beganAt: number, endedAt: number): void {
     this.#isDoubling = false
-    if (beganAt < this.#loweredAt || this.#limit <= least) return
-    this.#limit = Math.max(Math.min(least, this.#most), this.#limit * factor)
+    if (beganAt < this.#loweredAt || this.#limit <= FIRST) return
+    this.#limit = Math.max(FIRST, this.#limit * factor)
     this.#loweredAt = endedAt
   }
 

@@ -55,22 +55,26 @@ it('reaches what an idle API bears within a few rounds', () => {
   expect(values.at(-1)).toBe(64)
 })
 
-it.each(['refused', 'failed'] as const)('falls to two requests while all of them are %s, and rises again', (how) => {
+it.each(['refused', 'failed'] as const)('falls to eight requests while all of them are %s, and rises again', (how) => {
   const limit = new AdaptiveLimit(64)
+  driven(limit, { capacity: 100, ms: 20 }, 100)
+  expect(limit.value).toBe(64)
   driven(limit, { capacity: 100, ms: 20, ending: () => how }, 1_000)
-  expect(limit.value).toBe(2)
+  expect(limit.value).toBe(8)
   driven(limit, { capacity: 100, ms: 20 }, 2_000)
   expect(limit.value).toBe(64)
 })
 
 it('counts what a round of requests shows once', () => {
   const limit = new AdaptiveLimit(64)
-  for (let request = 0; request < 8; request++) {
-    limit.ended({ how: 'refused', beganAt: request, endedAt: 100 + request, sort: 'GET backends', isWanted: true })
+  driven(limit, { capacity: 100, ms: 20 }, 100)
+  const refused = (beganAt: number, endedAt: number): void => {
+    limit.ended({ how: 'refused', beganAt, endedAt, sort: 'GET backends', isWanted: true })
   }
-  expect(limit.value).toBe(4)
-  limit.ended({ how: 'refused', beganAt: 101, endedAt: 200, sort: 'GET backends', isWanted: true })
-  expect(limit.value).toBe(2)
+  for (let request = 0; request < 64; request++) refused(100 + request, 200 + request)
+  expect(limit.value).toBe(32)
+  refused(201, 300)
+  expect(limit.value).toBe(16)
 })
 
 it('does not rise while nobody waits', () => {
