@@ -13,3 +13,17 @@ const TROUBLE: ReadonlySet<ApiErrorCode> = new Set([
 export function isAccountWide(error: unknown): error is ApiError {
   return error instanceof ApiError && TROUBLE.has(error.code)
 }
+
+/** Failures of the process, the key or a whole collection, which are reported in the same way wherever they occur. */
+const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set([
+  'NotLeader',
+  'Aborted',
+  'Suspended',
+  'Unauthorized',
+  'Unlistable',
+])
+
+/** Whether a call failed for a reason of its own, which whoever made the call may report in words of its own. */
+export function isOfThisCall(error: unknown): error is ApiError {
+  return error instanceof ApiError && !ELSEWHERE.has(error.code)
+}

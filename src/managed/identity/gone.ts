@@ -1,7 +1,6 @@
-import { ApiError, type ApiErrorCode } from '../../api/errors.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
-import { isAccountWide } from '../accounts/account-wide.ts'
+import { isAccountWide, isOfThisCall } from '../accounts/account-wide.ts'
 import { isDeleting } from '../cr.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -59,7 +58,7 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
   try {
     await run.session.cache.ensureListed(collection, { since })
   } catch (error) {
-    if (!isDeleting(run.cr) || !(error instanceof ApiError) || ELSEWHERE.has(error.code)) throw error
+    if (!isDeleting(run.cr) || !isOfThisCall(error)) throw error
     if (isAccountWide(error)) run.session.reportFailure(error)
     const message =
       `${error.message}: only that list shows whether ${id} is gone. Let the API key list ${collection.path}, or set ` +
@@ -69,14 +68,6 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
 }
 
 const LIST_AGAIN_MS = 10_000
-/** These errors concern more than one list, or are reported in the same way wherever they occur. */
-const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set([
-  'NotLeader',
-  'Aborted',
-  'Suspended',
-  'Unauthorized',
-  'Unlistable',
-])
 
 /** Notes that a create was just answered with this id: reads may lag behind it. */
 export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {

@@ -1,8 +1,7 @@
-import { ApiError } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedBehind, notedTime } from '../../util/noted-time.ts'
 import { timeInMs } from '../../util/rfc3339.ts'
-import { isAccountWide } from '../accounts/account-wide.ts'
+import { isAccountWide, isOfThisCall } from '../accounts/account-wide.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import type { Fields } from '../descriptor/fields.ts'
@@ -47,7 +46,7 @@ export function announceRotation({ context, cr, descriptor, memory }: Reconcilia
  */
 export function noteRotationFailure(run: Reconciliation, error: unknown): boolean {
   const isRefused = error instanceof TerminalError || (error instanceof WaitError && PAUSES.has(error.code))
-  if (!isRefused && !(error instanceof ApiError && !ELSEWHERE.has(error.code))) return false
+  if (!isRefused && !isOfThisCall(error)) return false
   if (isAccountWide(error)) run.session.reportFailure(error)
   const { cr, context, memory } = run
   const failures = (memory.rotation.failure?.failures ?? 0) + 1
@@ -63,8 +62,6 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
 
 /** Reasons for which a create waits because earlier ones failed. */
 const PAUSES: ReadonlySet<string> = new Set([reasons.AnswerRefused, reasons.ApiError])
-
-const ELSEWHERE: ReadonlySet<string> = new Set(['NotLeader', 'Aborted', 'Unauthorized', 'Suspended', 'Unlistable'])
 
 /** Status fields, conditions and next poll that follow from the time of the next rotation. */
 export interface RotationReport {
