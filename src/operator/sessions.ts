@@ -5,8 +5,8 @@ import type { ObjectKeys } from '../api/object-index.ts'
 import { RateBudget } from '../api/rate-budget.ts'
 import type { Collection } from '../api/types.ts'
 import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
+import { countHeld, isHolding } from '../managed/accounts/resync.ts'
 import { LiveSession, type SessionConfig } from '../managed/accounts/session.ts'
-import { type CustomResource, isDeleting, statusOf } from '../managed/cr.ts'
 import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
@@ -90,12 +90,7 @@ export function sessionFactory(
       clock,
       fingerprints,
       keysOf,
-      knownObjects: (counts) => {
-        return store.membersOf(key).filter((cr) => {
-          const collection = kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
-          return isHolding(cr) && collection !== undefined && counts(collection)
-        }).length
-      },
+      knownObjects: (counts) => countHeld(kinds, store.membersOf(key), counts),
       isHeld: (id) => {
         const holder = store.holderOf(key, id)
         return holder !== undefined && isHolding(holder)
@@ -109,8 +104,4 @@ export function sessionFactory(
 /** Another key or address is another caller; changed limits are not. */
 function isSameCaller(former: SessionConfig | undefined, { baseURL, apiKey }: SessionConfig): boolean {
   return former?.baseURL === baseURL && former.apiKey === apiKey
-}
-
-function isHolding(cr: CustomResource): boolean {
-  return statusOf(cr).id !== undefined && !isDeleting(cr)
 }

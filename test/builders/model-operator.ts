@@ -5,8 +5,9 @@ import type { AccountKey } from '../../src/managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../src/managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../src/managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../src/managed/accounts/registry.ts'
+import { countHeld } from '../../src/managed/accounts/resync.ts'
 import { LiveSession, type SessionConfig } from '../../src/managed/accounts/session.ts'
-import { isDeleting, statusOf } from '../../src/managed/cr.ts'
+import { isDeleting } from '../../src/managed/cr.ts'
 import { Fingerprints } from '../../src/managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { CompanionWatches } from '../../src/managed/outputs/companion-watches.ts'
@@ -111,13 +112,7 @@ export function startModelOperator(
         clock,
         fingerprints: FINGERPRINTS,
         keysOf: objectKeys(kinds),
-        knownObjects: (counts) => {
-          return store.membersOf(key).filter((cr) => {
-            const collection = kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
-            const isHolding = statusOf(cr).id !== undefined && !isDeleting(cr)
-            return isHolding && collection !== undefined && counts(collection)
-          }).length
-        },
+        knownObjects: (counts) => countHeld(kinds, store.membersOf(key), counts),
         isHeld: held,
         recheck: () => accountController.enqueue(key, 'poll'),
       })

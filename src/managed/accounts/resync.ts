@@ -1,9 +1,19 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
-import { type CustomResource, hasFinalizer, heldIds, nameOf, shortName, statusOf, unresolvedAttempt } from '../cr.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  heldIds,
+  isDeleting,
+  nameOf,
+  shortName,
+  statusOf,
+  unresolvedAttempt,
+} from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { ownCollections } from '../descriptor/own-collections.ts'
 import { type Marker, markerOf } from '../identity/marker.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
 import type { AccountContext } from './account-context.ts'
 import type { LiveSession } from './session.ts'
 
@@ -89,6 +99,23 @@ export function countMissing(
     if (session.cache.get(collection, id)?.object === undefined) missing++
   }
   return { known, missing, unknown }
+}
+
+/** How many objects `members` hold in collections that `counts`, without those that are being deleted. */
+export function countHeld(
+  kinds: KindsRegistry,
+  members: readonly CustomResource[],
+  counts: (collection: Collection) => boolean,
+): number {
+  return members.filter((cr) => {
+    const collection = kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
+    return isHolding(cr) && collection !== undefined && counts(collection)
+  }).length
+}
+
+/** Whether the CR holds an object that it is to keep. */
+export function isHolding(cr: CustomResource): boolean {
+  return statusOf(cr).id !== undefined && !isDeleting(cr)
 }
 
 /** A marked object whose CR is gone. Only reported: whether to delete it is for people to decide. */
