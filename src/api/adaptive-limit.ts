@@ -60,10 +60,11 @@ export class AdaptiveLimit {
       this.#lower(0.5, beganAt, endedAt)
       return
     }
+    const ms = endedAt - beganAt
     const times = this.#timesOf(sort)
-    times.add(endedAt - beganAt)
+    times.add(ms)
     // Doubling ends with the first slow answer: the mean shows it a round later, when the limit is twice as high.
-    if (times.isSlow(times.last)) this.#isDoubling = false
+    if (times.isSlow(ms)) this.#isDoubling = false
     if (times.isSlow(times.mean)) this.#lower(0.8, beganAt, endedAt)
     else if (isWanted) this.#limit = Math.min(this.#most, this.#limit + (this.#isDoubling ? 1 : 1 / this.#limit))
   }
@@ -91,7 +92,6 @@ export class AdaptiveLimit {
 
 /** How long requests of one sort take. Milliseconds. */
 class Times {
-  last = 0
   mean = Number.NaN
   #quickest = Number.POSITIVE_INFINITY
   #quickestBefore = Number.POSITIVE_INFINITY
@@ -102,7 +102,6 @@ class Times {
   }
 
   add(ms: number): void {
-    this.last = ms
     this.mean = Number.isNaN(this.mean) ? ms : this.mean + WEIGHT * (ms - this.mean)
     this.#quickest = Math.min(this.#quickest, ms)
   }
