@@ -21,8 +21,11 @@ const BOUND_MS = 20 * 60_000
  * remaining time.
  */
 const MOST_WRITES = 2_000
-/** Two resyncs of the whole account; then the same time again, in which nothing may be written. */
-const LOOKS_MS = 130_000
+/**
+ * One resync of the whole account, which is due every minute but for jitter; then the same time again, in which nothing
+ * may be written.
+ */
+const LOOKS_MS = 75_000
 
 /** The API's objects before there were resources, by collection. */
 type Baseline = ReadonlyMap<string, ReadonlySet<string>>
