@@ -3,29 +3,7 @@ import { emulatorCommand } from '../../src/cli/emulator.ts'
 import { leftoversCommand } from '../../src/cli/leftovers.ts'
 import { operatorCommand } from '../../src/cli/operator.ts'
 import { probeCommand } from '../../src/cli/probe.ts'
-import { at, find, HELMS, MODES, merged, type Rendered, render, type Values, valuesAt } from './support/helm.ts'
-import { aroundCases } from './support/value-cases/around.ts'
-import { operatorCases } from './support/value-cases/operator.ts'
-
-/** Operator flags without a value in the chart, and why. */
-const WITHOUT_VALUE: Readonly<Record<string, string>> = {
-  '--kubeconfig': 'a Pod reaches its cluster by its service account; operator.extraArgs for another one',
-  '--context': 'goes with --kubeconfig',
-  '--namespace': 'the release is in it: POD_NAMESPACE',
-  '--release': 'ends the operator: a command for people (docs/leaving.md)',
-  '--release-timeout': 'goes with --release',
-}
-
-it('sets every flag of the operator from a value', async () => {
-  const set = new Set<string>()
-  for (const { path, to, beside } of [...operatorCases, ...aroundCases]) {
-    const values = merged(merged(MODES.cluster, beside ?? {}), valuesAt(path, to))
-    for (const argument of argumentsOf(await render(4, values), 'Deployment', 'culvert')) set.add(flagOf(argument))
-  }
-  const flags = operatorCommand().options.map(({ long }) => long ?? '')
-  expect(flags.filter((flag) => !set.has(flag) && WITHOUT_VALUE[flag] === undefined)).toEqual([])
-  expect(Object.keys(WITHOUT_VALUE).filter((flag) => set.has(flag) && flag !== '--context')).toEqual([])
-})
+import { argumentsOf, HELMS, MODES, merged, render, type Values } from './support/helm.ts'
 
 it('starts every program with arguments that it accepts', async () => {
   const values: Values = {
@@ -68,12 +46,3 @@ it('has the operator’s own defaults', async () => {
   command.parseOptions(args)
   expect(command.opts()).toEqual({ ...own, listen: '0.0.0.0:8080' })
 })
-
-function argumentsOf(objects: readonly Rendered[], kind: string, name: string, container = 0): readonly string[] {
-  const path = kind === 'Pod' ? 'spec' : 'spec.template.spec'
-  return (at(find(objects, kind, name), `${path}.containers.${container}.args`) ?? []) as readonly string[]
-}
-
-function flagOf(argument: string): string {
-  return argument.split('=', 1)[0] ?? ''
-}

@@ -2,7 +2,18 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chartValues, settable } from '../../scripts/chart-values.ts'
-import { find, HELMS, MODES, merged, type Rendered, render, type Values, valuesAt } from './support/helm.ts'
+import { operatorCommand } from '../../src/cli/operator.ts'
+import {
+  argumentsOf,
+  find,
+  HELMS,
+  MODES,
+  merged,
+  type Rendered,
+  render,
+  type Values,
+  valuesAt,
+} from './support/helm.ts'
 import { CHART } from './support/paths.ts'
 import { aroundCases } from './support/value-cases/around.ts'
 import type { Sight, ValueCase } from './support/value-cases/case.ts'
@@ -13,6 +24,15 @@ type Major = (typeof HELMS)[number]
 
 /** Values whose effect another test checks: that of the CRDs. */
 const ELSEWHERE = ['crds.install', 'crds.keep']
+
+/** Operator flags without a value in the chart, and why. */
+const WITHOUT_VALUE: Readonly<Record<string, string>> = {
+  '--kubeconfig': 'a Pod reaches its cluster by its service account; operator.extraArgs for another one',
+  '--context': 'goes with --kubeconfig',
+  '--namespace': 'the release is in it: POD_NAMESPACE',
+  '--release': 'ends the operator: a command for people (docs/leaving.md)',
+  '--release-timeout': 'goes with --release',
+}
 
 /** Each value is seen with both Helms, one in each mode if it has both: how they render does not depend on the mode. */
 const RENDERED_BY = { cluster: 4, namespaces: 3 } as const satisfies Readonly<Record<keyof typeof MODES, Major>>
@@ -27,6 +47,20 @@ describe.each(modes)('with one operator for the %s mode', (mode) => {
   })
 })
 
+it('sets every flag of the operator from a value', async () => {
+  const set = new Set<string>()
+  for (const { path, to, beside } of [...operatorCases, ...aroundCases]) {
+    const objects = await remembered(
+      RENDERED_BY.cluster,
+      merged(merged(MODES.cluster, beside ?? {}), valuesAt(path, to)),
+    )
+    for (const argument of argumentsOf(objects, 'Deployment', 'culvert')) set.add(flagOf(argument))
+  }
+  const flags = operatorCommand().options.map(({ long }) => long ?? '')
+  expect(flags.filter((flag) => !set.has(flag) && WITHOUT_VALUE[flag] === undefined)).toEqual([])
+  expect(Object.keys(WITHOUT_VALUE).filter((flag) => set.has(flag) && flag !== '--context')).toEqual([])
+})
+
 it('describes every value', async () => {
   const values = settable(chartValues(await readFile(join(CHART, 'values.yaml'), 'utf8')))
   const paths = values.map(({ path }) => path).filter((path) => !ELSEWHERE.includes(path))
@@ -38,7 +72,7 @@ it('describes every value', async () => {
 async function expectEffect(major: Major, mode: keyof typeof MODES, each: ValueCase): Promise<void> {
   const beside = merged(MODES[mode], each.beside ?? {})
   const without = await remembered(major, beside)
-  const having = await render(major, merged(beside, valuesAt(each.path, each.to)))
+  const having = await remembered(major, merged(beside, valuesAt(each.path, each.to)))
   for (const sight of each.sees) {
     expectSight(having, sight)
     expect(() => expectSight(without, sight), 'is so without the value').toThrow()
@@ -57,9 +91,14 @@ function expectSight(objects: readonly Rendered[], { kind, name, namespace, like
 
 const renders = new Map<string, Promise<readonly Rendered[]>>()
 
+/** The same values are rendered once: each render is a process. */
 function remembered(major: Major, values: Values): Promise<readonly Rendered[]> {
   const key = JSON.stringify([major, values])
   const known = renders.get(key) ?? render(major, values)
   renders.set(key, known)
   return known
+}
+
+function flagOf(argument: string): string {
+  return argument.split('=', 1)[0] ?? ''
 }

@@ -145,28 +145,27 @@ test(
   },
 )
 
-test(
-  'a namespace whose Secrets are gone before the operator runs again is still deleted completely',
-  PATIENCE,
-  async () => {
-    await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
-    const manifests = await quickstart(world)
-    const first = await left(world)
-    for (const manifest of manifests) await apply(world, manifest)
-    await allReady(world, manifests)
-    await world.operator.kill()
+test('a namespace whose Secrets are gone before the operator runs again is still deleted completely', {
+  ...PATIENCE,
+  tags: 'nightly',
+}, async () => {
+  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
+  const manifests = await quickstart(world)
+  const first = await left(world)
+  for (const manifest of manifests) await apply(world, manifest)
+  await allReady(world, manifests)
+  await world.operator.kill()
 
-    await world.kube.delete(namespaceType, { name: world.namespace })
-    await until('the Secrets are gone and the resources are to go', async () => {
-      const deleting = (await remaining(world)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
-      return deleting.length === namespaced(manifests) && (await secretNames(world, world.namespace)).length === 0
-    })
-    const before = world.mark()
+  await world.kube.delete(namespaceType, { name: world.namespace })
+  await until('the Secrets are gone and the resources are to go', async () => {
+    const deleting = (await remaining(world)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    return deleting.length === namespaced(manifests) && (await secretNames(world, world.namespace)).length === 0
+  })
+  const before = world.mark()
 
-    await world.startOperator()
-    await namespaceGone(world)
-    expect(await left(world)).toEqual(first)
-    const others = world.writes(before).filter(({ method, status }) => method !== 'DELETE' || status !== 204)
-    expect(others).toEqual([])
-  },
-)
+  await world.startOperator()
+  await namespaceGone(world)
+  expect(await left(world)).toEqual(first)
+  const others = world.writes(before).filter(({ method, status }) => method !== 'DELETE' || status !== 204)
+  expect(others).toEqual([])
+})

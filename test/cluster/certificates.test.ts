@@ -111,7 +111,7 @@ test('a custom domain shows the records to create, and is Ready once they exist,
   expect(asked).toHaveLength(1)
 })
 
-test('an internal error of the service is waited out and recovers by itself', async () => {
+test('an internal error of the service is waited out and recovers by itself', { tags: 'nightly' }, async () => {
   await using world = await openBehind()
   world.emulator.admin.addFault({ type: 'certificate', domain: 'shop.tunnel.example', errorCode: 'INTERNAL_ERROR' })
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.tunnel.example', ...managed })

@@ -146,7 +146,7 @@ describe('a control plane', () => {
     await kubectl('delete', 'namespace', 'survivor', '--timeout=60s')
   })
 
-  it('reports that its port was taken while the apiserver was down', async () => {
+  it('reports that its port was taken while the apiserver was down', { tags: 'nightly' }, async () => {
     await using other = await startControlPlane({ controllers: [] })
     await other.killApiserver()
     const intruder = createServer((socket) => socket.destroy()).listen(Number(new URL(other.server).port), '127.0.0.1')
@@ -168,14 +168,14 @@ describe('the owner of a control plane', () => {
     await expectNothingLeft(owned.kubeconfigPath, owned.pids)
   })
 
-  it('ends the control plane on Ctrl-C', async () => {
+  it('ends the control plane on Ctrl-C', { tags: 'nightly' }, async () => {
     const { owner, owned, exit } = await startOwner('wait')
     owner.kill('SIGINT')
     await exit
     await expectNothingLeft(owned.kubeconfigPath, owned.pids)
   })
 
-  it('ends the control plane even if it never stopped it', async () => {
+  it('ends the control plane even if it never stopped it', { tags: 'nightly' }, async () => {
     const { owned, exit } = await startOwner('end')
     expect(await exit).toEqual([0, null])
     await expectNothingLeft(owned.kubeconfigPath, owned.pids)
@@ -258,7 +258,7 @@ describe('the controlplane command', () => {
     expect(existsSync(dirname(kubeconfig))).toBe(false)
   })
 
-  it('cleans up when the shell that started it is killed', async () => {
+  it('cleans up when the shell that started it is killed', { tags: 'nightly' }, async () => {
     const shell = spawn('sh', ['-c', `"${process.execPath}" "${MAIN}"; :`], { stdio: ['ignore', 'pipe', 'ignore'] })
     const kubeconfig = await kubeconfigPrinted(shell.stdout)
     expect(existsSync(kubeconfig)).toBe(true)

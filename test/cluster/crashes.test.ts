@@ -10,6 +10,7 @@ const cases = casesTitled('minimal')
 const timeout = 600_000
 
 test('an operator killed before and after each Kubernetes write creates one object of every kind', {
+  tags: 'nightly',
   timeout,
 }, async () => {
   const kills = await killsAt(cases, (...way) => new KubeGate('write, then answer', ...way))

@@ -113,6 +113,7 @@ test('a resource deleted while the operator is down, killed at any step, leaves 
 })
 
 test('a resource deleted while the operator is at any step leaves nothing behind', {
+  tags: 'nightly',
   timeout: 600_000,
 }, async () => {
   // Requests are held, none is given up.

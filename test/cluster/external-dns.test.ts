@@ -81,6 +81,7 @@ function statusOf({ status }: Resource) {
 const asked = { dns: { endpoint: true } }
 
 test('without the CRD of ExternalDNS the domain works and reports it; once it is installed, the records follow', {
+  tags: 'nightly',
   timeout: 240_000,
 }, async () => {
   await using world = await open()
@@ -256,7 +257,9 @@ test('the records of a deleted resource are garbage-collected; those of a retain
   ])
 })
 
-test('without --dns-endpoints published records are left alone, and a retained resource waits with its own', async () => {
+test('without --dns-endpoints published records are left alone, and a retained resource waits with its own', {
+  tags: 'nightly',
+}, async () => {
   await installCRD()
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, dnsRights: true, operator: false })
   await world.startOperator(FLAGS)
@@ -294,7 +297,7 @@ test('without --dns-endpoints published records are left alone, and a retained r
   expect((await endpointNamed(world, 'retained'))?.metadata.ownerReferences ?? []).toEqual([])
 })
 
-test('a domain taken off the list keeps its published records until the field goes', async () => {
+test('a domain taken off the list keeps its published records until the field goes', { tags: 'nightly' }, async () => {
   await installCRD()
   await using world = await open()
   await world.operator.stop()

@@ -64,7 +64,9 @@ test('of two operators one works; told to stop, it hands over before the Lease e
   expect(posts(world, mark)).toHaveLength(1)
 })
 
-test('a leader that is killed while its creates are answered leaves each object once', async () => {
+test('a leader that is killed while its creates are answered leaves each object once', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open({ leaderElect: true, flags: SHORT })
   const leader = world.operator
   const standby = await world.startOperator([], 'serving')

@@ -163,7 +163,7 @@ test('after a release, resources and their namespace can be deleted without an o
   expect(world.journal(mark)).toEqual([])
 })
 
-test('a release waits for the leading operator, names it, and gives up', async () => {
+test('a release waits for the leading operator, names it, and gives up', { tags: 'nightly' }, async () => {
   await using world = await World.open({ leaderElect: true, flags: LONG })
   await world.apply('Backend', 'web', tunnels)
   const before = await world.ready('Backend', 'web')
@@ -181,7 +181,7 @@ test('a release waits for the leading operator, names it, and gives up', async (
   expect((await world.get('Backend', 'web'))?.metadata.finalizers ?? []).toEqual([])
 })
 
-test('a release killed in the middle is completed by the next one', async () => {
+test('a release killed in the middle is completed by the next one', { tags: 'nightly' }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true })
   const names = ['one', 'two', 'three']

@@ -155,7 +155,9 @@ test('a namespace with its own Roles is deleted on both sides without a manual s
   expect(await objects(roles.world)).toEqual([])
 })
 
-test('a namespace with its own Roles that was deleted while no operator ran goes too', async () => {
+test('a namespace with its own Roles that was deleted while no operator ran goes too', {
+  tags: 'nightly',
+}, async () => {
   await using roles = await Roles.open(true)
   await roles.fill()
   await roles.kill()
@@ -200,7 +202,9 @@ test('a release frees the RoleBinding too, and completes the deletion of a names
   await roles.namespaceGone()
 })
 
-test('without the hold a namespace with its own Roles hangs until an administrator releases it', async () => {
+test('without the hold a namespace with its own Roles hangs until an administrator releases it', {
+  tags: 'nightly',
+}, async () => {
   await using roles = await Roles.open(false)
   await roles.fill()
   const { kube, namespace } = roles.world

@@ -182,7 +182,10 @@ test('a finished command is deleted after its time to live', async () => {
   await world.gone('TunnelSessionCommand', 'stop')
 })
 
-test('a release reads accounts again that change while it frees them', { timeout: 300_000 }, async () => {
+test('a release reads accounts again that change while it frees them', {
+  tags: 'nightly',
+  timeout: 300_000,
+}, async () => {
   await using cluster = await startOwnCluster()
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', leaderElect: true })

@@ -63,7 +63,7 @@ test('over two years the certificate held is valid at every moment, and a server
   expect(life.operator.bugs).toEqual([])
 })
 
-test('the server and the client judge by the simulated time, to the second', async () => {
+test('the server and the client judge by the simulated time, to the second', { tags: 'nightly' }, async () => {
   await using life = await CertificateLife.begin({ [USER]: user, [HOST]: host })
   const [certificate, hostCertificate] = [await life.secret.now(), await life.configMap.now()]
   const { validAfter, validBefore } = life.read(certificate)
@@ -89,9 +89,10 @@ test('the server and the client judge by the simulated time, to the second', asy
   expect(late.stderr).toContain('Certificate invalid: expired')
 })
 
-test.each([500, 403])(
-  'a renewal answered with %s immediately shows in a condition, an Event and metrics, and stays Ready until expiry',
-  async (status) => {
+for (const [status, ...tags] of [[500, 'nightly'], [403]] as const) {
+  test(`a renewal answered with ${status} immediately shows in a condition, an Event and metrics, and stays Ready until expiry`, {
+    tags,
+  }, async () => {
     await using life = await CertificateLife.begin({ [USER]: user, [HOST]: host })
     const { clock, world } = life
     const { at } = await nextRenewal(life)
@@ -141,8 +142,8 @@ test.each([500, 403])(
     const renewed = { certificate: await life.secret.now(), hostCertificate: await life.configMap.now() }
     expect(await life.login({ at: clock.now(), ...renewed })).toMatchObject({ code: 0 })
     expect(life.operator.bugs).toEqual([])
-  },
-)
+  })
+}
 
 /** The certificate whose renewal comes first, and when. */
 async function nextRenewal(life: CertificateLife): Promise<{ readonly kind: Kind; readonly at: number }> {

@@ -125,7 +125,9 @@ test('the old authority stays while an unmanaged edge uses it, also after a cras
   expect(await held()).toEqual([cr.status?.id])
 })
 
-test('a process killed at any request of a replacement leaves one authority, used by the edge', async () => {
+test('a process killed at any request of a replacement leaves one authority, used by the edge', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   const pems = [caPem, partnerCaPem]
   await world.apply('CertificateAuthority', 'staff', { caPEM: pems[0] })

@@ -59,13 +59,14 @@ async function openedWith(world: World, kind: string, token: string): Promise<bo
   return (await new EmulatorClient(world.emulator.url, token).get('/ip_policies')).status === 200
 }
 
-test.each([
+for (const [kind, path, ...tags] of [
   ['APIKey', 'api_keys'],
-  ['TunnelCredential', 'credentials'],
-])(
-  'a user of the token of a %s is never refused while it is rotated and the operator is killed repeatedly',
-  { timeout },
-  async (kind, path) => {
+  ['TunnelCredential', 'credentials', 'nightly'],
+] as const) {
+  test(`a user of the token of a ${kind} is never refused while it is rotated and the operator is killed repeatedly`, {
+    timeout,
+    tags,
+  }, async () => {
     await using world = await World.open()
     const others = (await world.remote(path)).length
     await world.apply(kind, 'ci', { rotation: { interval: '3s', overlap: '1s' } })
@@ -88,8 +89,8 @@ test.each([
     expect(client.failures).toEqual([])
     expect(client.tokens.length).toBeGreaterThanOrEqual(11)
     expect(new Set(client.tokens).size).toBe(client.tokens.length)
-  },
-)
+  })
+}
 
 test('an Account that rotates its own key keeps working, and no call of the operator is ever refused', {
   timeout,

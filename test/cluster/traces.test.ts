@@ -104,7 +104,10 @@ test('a refusal is an error with its code, and a reconcile without work is not e
   for (const look of looks) expect(childrenOf(spans, look)).not.toEqual([])
 })
 
-test('a receiver that refuses or is missing has no effect, and is reported once', { timeout }, async () => {
+test('a receiver that refuses or is missing has no effect, and is reported once', {
+  tags: 'nightly',
+  timeout,
+}, async () => {
   await using receiver = await OtlpReceiver.start()
   receiver.status = 400
   await using world = await World.open({ flags: ['--otlp-endpoint', receiver.url] })

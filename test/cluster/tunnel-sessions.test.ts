@@ -132,6 +132,7 @@ const SESSIONS = 300
 const PAGE = 100
 
 test('three hundred sessions cost two writes each, and replacing a tenth of them costs that tenth and pages', {
+  tags: 'nightly',
   timeout: 180_000,
 }, async () => {
   const { world, token } = await openWorld({ operator: false })

@@ -39,27 +39,29 @@ test('a change made while the apiserver was down for 20 s is handled', {
   expect(process.kill(pid, 0)).toBe(true)
 })
 
-test.each([
-  { where: 'in the stream', end: (watch: OpenWatch) => watch.expire(), isAsked: false },
-  { where: 'when it is opened again', end: (watch: OpenWatch) => watch.reset(), isAsked: true },
-])('a change that a watch missed before a 410 $where is handled', async ({ end, isAsked }) => {
-  await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
-  await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, ...PATIENT] })
-  const changes = await Changes.prepare(world)
-  const watches = stallAll(proxy)
-  await changes.make()
-  await untilMissed(watches)
-  const compacted = Number((await world.kube.list(typeOf('Account'), { namespace: world.namespace })).resourceVersion)
-  const expired = proxy.intercept((request) => {
-    const isOld = isWatch(request) && Number(request.query.get('resourceVersion')) < compacted
-    return isOld ? { type: 'answer', status: 410, reason: 'Expired' } : undefined
+for (const { where, end, isAsked, tags } of [
+  { where: 'in the stream', end: (watch: OpenWatch) => watch.expire(), isAsked: false, tags: ['nightly'] },
+  { where: 'when it is opened again', end: (watch: OpenWatch) => watch.reset(), isAsked: true, tags: [] },
+]) {
+  test(`a change that a watch missed before a 410 ${where} is handled`, { tags }, async () => {
+    await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
+    await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, ...PATIENT] })
+    const changes = await Changes.prepare(world)
+    const watches = stallAll(proxy)
+    await changes.make()
+    await untilMissed(watches)
+    const compacted = Number((await world.kube.list(typeOf('Account'), { namespace: world.namespace })).resourceVersion)
+    const expired = proxy.intercept((request) => {
+      const isOld = isWatch(request) && Number(request.query.get('resourceVersion')) < compacted
+      return isOld ? { type: 'answer', status: 410, reason: 'Expired' } : undefined
+    })
+    for (const watch of watches) end(watch)
+    await changes.expectActedOn()
+    expect(expired.requests.length).toBe(isAsked ? watches.length : 0)
   })
-  for (const watch of watches) end(watch)
-  await changes.expectActedOn()
-  expect(expired.requests.length).toBe(isAsked ? watches.length : 0)
-})
+}
 
-test('a change whose frame broke with the connection is handled', async () => {
+test('a change whose frame broke with the connection is handled', { tags: 'nightly' }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, ...PATIENT] })
   const changes = await Changes.prepare(world)

@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { KUBERNETES_VERSION } from '../../../controlplane/build.ts'
 import { until } from '../../cluster/support/wait.ts'

@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
 import { until } from '../../cluster/support/wait.ts'

@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { cp, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'

@@ -121,3 +121,14 @@ export function find(
     )
   })
 }
+
+/** Arguments of a container of a Pod or of an object with a template for one. */
+export function argumentsOf(
+  objects: readonly Rendered[],
+  kind: string,
+  name: string,
+  container = 0,
+): readonly string[] {
+  const path = kind === 'Pod' ? 'spec' : 'spec.template.spec'
+  return (at(find(objects, kind, name), `${path}.containers.${container}.args`) ?? []) as readonly string[]
+}

@@ -76,17 +76,16 @@ async function holdEvents(world: World, proxy: KubeProxy): Promise<Interception>
 }
 
 const unanswered = [
-  { title: 'creates', match: { method: 'POST', every: true }, withEvents: false },
-  { title: 'requests to the API', match: { every: true }, withEvents: false },
-  { title: 'requests to the API and Events', match: { every: true }, withEvents: true },
+  { title: 'creates', match: { method: 'POST', every: true }, withEvents: false, tags: ['nightly'] },
+  { title: 'requests to the API', match: { every: true }, withEvents: false, tags: ['nightly'] },
+  { title: 'requests to the API and Events', match: { every: true }, withEvents: true, tags: [] },
 ]
 
-test.each(unanswered)(
-  'a leader whose $title never get an answer releases the Lease when told to stop, and ends',
-  {
+for (const { title, match, withEvents, tags } of unanswered) {
+  test(`a leader whose ${title} never get an answer releases the Lease when told to stop, and ends`, {
     timeout,
-  },
-  async ({ title, match, withEvents }) => {
+    tags,
+  }, async () => {
     await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
     await using world = await World.open({ leaderElect: true, flags: TIMES, operator: false })
     const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])
@@ -113,5 +112,5 @@ test.each(unanswered)(
     for (const name of namesOf('held')) await world.ready('Backend', name, 90_000)
     const [objects, crs] = [await world.remote('backends/tunnel_group'), await world.list('Backend')]
     expect(objects.map(({ id: own }) => own).toSorted()).toEqual(crs.map(({ status }) => status?.id).toSorted())
-  },
-)
+  })
+}

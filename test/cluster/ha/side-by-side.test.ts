@@ -54,6 +54,7 @@ async function orphanCount(world: World): Promise<unknown> {
 }
 
 test('two installations with separate namespaces, the same manifests and one account never touch each other’s objects', {
+  tags: 'nightly',
   timeout,
 }, async () => {
   await using blue = await World.open({ leaderElect: true, flags: ['--name', 'blue'] })

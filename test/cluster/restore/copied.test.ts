@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { expect, test } from 'vitest'
 import { type Resource, typeOf, World } from '../support/world.ts'
 import {

@@ -81,6 +81,7 @@ test('two clusters with different installation ids and the same manifests leave 
 })
 
 test('of two clusters with one installation id, the newer gets the objects; the older reports it and deletes none', {
+  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   await using old = await World.open({ flags: ['--installation', 'shop'] })

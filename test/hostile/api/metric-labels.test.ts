@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { STATUS_CODES } from 'node:http'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type Front, HostileAPI } from '../../builders/hostile-api.ts'

@@ -130,7 +130,9 @@ test('no salt that follows from what is public explains a fingerprint; only the 
   expect(notes).toContain(printUnder(await saltOf(world), uid))
 })
 
-test('fingerprints depend on the whole salt, and the same installation never makes a salt twice', async () => {
+test('fingerprints depend on the whole salt, and the same installation never makes a salt twice', {
+  tags: 'nightly',
+}, async () => {
   await using world = await openWorld()
   const notes = [await notedAnew(world)]
   const salt = await saltOf(world)

@@ -72,6 +72,7 @@ function idOf({ status }: Resource): string {
 }
 
 test('a viewer of a namespace cannot pick a PIN, a short key or a token out of a million guesses', {
+  tags: 'nightly',
   timeout: 600_000,
 }, async () => {
   await using world = await World.open({ emulator: { apiKey: KEY } })

@@ -293,7 +293,9 @@ describe('resources that limits no longer allow', () => {
   )
 })
 
-test('a team with a share of the request budget stays within it and leaves the rest to others', async () => {
+test('a team with a share of the request budget stays within it and leaves the rest to others', {
+  tags: 'nightly',
+}, async () => {
   const perMinute = 60
   const many = 40
   const blog = await tenant('blog')
