@@ -1,14 +1,8 @@
-import type { RemoteObject } from '../../api/types.ts'
-import { timeInMs } from '../../util/rfc3339.ts'
-import { type CustomResource, heldIds, internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
-import type { CommonStatus } from '../descriptor/common.ts'
-import { REMOTE_ID } from '../names.ts'
+import { type CustomResource, internalOf, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { ProtocolTimes } from '../reconcile/context.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import type { Attempt } from './attempt.ts'
 import type { Answer, IdentityMemory } from './identity-memory.ts'
-import { isNamesake, type Marker, markerOf, PLACEHOLDER_NONCE } from './marker.ts'
-import { isSealed, parseOwnership, type Seal } from './ownership.ts'
 
 /**
  * The next step of the create protocol. The API has no idempotency keys, so "exactly one object at rest" takes a
@@ -78,88 +72,4 @@ function nextScan({ firstScanAt, unknownUntil = 0 }: AttemptMemory, { now, leadi
 
 function isFor(memory: { readonly nonce: string; readonly number: number }, attempt: Attempt): boolean {
   return memory.nonce === attempt.nonce && memory.number === attempt.number
-}
-
-/** Objects that this very create made: installation, UID and nonce are ours. Oldest first; that one is kept. */
-export function createdBy(
-  objects: Iterable<RemoteObject>,
-  own: { readonly installation: string; readonly uid: string; readonly nonce: string },
-): readonly RemoteObject[] {
-  return byAge(objects, (marker) => {
-    return marker.installation === own.installation && marker.uid === own.uid && marker.nonce === own.nonce
-  })
-}
-
-/**
- * Objects with the marker of the CR of this UID that its status does not know: copies left by a late or duplicated
- * POST.
- */
-export function copiesOf(
-  objects: Iterable<RemoteObject>,
-  uid: string,
-  status: CommonStatus,
-  installation: string,
-): readonly RemoteObject[] {
-  const known = new Set(heldIds(status))
-  return byAge(objects, (marker, object) => {
-    return marker.installation === installation && marker.uid === uid && !known.has(object.id)
-  })
-}
-
-/**
- * Objects that a CR of the same kind, namespace and name left in the account. The CR came back without its status
- * (restored from a backup, or created again by GitOps), so they are its own. Newest last; that one is taken.
- */
-export function recoverable(
-  objects: Iterable<RemoteObject>,
-  cr: CustomResource,
-  installation: string,
-): readonly RemoteObject[] {
-  return byAge(objects, (marker) => {
-    return marker.installation === installation && isNamesake(marker, cr) && marker.nonce !== PLACEHOLDER_NONCE
-  })
-}
-
-/** The claim in the annotation `internal.culvert.dev/id` of a CR that has no id in its status. */
-export type OwnershipClaim =
-  | { readonly type: 'none' }
-  /** The CR itself held the object and lost its status. */
-  | { readonly type: 'own'; readonly id: string }
-  /**
-   * A CR of the same name with another UID held the object, or that cannot be determined: only a hint, which permits
-   * nothing.
-   */
-  | { readonly type: 'hint'; readonly id: string }
-
-/**
- * Reads the annotation. One that names another CR was copied with a manifest and is ignored. One whose seal does not
- * match the account's key, because the key has changed or the annotation was forged, is only a hint.
- */
-export function ownershipClaim(cr: CustomResource, seal: Seal): OwnershipClaim {
-  const note = parseOwnership(cr.metadata.annotations?.[REMOTE_ID])
-  const { namespace, name } = nameOf(cr)
-  if (note === undefined || note.namespace !== namespace || note.name !== name) return { type: 'none' }
-  const own = note.uid === cr.metadata.uid && isSealed(note, seal)
-  return own ? { type: 'own', id: note.id } : { type: 'hint', id: note.id }
-}
-
-/**
- * The matching objects, oldest first. The contract gives ids no order (`management-api.md § Conventions`), so they
- * decide only between objects of the same time.
- */
-function byAge(
-  objects: Iterable<RemoteObject>,
-  matches: (marker: Marker, object: RemoteObject) => boolean,
-): readonly RemoteObject[] {
-  const found: RemoteObject[] = []
-  for (const object of objects) {
-    const marker = markerOf(object)
-    if (marker !== undefined && matches(marker, object)) found.push(object)
-  }
-  return found.sort((left, right) => createdMs(left) - createdMs(right) || (left.id < right.id ? -1 : 1))
-}
-
-/** In milliseconds; 0 where the API shows no such time. */
-function createdMs({ created_at: created }: RemoteObject): number {
-  return timeInMs(created) ?? 0
 }

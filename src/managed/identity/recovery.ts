@@ -10,10 +10,10 @@ import { reasons } from '../status/reasons.ts'
 import { namesakeKey } from '../store/object-keys.ts'
 import { tellAlike } from './alike.ts'
 import { deleteCopies } from './copies.ts'
-import { copiesOf, type OwnershipClaim, ownershipClaim, recoverable } from './create-step.ts'
 import { markerOf, PLACEHOLDER_NONCE } from './marker.ts'
-import { ownNote } from './ownership.ts'
+import { copiesOf, recoverable } from './own-objects.ts'
 import { sought } from './read-object.ts'
+import { type OwnershipClaim, ownershipClaim, ownNote } from './sealed-note.ts'
 import { markedObjects } from './take-object.ts'
 
 /**

@@ -8,8 +8,9 @@ import { reasons } from '../status/reasons.ts'
 import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { deleteCopies, recallPlaceholder } from './copies.ts'
-import { ownershipClaim, type Scan, stepOf } from './create-step.ts'
+import { type Scan, stepOf } from './create-step.ts'
 import { notedObject } from './recovery.ts'
+import { ownershipClaim } from './sealed-note.ts'
 import { scanFor, take } from './take-object.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { formerNotes, issueNotes } from '../rotation/rotation.ts'
 import { bearerKey } from '../store/object-keys.ts'
 import type { Attempt } from './attempt.ts'
-import { createdBy } from './create-step.ts'
+import { createdBy } from './own-objects.ts'
 
 /** Objects that the attempt made, by a list that began at `since` or later. */
 export async function scanFor(run: Reconciliation, nonce: string, since: number): Promise<readonly RemoteObject[]> {

@@ -6,7 +6,7 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { holderName, refuseHeld } from './adopt.ts'
 import { isNamesake, type Marker, markerOf } from './marker.ts'
-import { isSealed, ownNote } from './ownership.ts'
+import { isSealed, ownNote } from './sealed-note.ts'
 
 /** The owner of an object that this CR's status names, if that is not this CR. */
 type Taker =

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ApiErrorCode } from '../../../src/api/errors.ts'
-import { createdBy, recoverable } from '../../../src/managed/identity/create-step.ts'
+import { createdBy, recoverable } from '../../../src/managed/identity/own-objects.ts'
 import type { UpdateOperation } from '../../../src/managed/plan/plan.ts'
 import { sendUpdate } from '../../../src/managed/plan/send-update.ts'
 import type { Reconciliation } from '../../../src/managed/reconcile/reconciliation.ts'

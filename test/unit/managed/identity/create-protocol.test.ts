@@ -3,16 +3,10 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../../src/api/types.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
-import {
-  type AttemptMemory,
-  copiesOf,
-  createdBy,
-  createStep,
-  type Moment,
-  ownershipClaim,
-  recoverable,
-} from '../../../../src/managed/identity/create-step.ts'
+import { type AttemptMemory, createStep, type Moment } from '../../../../src/managed/identity/create-step.ts'
 import { markerOf, PLACEHOLDER_NONCE } from '../../../../src/managed/identity/marker.ts'
+import { copiesOf, createdBy, recoverable } from '../../../../src/managed/identity/own-objects.ts'
+import { ownershipClaim } from '../../../../src/managed/identity/sealed-note.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 const NONCES = ['aaaaaaaa', 'bbbbbbbb'] as const

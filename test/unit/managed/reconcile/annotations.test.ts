@@ -10,7 +10,7 @@ import {
 } from '../../../../src/managed/descriptor/metadata.ts'
 import { type Attempt, formatAttempt, parseAttempt } from '../../../../src/managed/identity/attempt.ts'
 import { formatMarker, type Marker, mayHaveMade, parseMarker } from '../../../../src/managed/identity/marker.ts'
-import { formatOwnership, isSealed, parseOwnership } from '../../../../src/managed/identity/ownership.ts'
+import { formatOwnership, isSealed, parseOwnership } from '../../../../src/managed/identity/sealed-note.ts'
 import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 

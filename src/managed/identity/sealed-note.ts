@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
+import { type CustomResource, nameOf } from '../cr.ts'
 import { REMOTE_ID } from '../names.ts'
 
 /**
@@ -44,6 +45,29 @@ export function ownNote({ metadata }: KubeObject): OwnershipNote | undefined {
 /** Whether the note was written with the key that `seal` uses now. */
 export function isSealed(note: OwnershipNote, seal: Seal): boolean {
   return note.seal === seal(sealedPart(note))
+}
+
+/** The claim in the annotation `internal.culvert.dev/id` of a CR that has no id in its status. */
+export type OwnershipClaim =
+  | { readonly type: 'none' }
+  /** The CR itself held the object and lost its status. */
+  | { readonly type: 'own'; readonly id: string }
+  /**
+   * A CR of the same name with another UID held the object, or that cannot be determined: only a hint, which permits
+   * nothing.
+   */
+  | { readonly type: 'hint'; readonly id: string }
+
+/**
+ * Reads the annotation. One that names another CR was copied with a manifest and is ignored. One whose seal does not
+ * match the account's key, because the key has changed or the annotation was forged, is only a hint.
+ */
+export function ownershipClaim(cr: CustomResource, seal: Seal): OwnershipClaim {
+  const note = parseOwnership(cr.metadata.annotations?.[REMOTE_ID])
+  const { namespace, name } = nameOf(cr)
+  if (note === undefined || note.namespace !== namespace || note.name !== name) return { type: 'none' }
+  const own = note.uid === cr.metadata.uid && isSealed(note, seal)
+  return own ? { type: 'own', id: note.id } : { type: 'hint', id: note.id }
 }
 
 function sealedPart({ namespace, name, uid, id }: Omit<OwnershipNote, 'seal'>): string {
