@@ -32,7 +32,7 @@ export default defineConfig({
           // As in the suite itself: its own modules, and more room for young objects.
           execArgv: ['--max-semi-space-size=64'],
           experimental: { viteModuleRunner: false },
-          env: { CULVERT_FAULTS_END: 'first', CULVERT_FAULTS_SHARE: '0.5' },
+          env: { CULVERT_FAULTS_END: 'first' },
           sequence: { groupOrder: 1 },
         },
       },

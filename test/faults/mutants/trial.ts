@@ -33,7 +33,7 @@ export async function trial(aim: Aim, mutant?: Mutant): Promise<Failure> {
 function environmentOf({ cases, isWhole }: Aim): Readonly<Record<string, string>> {
   return {
     CULVERT_FAULTS_END: 'first',
-    ...(cases === undefined ? { CULVERT_FAULTS_SHARE: '0.5' } : { CULVERT_FAULTS_FOCUS: cases }),
+    ...(cases === undefined ? {} : { CULVERT_FAULTS_FOCUS: cases }),
     ...(isWhole ? { CULVERT_FAULTS: 'all' } : {}),
   }
 }

@@ -25,8 +25,8 @@ const FOCUS = process.env.CULVERT_FAULTS_FOCUS ? new RegExp(process.env.CULVERT_
 /** Whether a suite may have fewer cases than usual. */
 export const IS_FOCUSED: boolean = FOCUS !== undefined
 
-/** The fraction of a short run to play. */
-const SHARE = Number(process.env.CULVERT_FAULTS_SHARE ?? 1)
+/** The fraction of `few` cases that a short run plays: 1 for a longer one. */
+const SHARE = Number(process.env.CULVERT_FAULTS_SHARE ?? 0.5)
 
 /** Whether a suite ends with its first failure, which is enough for mutants. */
 export const ENDS_AT_FIRST: boolean = process.env.CULVERT_FAULTS_END === 'first'
