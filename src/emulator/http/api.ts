@@ -6,7 +6,7 @@ import { RequestError } from '../errors.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
 import { IpRestrictions } from '../restrictions/ip-restrictions.ts'
-import { admit, checkVersion, identify } from './authenticate.ts'
+import { admit, Callers, checkVersion } from './authenticate.ts'
 import { recordedBody } from './body.ts'
 import { collectionRoutes } from './collection-routes.ts'
 import type { Exchange } from './exchange.ts'
@@ -34,7 +34,9 @@ export interface ApiOptions {
 }
 
 /** What the hooks below use. */
-interface Parts extends ApiOptions, SourceOptions {}
+interface Parts extends ApiOptions, SourceOptions {
+  readonly callers: Callers
+}
 
 /**
  * The API: every request is recorded, meets its fault, is authenticated, checked against the IP restrictions,
@@ -44,6 +46,7 @@ interface Parts extends ApiOptions, SourceOptions {}
 export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promise<void> {
   const parts: Parts = {
     ...options,
+    callers: new Callers(options.services.store),
     restrictions: new IpRestrictions(options.services.store, 'api', options.services.choices),
   }
   return async (app) => {
@@ -80,10 +83,10 @@ export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promis
 
 /** Runs before the body is read. False when the request was answered or its connection cut. */
 async function receive(request: FastifyRequest, reply: FastifyReply, options: Parts): Promise<boolean> {
-  const { services, journal, faults, clock } = options
+  const { callers, journal, faults, clock } = options
   const operationId = request.id
   reply.header('operation-id', operationId)
-  const identity = identify(services.store, request.headers)
+  const identity = callers.identify(request.headers)
   const fault = faults.meet(request.method, pathOf(request))
   const entry: JournalEntry = {
     seq: journal.next(),
@@ -121,7 +124,7 @@ async function beginProcessing(request: FastifyRequest, reply: FastifyReply, opt
   exchange.entry.body = withoutSecrets(recordedBody(request))
   if (exchange.fault !== undefined && !(await actBefore(exchange.fault, request, reply, options))) return false
   // Checked again: the key may have been deleted, or a restriction created, while the request was delayed.
-  exchange.caller = admit(identify(options.services.store, request.headers))
+  exchange.caller = admit(options.callers.identify(request.headers))
   admitSource(request, reply, exchange.caller, options)
   settle(options.services)
   return true

@@ -7,10 +7,39 @@ import { findToken } from '../tokens.ts'
 /** The only version (`management-api.md § Authentication`). */
 const VERSION = '2'
 
-/** Who sent the request, according to its bearer token; undefined when the token is missing, malformed or unknown. */
-export function identify(store: Store, headers: IncomingHttpHeaders): (Caller & { active: boolean }) | undefined {
-  const token = bearerToken(headers)
-  const match = token === undefined ? undefined : findToken(store, token)
+/** The caller that a token names, and whether its owner may call. */
+type Identity = Caller & { readonly active: boolean }
+
+/** What decides who a token's owner is, and what it may do. */
+const DECISIVE: ReadonlySet<string> = new Set(['api_keys', 'users', 'bot_users'])
+
+/** Who sends requests, by their tokens. Every request asks twice, so known callers are kept until one of them changes. */
+export class Callers {
+  readonly #store: Store
+  readonly #known = new Map<string, Identity>()
+
+  constructor(store: Store) {
+    this.#store = store
+    store.changes.watch({
+      changed: ({ collection }) => {
+        if (DECISIVE.has(collection)) this.#known.clear()
+      },
+      cleared: () => this.#known.clear(),
+    })
+  }
+
+  /** The sender, according to the bearer token; undefined when the token is missing, malformed or unknown. */
+  identify(headers: IncomingHttpHeaders): Identity | undefined {
+    const token = bearerToken(headers)
+    if (token === undefined) return undefined
+    const identity = this.#known.get(token) ?? ownerOf(this.#store, token)
+    if (identity !== undefined) this.#known.set(token, identity)
+    return identity
+  }
+}
+
+function ownerOf(store: Store, token: string): Identity | undefined {
+  const match = findToken(store, token)
   if (match === undefined) return undefined
   // Tokens of tunnel credentials are found here too, but are not API keys.
   const { account, id: keyId } = match
@@ -25,7 +54,7 @@ export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** Refuses callers that are unknown (401, the same answer whatever the reason) or owned by an inactive bot (403). */
-export function admit(caller: (Caller & { active: boolean }) | undefined): Caller {
+export function admit(caller: Identity | undefined): Caller {
   if (caller === undefined) {
     throw new RequestError(
       'unauthenticated',
