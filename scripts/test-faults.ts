@@ -6,7 +6,7 @@ import { setPriority, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { drawBase } from '../test/faults/matrix/seeds/base.ts'
+import { drawBase, runFrom } from '../test/faults/matrix/seeds/base.ts'
 import { asMarkdown, asText, countsOf, rowsOf, type SuiteList, type VitestReport } from './fault-table.ts'
 import { programForTests } from './program-for-tests.ts'
 
@@ -33,7 +33,9 @@ interface Run {
 /** Models of the servers with virtual time: as many workers as cores. */
 const simulation: Run = { name: 'simulation', args: ['--project', 'simulation'], workers: 2, isPatient: true }
 /** Suites of `npm test` on real servers that are also part of the matrix. */
-const PARTS_OF_CLUSTER = ['releases.test.ts', 'kinds/edits.test.ts', 'restore'].map((path) => `test/cluster/${path}`)
+const PARTS_OF_CLUSTER = ['releases.test.ts', 'kinds/edits.test.ts', ...restoresOf(SEEDS_FROM)].map(
+  (path) => `test/cluster/${path}`,
+)
 /** Real servers. */
 const real: readonly Run[] = [
   { name: 'faults', args: ['--project', 'faults', 'test/faults/real'] },
@@ -62,6 +64,12 @@ async function main(folder: string): Promise<number> {
   if (unseen > 0) console.log('a run failed outside of its tests: see above')
   console.log(`${passed} passed, ${failed + unseen} failed`)
   return passed > 0 && failed + unseen === 0 ? 0 : 1
+}
+
+/** Half of the restores on real servers, the other half in the next run: the simulation plays all of them. */
+function restoresOf(firstSeed: string): readonly string[] {
+  const isEven = runFrom(Number(firstSeed)) % 2 === 0
+  return (isEven ? ['restored', 'copied'] : ['again', 'two-clusters']).map((name) => `restore/${name}.test.ts`)
 }
 
 async function inTurn(runs: readonly Run[], folder: string): Promise<readonly number[]> {

@@ -27,7 +27,7 @@ const alone: readonly Server[] = ALTERNATIVES.map((alternative) => ({
   title: `${alternative.name}=${alternative.value}`,
   choices: withAlternative(DECIDED, alternative),
 }))
-const mixes: readonly Server[] = Array.from({ length: IS_WHOLE ? 50 : 3 }, (_, index) => ({
+const mixes: readonly Server[] = Array.from({ length: IS_WHOLE ? 20 : 3 }, (_, index) => ({
   title: `mix ${seed}.${index}`,
   choices: drawnBy(`${seed}.${index}`),
 }))

@@ -78,6 +78,8 @@ function plannedOf(episode: Episode, { at, write, way }: Moment, reference: Plan
       fault: `${way.name} to ${way.statusAlone ? 'each write of a status' : 'everything'}`,
     },
     trouble: (world) => new Refusing(world, at, way),
+    // Rest may be reached before the API server answers again.
+    ...(way.statusAlone ? {} : { meanwhile: (world) => world.advance(REFUSED_MS) }),
   }
 }
 

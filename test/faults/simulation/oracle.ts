@@ -21,11 +21,10 @@ const BOUND_MS = 20 * 60_000
  * remaining time.
  */
 const MOST_WRITES = 2_000
-/**
- * One resync of the whole account, which is due every minute but for jitter; then the same time again, in which nothing
- * may be written.
- */
-const LOOKS_MS = 75_000
+/** Two resyncs of the whole account, which is due every minute but for jitter. */
+const SETTLE_MS = 130_000
+/** One more, in which nothing may be written. */
+const QUIET_MS = 75_000
 
 /** The API's objects before there were resources, by collection. */
 type Baseline = ReadonlyMap<string, ReadonlySet<string>>
@@ -184,16 +183,16 @@ export class Oracle {
    * @param orphans the maximum number of objects of deleted resources, each reported in the Account's status: a create
    * repeated by an intermediary makes one that nobody can know of if the resource is deleted before a list has shown
    * it. Default none
-   * @param looksMs how long it is left alone, and then as long again without a write
+   * @param settleMs how long it is left alone before the silence
    */
-  async judge(expected?: Picture, orphans = 0, looksMs: number = LOOKS_MS): Promise<readonly string[]> {
+  async judge(expected?: Picture, orphans = 0, settleMs: number = SETTLE_MS): Promise<readonly string[]> {
     const world = this.#world
     const unrest = await this.untilRest()
     if (unrest.length > 0) return [...this.violations, ...unrest]
-    await world.advance(looksMs)
+    await world.advance(settleMs)
     const { length } = this.#writes
     const events = this.#events
-    await world.advance(looksMs)
+    await world.advance(QUIET_MS)
     const late = this.#writtenAtRest(length).map((write) => `written at rest: ${textOf(write)}`)
     if (this.#events > events) late.push('Events were sent at rest')
     const held = await this.#held()

@@ -1,4 +1,4 @@
-import { SEEDS_OF_A_RUN } from '../matrix/seeds/base.ts'
+import { runFrom } from '../matrix/seeds/base.ts'
 
 /** Whether the whole matrix is run, as by `npm run test:faults`; otherwise a part of each suite that takes seconds. */
 export const IS_WHOLE: boolean = process.env.CULVERT_FAULTS === 'all'
@@ -7,7 +7,7 @@ export const IS_WHOLE: boolean = process.env.CULVERT_FAULTS === 'all'
  * The number of this run of the whole matrix, drawn with its seeds: suites that play a part of their cases play another
  * part in each run, and the runs cover all of them between them. A short run always plays the same.
  */
-const RUN = IS_WHOLE ? Math.floor(Number(process.env.CULVERT_SEEDS_FROM ?? 0) / SEEDS_OF_A_RUN) : 0
+const RUN = IS_WHOLE ? runFrom(Number(process.env.CULVERT_SEEDS_FROM ?? 0)) : 0
 
 /** This run's turn among `count` runs, from 0. */
 export function turnAmong(count: number): number {

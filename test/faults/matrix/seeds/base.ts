@@ -10,3 +10,8 @@ const BASES = Math.floor(2 ** 32 / SEEDS_OF_A_RUN)
 export function drawBase(drawn: number): number {
   return Math.floor(drawn * BASES) * SEEDS_OF_A_RUN
 }
+
+/** The number of a run of the matrix, by its first seed: suites that play a part of their cases take another one each time. */
+export function runFrom(firstSeed: number): number {
+  return Math.floor(firstSeed / SEEDS_OF_A_RUN)
+}
