@@ -9,7 +9,7 @@ import { mergePatch } from '../status/merge-patch.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { type AccountResource, keyOfAccount } from './account-resource.ts'
-import { closedText } from './closed-words.ts'
+import { closedText } from './closed-collections.ts'
 
 /** The intended status of an account. */
 export interface AccountFacts {

@@ -10,8 +10,7 @@ import {
   statusOf,
   unresolvedAttempt,
 } from '../cr.ts'
-import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { ownCollections } from '../descriptor/own-collections.ts'
+import { type ManagedDescriptor, ownCollections } from '../descriptor/descriptor.ts'
 import { type Marker, markerOf } from '../identity/marker.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import type { AccountContext } from './account-context.ts'

@@ -6,11 +6,15 @@ import {
   hasFormerAttempt,
   heldIds,
   internalOf,
+  nameOf,
+  nameText,
   ownAttempt,
+  type ResourceName,
   retains,
   statusOf,
   targetKeyOf,
   unresolvedAttempt,
+  withFinalizer,
   withoutFinalizer,
 } from '../cr.ts'
 import { deleteCopies } from '../identity/copies.ts'
@@ -38,7 +42,6 @@ import {
 } from '../references/dependents.ts'
 import { reasons } from '../status/reasons.ts'
 import { type ReconcileResult, silent } from '../status/result.ts'
-import { noteHeldUp } from './held-up.ts'
 import { deletionOrder } from './key-in-use.ts'
 import { awaitPart, isLeft } from './part.ts'
 
@@ -201,4 +204,39 @@ async function removeCopies(run: Reconciliation, kept: string | undefined): Prom
   const known = kept === undefined ? {} : { id: kept }
   const left = copiesOf(markedObjects(run), cr.metadata.uid, known, context.installation)
   await deleteCopies(run, left)
+}
+
+/**
+ * Restores the finalizer of a CR with an object of its own if it was removed, by hand or by `culvert operator
+ * --release`: without it, a deletion would leave the object behind.
+ */
+export async function keepFinalizer(run: Reconciliation): Promise<void> {
+  const { id } = statusOf(run.cr)
+  const { create } = internalOf(run.cr)
+  if (id === undefined || create === undefined || hasFinalizer(run.cr)) return
+  await run.patchMetadata({ finalizers: withFinalizer(run.cr) })
+}
+
+/**
+ * Users of the namespace only learn that another namespace is involved. Which one is shown to administrators: in a
+ * metric, and in the log once for each change.
+ */
+function noteHeldUp({ context, cr, memory }: Reconciliation, dependents: readonly Dependent[]): void {
+  const others = dependents.flatMap(({ resource }) => {
+    return resource === undefined || resource.metadata.namespace === cr.metadata.namespace ? [] : [nameOf(resource)]
+  })
+  const by = others.toSorted((left, right) => (nameText(left) < nameText(right) ? -1 : 1))
+  const before = textOf(memory.delete.heldUp?.by ?? [])
+  if (textOf(by) === before) return
+  memory.delete.heldUp = by.length === 0 ? undefined : { resource: nameOf(cr), by }
+  if (by.length === 0) return
+  const { kind, namespace, name } = nameOf(cr)
+  context.logger.warn(
+    { kind, namespace, name, by: by.map(nameText) },
+    'a deletion waits for resources of other namespaces',
+  )
+}
+
+function textOf(names: readonly ResourceName[]): string {
+  return names.map(nameText).join(' ')
 }

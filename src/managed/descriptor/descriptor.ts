@@ -1,13 +1,14 @@
+import type { Collection } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import type { Claims, Reach } from './access.ts'
 import type { APIAccess } from './api-access.ts'
 import type { APIFields } from './api-fields.ts'
-import type { CertificateTimes } from './certificate.ts'
 import type { Children } from './children.ts'
 import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec } from './common.ts'
 import type { Companion } from './companion.ts'
 import type { Desired } from './desired.ts'
+import type { Fields } from './fields.ts'
 import type { Identity } from './identity.ts'
 import type { Inputs } from './inputs.ts'
 import type { MirrorDescriptor } from './mirror.ts'
@@ -74,4 +75,21 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly output?: OneTimeOutput<Spec> | DerivedOutput<Spec>
   /** The companion that the CR keeps for another operator. */
   readonly companion?: Companion<Spec>
+}
+
+/** The collections that hold the object of a CR with this spec, and its inline children. */
+export function ownCollections(
+  { children, identity }: ManagedDescriptor,
+  spec: Parameters<ManagedDescriptor['identity']['collectionOf']>[0],
+): readonly Collection[] {
+  const own = identity.collectionOf(spec)
+  return children === undefined ? [own] : [own, children.collection]
+}
+
+/** The end of the certificates of a kind. */
+export interface CertificateTimes {
+  /** When the certificate of the object will be renewed, from its status. */
+  renewsAt(status: Fields): string | undefined
+  /** Until when the certificate is valid, from its status. Absent: the service does not say. */
+  expiresAt?(status: Fields): string | undefined
 }

@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import { stringMap, text } from '../../schema/define.ts'
 import { mapLimit } from '../../schema/rules.ts'
 import { ownField } from '../../util/own-field.ts'
-import { keptText } from './kept-text.ts'
 
 /**
  * `metadata` of a spec: the user's own texts, which are stored beside Culvert's marker in the one JSON object that the
@@ -136,3 +135,11 @@ const asWritten: Reviver = (_key, value, context) => {
   return typeof value === 'number' && context?.source !== undefined ? rawJSON(context.source) : value
 }
 const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }
+
+/**
+ * The text to send: the existing one if the service has only trimmed white space around it, so that nothing is written
+ * for that.
+ */
+export function keptText(wanted: string, held: string): string {
+  return held === wanted.trim() ? held : wanted
+}

@@ -5,11 +5,10 @@ import { isDeleting } from '../cr.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
-import { type ListsNeeded, nextList } from './lists-needed.ts'
 
 /**
  * Whether an object is gone. No single answer proves it: reads may lag behind a write, and a proxy may answer 404 with
- * any body. Lists of the collection that do not show the object do (`lists-needed.ts`).
+ * any body. Lists of the collection that do not show the object do.
  */
 export type Existence =
   | { readonly type: 'there'; readonly object: RemoteObject }
@@ -148,4 +147,34 @@ export async function deleteForSure(
   if (typeof deletion === 'string') return deletion
   const code = isDeleting(run.cr) ? reasons.Deleting : reasons.Progressing
   throw new WaitError(code, deletion.why, Math.ceil(deletion.ms))
+}
+
+/** The evidence of lists about an object so far. Times are monotonic, in milliseconds. */
+export interface Misses {
+  /** Start times of the complete lists that have not shown the object, in an unbroken row since the suspicion. */
+  readonly misses: readonly number[]
+  /** Lists that began before this time do not count. */
+  readonly notBefore: number
+  /** Minimum time between the starts of the two lists that decide. */
+  readonly pauseMs: number
+  readonly now: number
+}
+
+export type ListsNeeded =
+  /** The object is gone: two lists that count agree. */
+  | { readonly type: 'none' }
+  /** A list that begins at that time or later is needed. */
+  | { readonly type: 'next'; readonly at: number }
+
+/**
+ * The next list needed to know whether an object is gone. The first is made at once, since it may show the object;
+ * while none counts yet, each wait is twice the one before.
+ */
+export function nextList({ misses, notBefore, pauseMs, now }: Misses): ListsNeeded {
+  const [first] = misses
+  const last = misses.at(-1)
+  if (first === undefined || last === undefined) return { type: 'next', at: now }
+  const counting = misses.find((at) => at >= notBefore)
+  if (counting === undefined) return { type: 'next', at: Math.min(notBefore, last + Math.max(pauseMs, last - first)) }
+  return last - counting >= pauseMs ? { type: 'none' } : { type: 'next', at: counting + pauseMs }
 }

@@ -5,8 +5,7 @@ import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Desired } from '../descriptor/desired.ts'
 import type { Fields } from '../descriptor/fields.ts'
-import { keptText } from '../descriptor/kept-text.ts'
-import { wantedMetadata } from '../descriptor/metadata.ts'
+import { keptText, wantedMetadata } from '../descriptor/metadata.ts'
 import { digestOfChoice, isChosen } from './chosen.ts'
 
 /** Computes the writes that make a remote object match its spec. Pure: nothing here makes a call. */

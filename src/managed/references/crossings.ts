@@ -1,3 +1,4 @@
+import { selects } from '../accounts/label-selector.ts'
 import {
   type CustomResource,
   generationOf,
@@ -9,9 +10,9 @@ import {
 } from '../cr.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { ReferenceGrant } from '../descriptor/grant.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
 import type { Resources } from '../reconcile/context.ts'
-import { permits } from './grants.ts'
 
 /** Looks up resources and namespaces. */
 type Known = Pick<Resources, 'get' | 'namespace'>
@@ -100,4 +101,19 @@ export function countsAcross(
   const target = name === undefined || !inOneAccount ? undefined : known.get({ kind, namespace, name })
   if (target === undefined || !names.some((each) => nameText(each) === nameText(nameOf(target)))) return false
   return isGranted(known, target, referrer.metadata.namespace)
+}
+
+/** A namespace as grants see it. */
+export interface GrantedNamespace {
+  readonly name: string
+  /** Undefined if namespaces are not watched. */
+  readonly labels: Readonly<Record<string, string>> | undefined
+}
+
+/** Whether any grant of a resource permits references from another namespace. */
+export function permits(grants: readonly ReferenceGrant[] | undefined, { name, labels }: GrantedNamespace): boolean {
+  return (grants ?? []).some(({ namespaces, namespaceSelector }) => {
+    if (namespaces !== undefined) return namespaces.includes(name)
+    return labels !== undefined && selects(namespaceSelector, labels)
+  })
 }

@@ -1,3 +1,5 @@
+import type { CommonStatus } from '../descriptor/common.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Rotation } from '../descriptor/rotation.ts'
 import { reasons } from '../status/reasons.ts'
 
@@ -22,3 +24,14 @@ export const WORDS = {
     old: 'the present one is good until it expires',
   },
 } as const satisfies Record<Rotation<never>['type'], object>
+
+/** Whether a status reports a failed rotation; undefined if it reports nothing about rotation. */
+export function isRotationFailing(
+  { rotation }: Pick<ManagedDescriptor, 'rotation'>,
+  { conditions = [] }: Pick<CommonStatus, 'conditions'>,
+): boolean | undefined {
+  if (rotation === undefined) return undefined
+  const { condition } = WORDS[rotation.type]
+  const found = conditions.find(({ type }) => type === condition)
+  return found === undefined ? undefined : found.status === 'False'
+}

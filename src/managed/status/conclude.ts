@@ -1,7 +1,7 @@
 import { equalJSON } from '../../util/equal-json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, retains } from '../cr.ts'
-import { pollIn } from '../descriptor/poll-interval.ts'
+import { pollIn } from '../descriptor/status.ts'
 import { markerOf } from '../identity/marker.ts'
 import { noteMark } from '../identity/taken-over.ts'
 import { intendedModules, settledModules } from '../plan/modules.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { nextList } from '../../../../src/managed/identity/lists-needed.ts'
+import { nextList } from '../../../../src/managed/identity/gone.ts'
 
 const PAUSE_MS = 2_000
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { rootSchema } from '../../../../scripts/crds/crd.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
 import type { ReferenceGrant } from '../../../../src/managed/descriptor/grant.ts'
-import { type GrantedNamespace, permits } from '../../../../src/managed/references/grants.ts'
+import { type GrantedNamespace, permits } from '../../../../src/managed/references/crossings.ts'
 
 const labelled = { name: 'blog', labels: { team: 'blog' } }
 const unknown = { name: 'blog', labels: undefined }
