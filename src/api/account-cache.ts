@@ -178,6 +178,11 @@ export class AccountCache {
     return this.#shelf(collection).cache.isDeleted(id)
   }
 
+  /** Whether we have deleted the object since the last list of `listed` began, which shows what that took with it. */
+  isDeletedSinceList(collection: Collection, id: string, listed: Collection): boolean {
+    return this.#shelf(collection).cache.isDeleted(id, this.#shelf(listed).cache.listedAt)
+  }
+
   /**
    * When the complete lists began, in an unbroken row up to the last one, that did not hold the object; all began after
    * the last 404 for it. Asking for an object that nothing is known of makes the cache expect it from now on.

@@ -64,8 +64,8 @@ const UNKNOWN: Entry = {
  */
 export class CollectionCache {
   readonly #entries = new Map<string, Entry>()
-  /** Ids of objects that we have deleted, the latest last. */
-  readonly #deleted = new Set<string>()
+  /** Ids of objects that we have deleted, and when that was answered; the latest last. */
+  readonly #deleted = new Map<string, number>()
   readonly #index: ObjectIndex
   #listedAt = NEVER
   #view: readonly RemoteObject[] | undefined
@@ -104,12 +104,12 @@ export class CollectionCache {
     this.#index.replace(this.#entries.get(id)?.object, object)
     this.#entries.set(id, { ...UNKNOWN, object, writtenAt: answeredAt })
     this.#view = undefined
-    if (object === undefined) this.#noteDeleted(id)
+    if (object === undefined) this.#noteDeleted(id, answeredAt)
   }
 
-  /** Whether we have deleted the object with a DELETE that succeeded. */
-  isDeleted(id: string): boolean {
-    return this.#deleted.has(id)
+  /** Whether we have deleted the object with a DELETE that succeeded, and since `time`. Default: at any time. */
+  isDeleted(id: string, time: number = NEVER): boolean {
+    return (this.#deleted.get(id) ?? NEVER) > time
   }
 
   /**
@@ -189,9 +189,10 @@ export class CollectionCache {
     return differences
   }
 
-  #noteDeleted(id: string): void {
-    this.#deleted.add(id)
-    const [oldest] = this.#deleted
+  #noteDeleted(id: string, answeredAt: number): void {
+    this.#deleted.delete(id)
+    this.#deleted.set(id, answeredAt)
+    const [oldest] = this.#deleted.keys()
     if (this.#deleted.size > MOST_DELETED && oldest !== undefined) this.#deleted.delete(oldest)
   }
 

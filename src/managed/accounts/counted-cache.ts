@@ -64,6 +64,10 @@ export class CountedCache implements SessionCache {
     return this.#cache.isDeleted(collection, id)
   }
 
+  isDeletedSinceList(collection: Collection, id: string, listed: Collection): boolean {
+    return this.#cache.isDeletedSinceList(collection, id, listed)
+  }
+
   missesOf(collection: Collection, id: string): readonly number[] {
     return this.#cache.missesOf(collection, id)
   }

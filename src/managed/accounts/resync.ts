@@ -145,7 +145,8 @@ export function sweep(
       const marker = markerOf(object)
       if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined)
         continue
-      if (isOwned(context, session, object, marker)) continue
+      if (isOwned(context, session, object, marker) || isGoing(context, session, { collection, object, marker }))
+        continue
       if (isOwnedBeside(context, session, object, marker)) continue
       const cr = namedBy(context, session, marker)
       // A CR without an id has not yet settled which objects are its own.
@@ -177,6 +178,18 @@ function isOwned(
   if (resources.holderOf(key, object.id) !== undefined) return true
   const parent = kinds.managedKind(kind)?.children?.parentId(object)
   return parent !== undefined && resources.holderOf(key, parent) !== undefined
+}
+
+/** Whether the object was listed before this process deleted its parent, which takes it along: the next list decides. */
+function isGoing(
+  { kinds }: AccountContext,
+  { cache }: LiveSession,
+  { collection, object, marker }: { collection: Collection; object: RemoteObject; marker: Marker },
+): boolean {
+  const descriptor = kinds.managedKind(marker.kind)
+  const parent = descriptor?.children?.parentId(object)
+  if (descriptor === undefined || parent === undefined) return false
+  return descriptor.identity.collections.some((own) => cache.isDeletedSinceList(own, parent, collection))
 }
 
 /**

@@ -212,6 +212,10 @@ describe('our own writes', () => {
     expect(cache.get(ipPolicies, 'a')).toMatchObject({ object: { description: 'ours' } })
     expect(cache.get(ipPolicies, 'a')?.suspect).toBeUndefined()
     expect(cache.isDeleted(ipPolicies, 'b')).toBe(true)
+    expect(cache.isDeletedSinceList(ipPolicies, 'b', ipPolicies)).toBe(true)
+    await settle(cache.refresh(ipPolicies))
+    expect(cache.isDeletedSinceList(ipPolicies, 'b', ipPolicies)).toBe(false)
+    expect(cache.isDeleted(ipPolicies, 'b')).toBe(true)
     expect(
       cache
         .all(ipPolicies)

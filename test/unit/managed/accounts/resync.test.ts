@@ -29,6 +29,7 @@ function scene(
   listed: Readonly<Record<string, readonly RemoteObject[]>> = {},
   usedBefore: readonly string[] = [],
   closed: readonly Collection[] = [],
+  deleted: readonly string[] = [],
 ) {
   const memories = new Memories()
   const context = {
@@ -57,6 +58,7 @@ function scene(
     key,
     cache: {
       all: ({ path }: Collection) => listed[path] ?? [],
+      isDeletedSinceList: (_own: Collection, id: string) => deleted.includes(id),
       refusals: () => closed.map((collection) => ({ collection })),
       refusalOf: ({ path }: Collection) => closed.find((one) => one.path === path),
       get: ({ path }: Collection, id: string) => {
@@ -154,6 +156,20 @@ describe('a sweep over marked objects', () => {
   test('passes over what is not ours: no marker, another installation, an unknown kind', () => {
     const others = [{ id: 'b_1' }, marked('b_2', { installation: 'elsewhere' }), marked('b_3', { kind: 'Later' })]
     expect(swept(undefined, ...others)).toEqual({ orphans: [], copies: undefined })
+  })
+
+  test('a child that was listed before its parent was deleted is no orphan', () => {
+    const rule = marked(
+      'ipr_1',
+      { kind: 'IPPolicy', name: 'office', uid: 'uid-office' },
+      { ip_policy: { id: 'ipp_1' } },
+    )
+    const listed = { [ipPolicyRules.path]: [rule] }
+    for (const deleted of [['ipp_1'], []]) {
+      const { context, session } = scene([], listed, [], [], deleted)
+      const orphans = sweep(context, session, [ipPolicies, ipPolicyRules])
+      expect(orphans.map(({ id }) => id)).toEqual(deleted.length > 0 ? [] : ['ipr_1'])
+    }
   })
 
   test('children of a held parent belong to it; those of nobody are orphans', () => {
