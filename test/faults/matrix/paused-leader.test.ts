@@ -27,7 +27,7 @@ test('a leader that is stopped at any write and wakes while another one leads wr
   for (const episode of some(episodes, 12)) {
     await stage.atEveryWrite(episode, 'SIGSTOP beyond the Lease', (at, when) => [outliving(at, when)])
   }
-  await stage.play('paused leader', 24, 500)
+  await stage.play('paused leader', 24, 400)
 })
 
 test('a leader that is stopped for a while, twice, or together with the standby leaves everything correct', async () => {

@@ -1,5 +1,5 @@
 /** Number of seeds in a run of the whole matrix. */
-export const SEEDS_OF_A_RUN = 10_000
+const SEEDS_OF_A_RUN = 10_000
 /** Stories are drawn from numbers that are distinct up to 2^32. */
 const BASES = Math.floor(2 ** 32 / SEEDS_OF_A_RUN)
 
