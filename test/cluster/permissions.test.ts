@@ -183,7 +183,6 @@ test('a finished command is deleted after its time to live', async () => {
 })
 
 test('a release reads accounts again that change while it frees them', {
-  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   await using cluster = await startOwnCluster()
