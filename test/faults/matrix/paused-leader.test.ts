@@ -5,7 +5,7 @@ import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { numbered } from '../simulation/writes.ts'
 import type { Case } from '../support/case-list.ts'
-import { some, turnAmong } from '../support/size.ts'
+import { partOf, some } from '../support/size.ts'
 import { type Cut, CutOff, OUTLIVES_THE_LEASE_MS, type Pause, Pauses } from './pauses/pauses.ts'
 
 /** One leader and one standby. */
@@ -152,7 +152,6 @@ class Stage {
    * time of one operator: the next run plays the other half.
    */
   async play(suite: string, few: number, least: number): Promise<void> {
-    const half = this.#cases.filter((_case, index) => index % 2 === turnAmong(2))
-    await playAll(suite, this.#laboratory, some(half, few), least)
+    await playAll(suite, this.#laboratory, some(partOf(this.#cases, 2), few), least)
   }
 }

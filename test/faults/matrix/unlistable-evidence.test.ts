@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { OTHER_ACCOUNT, OTHER_KEY } from '../simulation/api-server.ts'
-import { Oracle } from '../simulation/oracle.ts'
+import { LOOK_MS, Oracle } from '../simulation/oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { refusal } from './api-faults-kinds.ts'
 import { ClosedCollection, conditions, REASON } from './closed-collection.ts'
@@ -9,9 +9,6 @@ const KINDS = new Set(['Backend', 'Edge', 'IPPolicy', 'ReservedAddress'])
 const TUNNELS = { type: 'TunnelGroup', tunnelGroup: {} }
 const RULES = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
 const NO_LIST = refusal(403, 'ERR_3003', 'the key may not list these')
-/** Longer than the account's `resyncInterval`, and than the pause between two tries, with jitter. */
-const LOOK_MS = 75_000
-
 const laboratory = await Laboratory.open()
 
 const restricted = (policy: string) => ({ protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: policy }] } })

@@ -2,15 +2,13 @@ import { test } from 'vitest'
 import { EDIT_SEED } from '../../kinds/shared/account.ts'
 import { type Episode, episodes, kindsOf } from '../simulation/episodes.ts'
 import type { WireAnswer } from '../simulation/faults.ts'
-import { Oracle, textOf } from '../simulation/oracle.ts'
+import { LOOK_MS, Oracle, textOf } from '../simulation/oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { CaseList } from '../support/case-list.ts'
 import { leastOf, some } from '../support/size.ts'
 import { refusal } from './api-faults-kinds.ts'
 import { ClosedCollection, conditions, REASON } from './closed-collection.ts'
 
-/** Longer than the account's `resyncInterval`, and than the pause between two tries, with jitter. */
-const LOOK_MS = 75_000
 /** Long enough for everything that does not depend on the closed collection. */
 const SETTLED_MS = 20_000
 

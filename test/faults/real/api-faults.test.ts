@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { World } from '../../cluster/support/world.ts'
 import { type Case, CaseList } from '../support/case-list.ts'
-import { turnAmong } from '../support/size.ts'
+import { partOf } from '../support/size.ts'
 import { listTroubles, REQUEST_TIMEOUT, type Trouble, writeTroubles } from './support/api-troubles.ts'
 import { applyBystanders, expectAllGone, expectAtRest, setUp } from './support/at-rest.ts'
 import { longCollections, seedForeign } from './support/foreign.ts'
@@ -34,7 +34,7 @@ afterAll(() => list.end())
 
 describe.concurrent('one object is left of each resource of every kind, whatever becomes of', () => {
   // The simulation plays all of them in each run.
-  const troubles = writeTroubles.filter((_trouble, index) => index % 2 === turnAmong(2))
+  const troubles = partOf(writeTroubles, 2)
   const parts = Array.from({ length: OPERATORS }, (_, part) => {
     return troubles.filter((_trouble, index) => index % OPERATORS === part)
   })

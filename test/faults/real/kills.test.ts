@@ -4,7 +4,7 @@ import { type Room, wavesOf } from '../../cluster/support/journeys.ts'
 import { Stage } from '../../cluster/support/stage.ts'
 import type { World } from '../../cluster/support/world.ts'
 import { type Case, CaseList } from '../support/case-list.ts'
-import { turnAmong } from '../support/size.ts'
+import { partOf } from '../support/size.ts'
 import { applyBystanders, expectAllGone, expectAtRest, setUp } from './support/at-rest.ts'
 import { type Life, livesTitled } from './support/lives.ts'
 import { Made } from './support/made.ts'
@@ -46,8 +46,8 @@ describe.concurrent('an operator killed before each write, after it and once it 
       const aims = await record(stage, made, part)
       expectRecorded(part, aims)
       // The simulation plays all of them in each run.
-      const played = aims.filter((_aim, index) => index % 2 === turnAmong(2))
-      for (const [index, wave] of wavesOf(played, ROOM).entries()) await killAt(stage, operator, made, wave, index)
+      for (const [index, wave] of wavesOf(partOf(aims, 2), ROOM).entries())
+        await killAt(stage, operator, made, wave, index)
       await expectAllGone(world)
     },
   )

@@ -23,8 +23,11 @@ const BOUND_MS = 20 * 60_000
 const MOST_WRITES = 2_000
 /** Two resyncs of the whole account, which is due every minute but for jitter. */
 const SETTLE_MS = 130_000
-/** One more, in which nothing may be written. */
-const QUIET_MS = 75_000
+/**
+ * One resync, after which nothing may be written: longer than the account's `resyncInterval`, and than the pause between
+ * two tries of a refused list, with jitter.
+ */
+export const LOOK_MS = 75_000
 
 /** The API's objects before there were resources, by collection. */
 type Baseline = ReadonlyMap<string, ReadonlySet<string>>
@@ -192,7 +195,7 @@ export class Oracle {
     await world.advance(settleMs)
     const { length } = this.#writes
     const events = this.#events
-    await world.advance(QUIET_MS)
+    await world.advance(LOOK_MS)
     const late = this.#writtenAtRest(length).map((write) => `written at rest: ${textOf(write)}`)
     if (this.#events > events) late.push('Events were sent at rest')
     const held = await this.#held()

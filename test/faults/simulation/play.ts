@@ -2,12 +2,9 @@ import type { Choices } from '../../../src/emulator/choices/choices.ts'
 import { EDIT_SEED } from '../../kinds/shared/account.ts'
 import { type Episode, kindsOf } from './episodes.ts'
 import type { Sighting, Trouble } from './faults.ts'
-import { Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
+import { LOOK_MS, Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
 import type { Laboratory, SimulatedWorld } from './world.ts'
 import { unlikeWritten } from './written-down.ts'
-
-/** Longer than the account's `resyncInterval` with its jitter. */
-const LOOK_MS = 75_000
 
 /** The course of an episode when nothing fails. */
 export interface Reference {

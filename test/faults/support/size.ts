@@ -14,6 +14,11 @@ export function turnAmong(count: number): number {
   return RUN % count
 }
 
+/** One of `count` parts of them, another in each run. */
+export function partOf<T>(all: readonly T[], count: number): readonly T[] {
+  return all.filter((_, index) => index % count === turnAmong(count))
+}
+
 /** The minimum number of cases of a suite that has `whole` in the whole matrix. */
 export function leastOf(whole: number): number {
   return IS_WHOLE ? whole : 1

@@ -7,7 +7,7 @@ import { deleteByHand, drift } from '../../simulation/episodes.ts'
 import type { Sighting, Trouble } from '../../simulation/faults.ts'
 import { keptRules, meaningAt } from '../../simulation/meaning-at.ts'
 import { type SimulatedOperator, times } from '../../simulation/operator.ts'
-import { differences, Oracle, textOf } from '../../simulation/oracle.ts'
+import { differences, LOOK_MS, Oracle, textOf } from '../../simulation/oracle.ts'
 import { putBackEtcd } from '../../simulation/restore/running.ts'
 import { reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-back.ts'
 import { type Laboratory, mixOf, type SimulatedWorld, type WorldOptions } from '../../simulation/world.ts'
@@ -23,8 +23,6 @@ import type { Step, Story } from './story.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Longer than the account's `resyncInterval` with its jitter. */
-const LOOK_MS = 75_000
 /** In the middle of a story, the longest wait for everything to be at rest. */
 const PATIENCE_MS = 60_000
 /** A watch is abandoned when it has been silent for this long, and reopened after a pause. */

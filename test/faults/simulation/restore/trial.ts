@@ -1,6 +1,6 @@
 import { EDIT_SEED } from '../../../kinds/shared/account.ts'
 import { type Case, CaseList } from '../../support/case-list.ts'
-import { leastOf, turnAmong } from '../../support/size.ts'
+import { leastOf, partOf } from '../../support/size.ts'
 import { type Episode, kindsOf } from '../episodes.ts'
 import { Oracle } from '../oracle.ts'
 import { Laboratory, type SimulatedWorld } from '../world.ts'
@@ -84,5 +84,5 @@ interface LifeOptions {
  * that every sort is included.
  */
 export function oneOf(count: number, trials: readonly Trial[]): readonly Trial[] {
-  return trials.filter((_, index) => index % count === turnAmong(count))
+  return partOf(trials, count)
 }
