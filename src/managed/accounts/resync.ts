@@ -176,8 +176,13 @@ function isOwned(
   { kind }: Marker,
 ): boolean {
   if (resources.holderOf(key, object.id) !== undefined) return true
-  const parent = kinds.managedKind(kind)?.children?.parentId(object)
+  const parent = parentOf(kinds, object, kind)
   return parent !== undefined && resources.holderOf(key, parent) !== undefined
+}
+
+/** The id of the object's parent, if the kind that its marker names has children. */
+function parentOf(kinds: KindsRegistry, object: RemoteObject, kind: string): string | undefined {
+  return kinds.managedKind(kind)?.children?.parentId(object)
 }
 
 /** Whether the object was listed before this process deleted its parent, which takes it along: the next list decides. */
@@ -186,10 +191,10 @@ function isGoing(
   { cache }: LiveSession,
   { collection, object, marker }: { collection: Collection; object: RemoteObject; marker: Marker },
 ): boolean {
-  const descriptor = kinds.managedKind(marker.kind)
-  const parent = descriptor?.children?.parentId(object)
-  if (descriptor === undefined || parent === undefined) return false
-  return descriptor.identity.collections.some((own) => cache.isDeletedSinceList(own, parent, collection))
+  const parent = parentOf(kinds, object, marker.kind)
+  if (parent === undefined) return false
+  const own = kinds.managedKind(marker.kind)?.identity.collections ?? []
+  return own.some((each) => cache.isDeletedSinceList(each, parent, collection))
 }
 
 /**
@@ -206,7 +211,7 @@ function isOwnedBeside(
   const cr = resources.get(marker)
   if (cr?.metadata.uid !== marker.uid || resources.livesIn(cr, key) || !resources.isBeside(cr, key)) return false
   const status = statusOf(cr)
-  const parent = kinds.managedKind(marker.kind)?.children?.parentId(object)
+  const parent = parentOf(kinds, object, marker.kind)
   return status.id === undefined || heldIds(status).some((id) => id === object.id || id === parent)
 }
 
