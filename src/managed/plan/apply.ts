@@ -18,8 +18,8 @@ import { passGates } from './gates.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
 import { intendedModules } from './modules.ts'
 import { createNotApplied, writeNotApplied } from './not-applied.ts'
-import { chosenByServer, type Observed, type Operation } from './plan.ts'
-import { planFor } from './remaining.ts'
+import type { Observed, Operation } from './plan.ts'
+import { noteChosen, planFor, recallChosen } from './remaining.ts'
 import { sendUpdate } from './send-update.ts'
 import { noteUnanswered } from './unanswered.ts'
 
@@ -34,8 +34,8 @@ export async function apply(
   cause: WriteCause,
 ): Promise<Observed> {
   const { isNew } = cause
+  recallChosen(run)
   let observed = await observeChildren(run, remote)
-  if (isNew) noteChosen(run, wanted, observed)
   const operations = planFor(run, wanted, observed)
   const again = operations.find((operation) => operation.type === 'replace')
   if (again !== undefined) throw createNotApplied(again)
@@ -49,7 +49,6 @@ export async function apply(
       run,
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
     )
-    noteChosen(run, wanted, observed)
   }
   noteSent(run, wanted)
   const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
@@ -131,11 +130,12 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
 /** Executes a plan, in order. Placeholders are deleted at the end. */
 async function execute(
   run: Reconciliation,
-  { references }: Wanted,
+  wanted: Wanted,
   parentId: string,
   operations: readonly Operation[],
   cause: WriteCause,
 ): Promise<void> {
+  const { references } = wanted
   const placeholders: string[] = []
   for (const operation of operations) {
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
@@ -144,17 +144,14 @@ async function execute(
       await run.context.inFlight.during(run.session, references.ids, () => {
         return noteUnanswered(run, 'update', () => sendUpdate(run, parentId, operation, cause.reason))
       })
+      const answer = run.session.cache.get(run.collection, parentId)?.object
+      if (answer !== undefined) noteChosen(run, wanted, answer)
       continue
     }
     const made = await executeChild(run, operation, cause)
     if (made !== undefined && operation.type === 'create' && operation.placeholder) placeholders.push(made)
   }
   for (const id of placeholders) await executeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
-}
-
-/** Right after a write, a difference in a field that the write left open is the service's choice. */
-function noteChosen(run: Reconciliation, { desired }: Wanted, { remote }: Observed): void {
-  run.noteInternal({ chosen: chosenByServer(run.descriptor, desired, remote) })
 }
 
 /** Whether everything that an operation would write was already written. */

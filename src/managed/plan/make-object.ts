@@ -12,6 +12,7 @@ import { reasons } from '../status/reasons.ts'
 import { noteSent, type Wanted } from './desired.ts'
 import { createNotApplied } from './not-applied.ts'
 import { planReplacement, type ReplaceOperation } from './plan.ts'
+import { noteChosen } from './remaining.ts'
 import { replaceObject } from './replace.ts'
 import { rotationReason } from './write-reason.ts'
 
@@ -109,11 +110,13 @@ async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason)
   return { remote: made(run, wanted, await createObject(run, wanted, reason)), made: reason }
 }
 
-/** The object that a POST has just created; notes what was sent. */
+/** The object that a POST has just created; notes what was sent, and what the service made of it. */
 function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
   // Stored together with the id.
   noteSent(run, wanted)
   const object = run.session.cache.get(run.collection, id)?.object
   if (object === undefined) throw new Error(`the answer for ${id} did not enter the cache`)
+  // One that was found may have been made for an earlier spec.
+  if (run.made === id) noteChosen(run, wanted, object)
   return object
 }

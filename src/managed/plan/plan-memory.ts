@@ -14,6 +14,8 @@ export class PlanMemory {
   absence?: { readonly about: string; readonly since: number } | undefined
   /** A write that the API accepted and did not apply, as `contestAbout` describes it: repeating it would be futile. */
   ignored?: string | undefined
+  /** The service's choices in the last answered write, until they are stored as `internal.chosen`. */
+  chosen?: { readonly fields: Readonly<Record<string, string>> | undefined } | undefined
   /**
    * The purpose of the last replacement, while the new object still differs in the same way: another replacement would
    * not help.

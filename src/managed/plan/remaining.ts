@@ -1,8 +1,10 @@
-import { generationOf, statusOf } from '../cr.ts'
+import type { RemoteObject } from '../../api/types.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { generationOf, internalOf, statusOf } from '../cr.ts'
 import { compareFingerprints } from '../inputs/fingerprints.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { markerText, type Wanted } from './desired.ts'
-import { type Observed, type Operation, type PlanContext, plan } from './plan.ts'
+import { chosenByServer, type Observed, type Operation, type PlanContext, plan } from './plan.ts'
 
 /** The writes that are still needed, as far as this run knows. */
 export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
@@ -20,6 +22,24 @@ export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext 
     inputsChanged: haveInputsChanged(run, wanted),
     chosen: internal.chosen,
   }
+}
+
+/**
+ * The API has answered a write: a difference in a field that the write left open is the service's choice. It is
+ * remembered until it is stored, since it cannot be told from a change by somebody else later.
+ */
+export function noteChosen(run: Reconciliation, { desired }: Wanted, answer: RemoteObject): void {
+  const chosen = chosenByServer(run.descriptor, desired, answer)
+  run.memory.plan.chosen = { fields: chosen }
+  run.noteInternal({ chosen })
+}
+
+/** Notes choices again that an earlier run saw and could not store. */
+export function recallChosen(run: Reconciliation): void {
+  const { plan } = run.memory
+  if (plan.chosen === undefined) return
+  if (equalJSON(plan.chosen.fields, internalOf(run.cr).chosen)) plan.chosen = undefined
+  else run.noteInternal({ chosen: plan.chosen.fields })
 }
 
 /** Whether the inputs may differ from those last sent. */

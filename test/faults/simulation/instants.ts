@@ -52,6 +52,10 @@ export class Instants {
   readonly #lateAt = new Map<string, number>()
   /** Objects as they were when a PATCH for them was sent. */
   readonly #before = new WeakMap<Sighting, Fields>()
+  /** Objects as the answer to the last write of them showed them, with what the service chose, by path. */
+  readonly #shown = new Map<string, Fields>()
+  /** The process that heard the answer to the last write of an object, by its path. */
+  readonly #toldTo = new Map<string, SimulatedProcess>()
   /** Paths of objects whose last PATCH was answered as if it had not been carried out. */
   readonly #denied = new Set<string>()
   /** How many more objects may be created although they exist. */
@@ -124,7 +128,9 @@ export class Instants {
     const made = this.#madeBy.get(sighting)
     // The API itself has reported the outcome.
     if (made !== undefined && status < 500 && status !== 408) this.#outstanding.delete(made)
-    this.#noteDenied(sighting, parseObject(body))
+    const answer = parseObject(body)
+    this.#noteDenied(sighting, answer)
+    if (isWriteOfObject(sighting, status)) this.#toldTo.set(pathOfObject(sighting, answer), sighting.process)
   }
 
   /** The answer shows the object as before the PATCH: an operator that receives it sends the PATCH again. */
@@ -139,12 +145,19 @@ export class Instants {
   }
 
   /** A server has carried a request out. */
-  done(sighting: Sighting): void {
+  done(sighting: Sighting, { status, body }: WireAnswer): void {
     const { server, method, path } = sighting
     const { now } = this.#world.time
+    if (isWriteOfObject(sighting, status)) this.#noteShown(sighting, parseObject(body))
     if (method !== 'PATCH') return
     if (server === 'kubernetes' && path.endsWith('/status')) this.#checkTokens()
     if (server === 'api' && now - (this.#sentAt.get(sighting) ?? now) > LATE_MS) this.#lateAt.set(path, now)
+  }
+
+  #noteShown(sighting: Sighting, answer: Fields | undefined): void {
+    const path = pathOfObject(sighting, answer)
+    this.#toldTo.delete(path)
+    if (answer?.id !== undefined) this.#shown.set(path, answer)
   }
 
   #tell(violation: string): void {
@@ -281,10 +294,11 @@ export class Instants {
 
   /**
    * A PATCH contains only what changes; only an operator that lost its record sends fields again that the API does not
-   * show.
+   * show. One that did not hear the answer to the last write cannot know what the service has chosen: somebody else may
+   * have added it, and it sends the field again.
    */
   #checkPatch(sighting: Sighting): void {
-    const { path, body } = sighting
+    const { path, process, body } = sighting
     const object = this.#objectAt(path)
     if (object === undefined) return
     this.#before.set(sighting, object)
@@ -295,6 +309,8 @@ export class Instants {
     const { id: _id, ...fields } = JSON.parse(body || '{}') as Fields
     const same = Object.entries(fields).filter(([field, value]) => {
       if (SHOWN_IN_PART.test(`${path} ${field}`)) return false
+      const shown = this.#shown.get(path)?.[field]
+      if (this.#toldTo.get(path) !== process && shown !== undefined && !equalJSON(shown, value)) return false
       return field in object && JSON.stringify(object[field]) === JSON.stringify(value)
     })
     if (Object.keys(fields).length === 0) this.#tell(`PATCH ${path} of nothing`)
@@ -371,4 +387,14 @@ export class Instants {
     const byCollection = Map.groupBy(all, ([collection]) => collection)
     return Object.fromEntries([...byCollection].map(([name, parts]) => [name, parts.flatMap(([, objects]) => objects)]))
   }
+}
+
+/** Whether the API has carried out a create or an update. */
+function isWriteOfObject({ server, method }: Sighting, status: number): boolean {
+  return server === 'api' && (method === 'POST' || method === 'PATCH') && status < 300
+}
+
+/** The path of the object that a create has made or an update has changed. */
+function pathOfObject({ method, path }: Sighting, answer: Fields | undefined): string {
+  return method === 'POST' ? `${path}/${String(answer?.id)}` : path
 }

@@ -441,7 +441,7 @@ export class Oracle {
 
   async #done(sighting: Sighting, answer: WireAnswer): Promise<void> {
     const { server, method, path } = sighting
-    this.#instants.done(sighting)
+    this.#instants.done(sighting, answer)
     if (server !== 'api' || method === 'GET') return
     const token = tokenIn(answer.body)
     if (token !== undefined) this.#canaries.add(token)

@@ -966,4 +966,24 @@ export const failedStories: readonly KeptStory[] = [
     cast: ['IPPolicy/policy', 'AgentIngress/ingress'],
     found: 'a refused create was sent again after ten minutes, in what was to be a silence',
   },
+  {
+    seed: 108050148,
+    found: 'a header that the service had added was taken for drift: the status that was to note it was not stored',
+    choices: { 'content-type': 'added' },
+    cast: ['Backend/answer'],
+    replicas: 0,
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'kubernetes',
+        ms: 1326,
+        chance: 0.12034244047245012,
+        seed: 1553581045,
+      },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 617, does: 'apply', who: 0, version: 4 },
+    ],
+  },
 ]

@@ -14,6 +14,7 @@ export interface KeptStory {
   readonly replicas: number
   readonly isShared?: boolean
   readonly adopters?: readonly number[]
+  readonly choices?: NonNullable<Story['choices']>
   readonly steps: readonly Step[]
 }
 

@@ -1,3 +1,4 @@
+import { DECIDED } from '../../../../src/emulator/choices/choices.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { unresolvedAttempt } from '../../../../src/managed/cr.ts'
 import { EDIT_SEED } from '../../../kinds/shared/account.ts'
@@ -52,7 +53,8 @@ export interface Told {
   readonly trace: readonly string[]
 }
 
-function mixed(seed: number): Pick<WorldOptions, 'choices'> {
+function mixed({ seed, choices }: Story): Pick<WorldOptions, 'choices'> {
+  if (choices !== undefined) return { choices: { ...DECIDED, ...choices } }
   if (MIX_SEED === undefined || seed % MIXED_OF !== 0) return {}
   return { choices: mixOf(`${MIX_SEED}.${seed}`) }
 }
@@ -153,7 +155,7 @@ class Stage {
       kinds: new Set([...kindsAmong(cast), ...further]),
       replicas,
       isShared,
-      ...mixed(seed),
+      ...mixed(story),
     })
     world.api.emulator.admin.seed(EDIT_SEED)
     if (seed % PAGED_OF === 0) world.server.pageSize = 1

@@ -1,3 +1,4 @@
+import type { Choices } from '../../../../src/emulator/choices/choices.ts'
 import type { Random } from '../../../../src/util/random.ts'
 import { seededRandom } from '../../../builders/seeded-random.ts'
 import { accountEdits } from '../../simulation/account-edits.ts'
@@ -71,6 +72,8 @@ export interface Story {
   readonly isShared?: boolean
   /** Indices in the cast of those whose objects exist before the story, made by hand. Default none. */
   readonly adopters?: readonly number[]
+  /** The server's choices that are other than decided. Default: drawn, or none. */
+  readonly choices?: Partial<Choices>
   readonly steps: readonly Step[]
 }
 
