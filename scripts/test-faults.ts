@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { setPriority, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -12,8 +12,6 @@ import { programForTests } from './program-for-tests.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const VITEST = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url))
-/** Niceness: the CPU time that others leave is enough for suites with virtual time. */
-const LOW_PRIORITY = 10
 
 /** The first seed of this run: a run does not repeat the previous one unless asked to. */
 const SEEDS_FROM = process.env.CULVERT_SEEDS_FROM ?? String(drawBase(Math.random()))
@@ -27,38 +25,38 @@ interface Run {
   readonly name: string
   readonly args: readonly string[]
   readonly workers?: number
-  readonly isPatient?: boolean
 }
 
-/** Models of the servers with virtual time: as many workers as cores. */
-const simulation: Run = { name: 'simulation', args: ['--project', 'simulation'], workers: 2, isPatient: true }
 /** Suites of `npm test` on real servers that are also part of the matrix. */
 const PARTS_OF_CLUSTER = ['releases.test.ts', 'kinds/edits.test.ts', ...restoresOf(SEEDS_FROM)].map(
   (path) => `test/cluster/${path}`,
 )
-/** Real servers. */
-const real: readonly Run[] = [
+/**
+ * Models of the servers with virtual time, then real servers. One after another: worlds of the simulation cost twice
+ * their CPU time beside real servers.
+ */
+const runs: readonly Run[] = [
+  { name: 'simulation', args: ['--project', 'simulation'], workers: 2 },
   { name: 'faults', args: ['--project', 'faults', 'test/faults/real'] },
   { name: 'cluster', args: ['--project', 'cluster', ...PARTS_OF_CLUSTER] },
 ]
 
 /**
  * `npm run test:faults`: runs the whole matrix of faults, prints the result of each suite, and ends with the line
- * `N passed, N failed`. The simulation runs beside the suites on real servers, which spend half of their time waiting
- * for leases, requests and processes, and have precedence otherwise. `--folder` names the folder that keeps the lists of
- * cases, the table (`matrix.md`), and the writes at rest for each kind with each choice of the contrary server
- * (`contrary.md`). The exit code is 1 if anything failed or a suite is missing.
+ * `N passed, N failed`. `--folder` names the folder that keeps the lists of cases, the table (`matrix.md`), and the
+ * writes at rest for each kind with each choice of the contrary server (`contrary.md`). The exit code is 1 if anything failed or a suite is missing.
  */
 async function main(folder: string): Promise<number> {
   console.log(`the lists of cases are kept in ${folder}`)
   console.log(`the seeds are those from ${SEEDS_FROM} on: CULVERT_SEEDS_FROM=${SEEDS_FROM} repeats them`)
   console.log(`every fifth of them meets a server with choices drawn by CULVERT_FAULTS_MIX=${MIX}`)
   await empty(folder)
-  const codes = await Promise.all([run(simulation, folder), inTurn(real, folder)])
+  const codes: number[] = []
+  for (const each of runs) codes.push(await run(each, folder))
   const rows = rowsOf(await listsIn(folder), await reportsIn(folder))
   const { passed, failed } = countsOf(rows)
   // Failures outside tests and cases appear only in the exit code.
-  const unseen = failed === 0 && codes.flat().some((code) => code !== 0) ? 1 : 0
+  const unseen = failed === 0 && codes.some((code) => code !== 0) ? 1 : 0
   await writeFile(join(folder, 'matrix.md'), asMarkdown(rows))
   console.log(`\n${asText(rows)}\n`)
   if (unseen > 0) console.log('a run failed outside of its tests: see above')
@@ -72,13 +70,7 @@ function restoresOf(firstSeed: string): readonly string[] {
   return (isEven ? ['restored', 'copied'] : ['again', 'two-clusters']).map((name) => `restore/${name}.test.ts`)
 }
 
-async function inTurn(runs: readonly Run[], folder: string): Promise<readonly number[]> {
-  const codes: number[] = []
-  for (const each of runs) codes.push(await run(each, folder))
-  return codes
-}
-
-async function run({ name, args, workers, isPatient = false }: Run, folder: string): Promise<number> {
+async function run({ name, args, workers }: Run, folder: string): Promise<number> {
   const reporters = ['--reporter', 'default', '--reporter', 'json', `--outputFile.json=${join(folder, reportOf(name))}`]
   const child = spawn(process.execPath, [VITEST, 'run', ...args, ...reporters], {
     cwd: ROOT,
@@ -92,7 +84,6 @@ async function run({ name, args, workers, isPatient = false }: Run, folder: stri
       ...(workers === undefined ? {} : { VITEST_MAX_WORKERS: String(workers) }),
     },
   })
-  if (isPatient && child.pid !== undefined) setPriority(child.pid, LOW_PRIORITY)
   // A terminal signals children itself; any other signal to this process is meant for them too.
   const end = (): boolean => child.kill('SIGTERM')
   process.once('SIGTERM', end)
