@@ -93,11 +93,12 @@ export class Instants {
   }
 
   /**
-   * Attempt numbers that etcd has lost are used again, and until then a rule may go into a policy by the id that its
-   * status had.
+   * Attempt numbers that etcd has lost are used again, what the service chose is no longer noted, and until then a rule
+   * may go into a policy by the id that its status had.
    */
   putBack(unknownUntil: number): void {
     this.#posted.clear()
+    this.#toldTo.clear()
     this.#unknownUntil = unknownUntil
   }
 

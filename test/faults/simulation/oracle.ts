@@ -262,12 +262,13 @@ export class Oracle {
     })
   }
 
-  /** Whether a policy rightly reports undeclared rules: some of them are among the objects of others. */
+  /** Whether a policy rightly reports undeclared rules: some of them are among the objects of others, or orphans. */
   #hasUndeclared(cr: CustomResource): boolean {
     const { rules = [] } = statusOf(cr) as { readonly rules?: readonly { readonly id: string }[] }
     if (conditionNamed(cr, 'Ready')?.status !== 'True' || conditionNamed(cr, 'Synced')?.reason !== 'Undeclared')
       return false
-    return rules.some(({ id }) => this.#allowed.others?.has(id) ?? false)
+    const orphans = this.#orphans()
+    return rules.some(({ id }) => orphans.has(id) || (this.#allowed.others?.has(id) ?? false))
   }
 
   /** Whether the resource waits for people, as it is allowed to. */
