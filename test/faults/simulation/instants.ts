@@ -276,13 +276,16 @@ export class Instants {
     this.#checkAlone(sighting, rule, rule)
   }
 
-  /** Whether the CR's attempt leads to the object, by its marker. */
+  /**
+   * Whether the CR's attempt leads to the object, by its marker. If an old manifest has taken the attempt away, the
+   * marker alone does: a CR without an id recovers what it created.
+   */
   #isAttempted(cr: CustomResource, id: unknown): boolean {
     const attempt = unresolvedAttempt(cr)
-    if (attempt === undefined) return false
+    if (attempt === undefined && statusOf(cr).id !== undefined) return false
     const objects = this.#stored().ip_policies ?? []
     const marker = parseMarker(objects.find((each) => each.id === id)?.metadata)
-    return marker?.uid === cr.metadata.uid && marker.nonce === attempt.nonce
+    return marker?.uid === cr.metadata.uid && (attempt === undefined || marker.nonce === attempt.nonce)
   }
 
   /** No other POST that creates the same may be in flight. */
