@@ -135,14 +135,19 @@ function inOrder({ policyId, wanted, held, isAdopted }: RulesState): readonly Ch
   const fresh = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length === 0)
   const changed = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length > 0)
   return [
-    ...fresh('deny').flatMap(create),
+    ...together(fresh('deny').flatMap(create)),
     ...changed('deny').flatMap(create),
-    ...fresh('allow').flatMap(create),
+    ...together(fresh('allow').flatMap(create)),
     ...wanted.flatMap((rule) => update(rule, kept.get(keyOf(rule)), isAdopted)),
     ...going.filter(({ action }) => action !== 'deny').map(remove),
     ...changed('allow').flatMap(create),
     ...going.filter(({ action }) => action === 'deny').map(remove),
   ]
+}
+
+/** Creates of rules with one action: whichever takes effect first, nothing is admitted that all of them refuse. */
+function together(creates: readonly ChildOperation[]): readonly ChildOperation[] {
+  return creates.map((each, index) => (each.type === 'create' && index > 0 ? { ...each, together: true } : each))
 }
 
 /** The held rule to keep for each wanted one: the lowest id among equals. */

@@ -23,6 +23,8 @@ export type ChildOperation =
       readonly type: 'create'
       readonly body: Fields
       readonly about: string
+      /** Sent without waiting for the create before it: neither needs the other. */
+      readonly together?: true
       /**
        * Deleted again after the last write of the plan. If that does not happen, the next plan removes it as unwanted.
        */

@@ -12,13 +12,21 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { noteKindStatus } from '../status/conclude.ts'
 import { reasons } from '../status/reasons.ts'
 import { announce, describe, describeAll } from './announce.ts'
-import { executeChild, observeChildren, quarantineChildren, settleChildren, type WriteCause } from './children.ts'
+import {
+  type ChildCreate,
+  changeChild,
+  createChildren,
+  observeChildren,
+  quarantineChildren,
+  settleChildren,
+  type WriteCause,
+} from './children.ts'
 import { noteSent, type Wanted } from './desired.ts'
 import { passGates } from './gates.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
 import { intendedModules } from './modules.ts'
 import { createNotApplied, writeNotApplied } from './not-applied.ts'
-import type { Observed, Operation } from './plan.ts'
+import type { Observed, Operation, UpdateOperation } from './plan.ts'
 import { noteChosen, planFor, recallChosen } from './remaining.ts'
 import { sendUpdate } from './send-update.ts'
 import { noteUnanswered } from './unanswered.ts'
@@ -90,8 +98,7 @@ async function prepare(
     refuseTaken(run, remote)
   }
   if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
-  const createsChild = operations.some((operation) => 'target' in operation && operation.type === 'create')
-  if (createsChild) await quarantineChildren(run, remote, describeAll(operations))
+  if (operations.some(isChildCreate)) await quarantineChildren(run, remote, describeAll(operations))
 }
 
 /**
@@ -102,7 +109,7 @@ async function prepare(
 function isFoundByAttempt({ cr }: Reconciliation, operations: readonly Operation[], remote: RemoteObject): boolean {
   const attempt = unresolvedAttempt(cr)
   const isMarked = attempt !== undefined && markerOf(remote)?.nonce === attempt.nonce
-  const addsOnly = operations.every((operation) => 'target' in operation && operation.type === 'create')
+  const addsOnly = operations.every(isChildCreate)
   return isMarked && addsOnly && statusOf(cr).id === undefined
 }
 
@@ -135,23 +142,49 @@ async function execute(
   operations: readonly Operation[],
   cause: WriteCause,
 ): Promise<void> {
-  const { references } = wanted
   const placeholders: string[] = []
-  for (const operation of operations) {
+  for (const step of stepsOf(operations)) {
+    const [operation] = step
+    if (operation === undefined) continue
     if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
-    if (!('target' in operation)) {
-      references.confirm()
-      await run.context.inFlight.during(run.session, references.ids, () => {
-        return noteUnanswered(run, 'update', () => sendUpdate(run, parentId, operation, cause.reason))
-      })
-      const answer = run.session.cache.get(run.collection, parentId)?.object
-      if (answer !== undefined) noteChosen(run, wanted, answer)
-      continue
+    if (!('target' in operation)) await updateObject(run, wanted, parentId, operation, cause)
+    else if (operation.type !== 'create') await changeChild(run, operation, cause)
+    else {
+      const made = await createChildren(run, step.filter(isChildCreate), cause)
+      if (operation.placeholder) placeholders.push(...made)
     }
-    const made = await executeChild(run, operation, cause)
-    if (made !== undefined && operation.type === 'create' && operation.placeholder) placeholders.push(made)
   }
-  for (const id of placeholders) await executeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
+  for (const id of placeholders) await changeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
+}
+
+/** Operations that are sent together, in the order of the plan. */
+function stepsOf(operations: readonly Operation[]): readonly (readonly Operation[])[] {
+  const steps: Operation[][] = []
+  for (const operation of operations) {
+    if (isChildCreate(operation) && operation.together) steps.at(-1)?.push(operation)
+    else steps.push([operation])
+  }
+  return steps
+}
+
+function isChildCreate(operation: Operation): operation is Operation & ChildCreate {
+  return 'target' in operation && operation.type === 'create'
+}
+
+async function updateObject(
+  run: Reconciliation,
+  wanted: Wanted,
+  id: string,
+  operation: UpdateOperation,
+  { reason }: WriteCause,
+): Promise<void> {
+  const { references } = wanted
+  references.confirm()
+  await run.context.inFlight.during(run.session, references.ids, () => {
+    return noteUnanswered(run, 'update', () => sendUpdate(run, id, operation, reason))
+  })
+  const answer = run.session.cache.get(run.collection, id)?.object
+  if (answer !== undefined) noteChosen(run, wanted, answer)
 }
 
 /** Whether everything that an operation would write was already written. */

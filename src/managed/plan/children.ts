@@ -11,7 +11,7 @@ import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
-import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
+import { isAnswered, noteUnanswered, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * The object with its children; each child that a list showed as changed or missing is read live.
@@ -80,28 +80,47 @@ export interface WriteCause {
   readonly isNew: boolean
 }
 
-/** Executes one write to a child. @returns the id of a child that was created. */
-export async function executeChild(
+/** A create of a child. */
+export type ChildCreate = ChildOperation & { readonly type: 'create' }
+
+/**
+ * Creates children of one object, all at the same time. @returns their ids, in order.
+ * @throws once all have ended, if any failed: the failure of one that may have taken effect, if there is one
+ */
+export async function createChildren(
   run: Reconciliation,
-  operation: ChildOperation,
+  creates: readonly ChildCreate[],
   { reason, isNew }: WriteCause,
-): Promise<string | undefined> {
-  const collection = run.descriptor.children?.collection
-  if (collection === undefined) throw new Error('a kind without children planned a write to one')
-  switch (operation.type) {
-    case 'create':
-      return createChild(run, collection, operation.body, {
-        ...run.because(reason),
-        priority: isNew ? 'create' : 'edit',
-      })
-    case 'update':
-      await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
-      return undefined
-    case 'delete':
-      await confirmBeside(run, collection, operation)
-      await deleteForSure(run, collection, operation.id, reason)
-      return undefined
+): Promise<readonly string[]> {
+  const collection = collectionOfChildren(run)
+  const options = { ...run.because(reason), priority: isNew ? ('create' as const) : ('edit' as const) }
+  return noteUnanswered(run, 'child', async () => {
+    const ended = await Promise.allSettled(creates.map(({ body }) => createChild(run, collection, body, options)))
+    const failures = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
+    if (failures.length > 0) throw failures.find((each) => !isAnswered(each)) ?? failures[0]
+    return ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  })
+}
+
+/** Updates or deletes a child. */
+export async function changeChild(
+  run: Reconciliation,
+  operation: Exclude<ChildOperation, ChildCreate>,
+  { reason }: WriteCause,
+): Promise<void> {
+  const collection = collectionOfChildren(run)
+  if (operation.type === 'update') {
+    await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
+    return
   }
+  await confirmBeside(run, collection, operation)
+  await deleteForSure(run, collection, operation.id, reason)
+}
+
+function collectionOfChildren({ descriptor }: Reconciliation): Collection {
+  const collection = descriptor.children?.collection
+  if (collection === undefined) throw new Error('a kind without children planned a write to one')
+  return collection
 }
 
 /** @throws WaitError if the child that must exist beside a deleted one is, or may be, gone. */
@@ -120,7 +139,7 @@ async function createChild(
   body: Fields,
   options: WriteOptions,
 ): Promise<string> {
-  const { id } = await noteUnanswered(run, 'child', () => run.session.cache.create(collection, body, options))
+  const { id } = await run.session.cache.create(collection, body, options)
   noteMade(run, collection, id)
   return id
 }

@@ -18,10 +18,14 @@ export async function noteUnanswered<T>(
     memory.plan.creates[sort].succeeded()
     return made
   } catch (error) {
-    const isAnswered = error instanceof ApiError && error.definite
-    if (!isAnswered) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs
+    if (!isAnswered(error)) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs
     throw error
   }
+}
+
+/** Whether the API itself reported that a write was not carried out. */
+export function isAnswered(error: unknown): boolean {
+  return error instanceof ApiError && error.definite
 }
 
 /** @throws WaitError while it is too early for another create of that sort, after some without an answer. */
