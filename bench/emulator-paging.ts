@@ -1,5 +1,5 @@
-import { pathToFileURL } from 'node:url'
 import { type Emulator, startEmulator } from '../src/emulator/emulator.ts'
+import type { Row } from './row.ts'
 
 const SMALL = 100
 const LARGE = 100_000
@@ -7,29 +7,21 @@ const ROUNDS = 300
 const WARM_UP = 100
 const PAGE = 50
 
-/** The cost of a list page in a small and in a large collection. */
-export interface PagingResult {
-  /** Median milliseconds of the first page with 100 objects. */
-  readonly smallMs: number
-  /** Median milliseconds of the first page with 100,000 objects. */
-  readonly largeFirstMs: number
-  /** Median milliseconds of a page in the middle of 100,000 objects. */
-  readonly largeMiddleMs: number
-  /** The slower of the two large figures divided by the small one; around 1 if the size does not matter. */
-  readonly ratio: number
-}
-
 /**
  * Measures list pages of 50 over HTTP. The three kinds of requests alternate, so that load on the machine affects all
  * alike.
  */
-export async function run(): Promise<PagingResult> {
+export async function run(): Promise<readonly Row[]> {
   const small = await seeded(SMALL)
   const large = await seeded(LARGE)
   try {
     const addresses = [page(small), page(large), page(large, await cursorAt(large, LARGE / 2))] as const
-    const [smallMs, largeFirstMs, largeMiddleMs] = await medians(addresses)
-    return { smallMs, largeFirstMs, largeMiddleMs, ratio: Math.max(largeFirstMs, largeMiddleMs) / smallMs }
+    const [floor, first, middle] = await medians(addresses)
+    const load = `emulator: a page of ${PAGE} of ${LARGE}, beside one of ${SMALL}`
+    return [
+      { load, figure: 'the first', value: first, unit: 'ms', floor },
+      { load, figure: 'one in the middle', value: middle, unit: 'ms', floor },
+    ]
   } finally {
     await small.close()
     await large.close()
@@ -80,13 +72,4 @@ async function timed({ url, key }: Target): Promise<number> {
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right)
   return sorted[Math.floor(sorted.length / 2)] ?? 0
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const result = await run()
-  const shown = (ms: number): string => `${ms.toFixed(2)} ms`
-  process.stdout.write(
-    `a page of ${PAGE}: ${shown(result.smallMs)} of ${SMALL}, ${shown(result.largeFirstMs)} of ${LARGE} (first), ` +
-      `${shown(result.largeMiddleMs)} (middle); ratio ${result.ratio.toFixed(2)}\n`,
-  )
 }

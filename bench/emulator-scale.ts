@@ -1,15 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../src/emulator/json.ts'
 import { RESOURCES } from '../src/emulator/resources/index.ts'
 import type { Resource } from '../src/emulator/resources/resource.ts'
 import { caPem } from '../test/builders/contract/ca-pem.ts'
 import { sshKeys } from '../test/builders/contract/ssh-keys.ts'
+import { usageOf } from './process-usage.ts'
+import type { Row } from './row.ts'
 
 const OBJECTS = 200_000
 const KEY = 'key-of-the-bench'
@@ -18,46 +20,28 @@ const COMMAND = fileURLToPath(new URL('../bin/culvert.js', import.meta.url))
 /** The value of `metadata`: the size of the operator's marker. */
 const METADATA = `{"installation":"bench","uid":"${'0'.repeat(36)}","object":"{n}","nonce":"${'0'.repeat(32)}"}`
 
-/** The cost of an emulator with 200,000 objects in a file. */
-export interface ScaleResult {
-  readonly objects: number
-  readonly collections: number
-  readonly seedSeconds: number
-  readonly fileMiB: number
-  /** From the start of the process until it listens, with all the objects. */
-  readonly startSeconds: number
-  /** The same with an empty file. */
-  readonly emptyStartSeconds: number
-  /** Resident memory right after the seed. */
-  readonly seededMiB: number
-  /** Resident memory of a process started on the file, after a list page of every collection. */
-  readonly residentMiB: number
-}
-
 /** Seeds through the admin surface, kills the process and starts another one on its file. */
-export async function run(): Promise<ScaleResult> {
+export async function run(): Promise<readonly Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'culvert-bench-'))
   try {
     const data = join(folder, 'emulator.db')
     const first = await start(data)
     const { collections, objects, seconds } = await seed(first.url)
-    const seededMiB = await residentMiB(first.child)
+    const seeded = await residentMiB(first.child)
     await stop(first.child)
     const { size } = await stat(data)
     const second = await start(data)
     await readEverywhere(second.url)
     const resident = await residentMiB(second.child)
     await stop(second.child)
-    return {
-      objects,
-      collections,
-      seedSeconds: seconds,
-      fileMiB: size / 2 ** 20,
-      startSeconds: second.seconds,
-      emptyStartSeconds: first.seconds,
-      seededMiB,
-      residentMiB: resident,
-    }
+    const load = `emulator: ${objects} objects in ${collections} collections`
+    return [
+      { load, figure: 'seed', value: seconds, unit: 's' },
+      { load, figure: 'memory after the seed', value: seeded, unit: 'MiB' },
+      { load, figure: 'size of the file', value: size / 2 ** 20, unit: 'MiB' },
+      { load, figure: 'start, beside one on an empty file', value: second.seconds, unit: 's', floor: first.seconds },
+      { load, figure: 'memory after a page of each', value: resident, unit: 'MiB' },
+    ]
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -179,22 +163,6 @@ async function readEverywhere(url: string): Promise<void> {
   }
 }
 
-/** Linux reports it in kB. */
-async function residentMiB({ pid }: ChildProcess): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
-}
-
-/** One line for people. */
-export function describeScale(result: ScaleResult): string {
-  const { objects, collections, seedSeconds, fileMiB, startSeconds, emptyStartSeconds, seededMiB } = result
-  return (
-    `${objects} objects in ${collections} collections: seeded in ${seedSeconds.toFixed(1)} s, ${fileMiB.toFixed(0)} MiB of file; ` +
-    `started in ${startSeconds.toFixed(2)} s (${emptyStartSeconds.toFixed(2)} s on nothing); resident ` +
-    `${result.residentMiB.toFixed(0)} MiB after a page of each, ${seededMiB.toFixed(0)} MiB after the seed`
-  )
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  process.stdout.write(`${describeScale(await run())}\n`)
+async function residentMiB({ pid = 0 }: ChildProcess): Promise<number> {
+  return (await usageOf(pid)).residentMiB
 }

@@ -1,66 +1,58 @@
-import { run as runPaging } from './emulator-paging.ts'
-import { run as runScale } from './emulator-scale.ts'
-import { printSteps, run as runNewcomer } from './newcomer.ts'
-import { run as runOperator } from './operator.ts'
-import { run as runSessions } from './sessions.ts'
+import { parseArgs } from 'node:util'
+import { programForTests } from '../scripts/program-for-tests.ts'
+import type { Row } from './row.ts'
 
-/** Runs every benchmark in sequence, and prints each result beside its target; last, the steps of a new user. */
-interface Row {
-  readonly bench: string
-  readonly measured: string
-  readonly floor: string
-  readonly ratio: string
-  readonly costs: string
+/**
+ * `npm run bench`: one table of costs, each a count or beside a floor that was taken in the same run. `--quick` takes
+ * less than five minutes, `--large` adds 50,000 resources; `--json FILE` writes the table for programs.
+ */
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean' }, large: { type: 'boolean' }, json: { type: 'string' } },
+})
+
+// Operators run as one program, as in the image: the modules below read its path when they are loaded.
+await using program = await programForTests()
+Object.assign(process.env, program.env)
+const { startCluster } = await import('./cluster.ts')
+const { converge, growthOf, idle, rowsOf } = await import('./convergence.ts')
+const { backends, edges, policies } = await import('./loads.ts')
+const { print, writeJSON } = await import('./row.ts')
+
+/** Groups of each load, from the smallest to the largest number. */
+const sizes = values.quick
+  ? ([[backends, [200, 1000]], [policies, [200]], [edges, [100]]] as const)
+  : ([
+      [backends, [200, 1000, 10_000, ...(values.large ? [50_000] : [])]],
+      [policies, [200, 1000]],
+      [edges, [200]],
+    ] as const)
+
+const rows: Row[] = []
+const add = (more: readonly Row[]): void => {
+  rows.push(...more)
+  for (const { load, figure, value, unit } of more) console.error(`${load}: ${figure} ${value.toFixed(2)} ${unit}`)
 }
 
-async function pagingRow(): Promise<Row> {
-  const { smallMs, largeFirstMs, largeMiddleMs, ratio } = await runPaging()
-  const slower = Math.max(largeFirstMs, largeMiddleMs)
-  return {
-    bench: 'emulator: a list page of 100,000 objects, of 100',
-    measured: `${slower.toFixed(2)} ms`,
-    floor: `${smallMs.toFixed(2)} ms`,
-    ratio: ratio.toFixed(2),
-    costs: '',
+{
+  await using controlPlane = await startCluster()
+  const without = await idle(controlPlane)
+  add(without.rows)
+  for (const [load, counts] of sizes) {
+    const results = []
+    for (const count of counts) {
+      const result = await converge(controlPlane, load, count, without)
+      results.push(result)
+      add(rowsOf(result))
+    }
+    add(growthOf(results, without))
   }
+  add(await (await import('./budget.ts')).run(controlPlane))
+  if (!values.quick) add(await (await import('./sessions.ts')).run(controlPlane))
 }
-
-async function scaleRow(): Promise<Row> {
-  const { objects, startSeconds, emptyStartSeconds, residentMiB, seededMiB, fileMiB, seedSeconds } = await runScale()
-  return {
-    bench: `emulator: start on ${objects} objects in a file, on none`,
-    measured: `${startSeconds.toFixed(2)} s`,
-    floor: `${emptyStartSeconds.toFixed(2)} s`,
-    ratio: (startSeconds / emptyStartSeconds).toFixed(2),
-    costs:
-      `${residentMiB.toFixed(0)} MiB resident (${seededMiB.toFixed(0)} after the seed of ${seedSeconds.toFixed(0)} s), ` +
-      `${fileMiB.toFixed(0)} MiB of file`,
-  }
+if (!values.quick) {
+  add(await (await import('./emulator-paging.ts')).run())
+  add(await (await import('./emulator-scale.ts')).run())
+  add(await (await import('./newcomer.ts')).run())
 }
-
-async function operatorRows(): Promise<readonly Row[]> {
-  return (await runOperator()).map(({ kind, count, seconds, callsEach, writesEach, floorSeconds, ratio }) => ({
-    bench: `operator: ${count} × ${kind} Ready, as many plain patches`,
-    measured: `${seconds.toFixed(1)} s`,
-    floor: `${floorSeconds.toFixed(1)} s`,
-    ratio: ratio.toFixed(2),
-    costs: `${callsEach.toFixed(2)} API calls, ${writesEach.toFixed(2)} Kubernetes writes each`,
-  }))
-}
-
-async function sessionsRow(): Promise<Row> {
-  const { count, seconds, floorSeconds, callsFirst, writesFirst, callsNext, writesNext, readySeconds } =
-    await runSessions()
-  return {
-    bench: `operator: ${count} sessions mirrored, as many plain patches`,
-    measured: `${seconds.toFixed(1)} s`,
-    floor: `${floorSeconds.toFixed(1)} s`,
-    ratio: (seconds / floorSeconds).toFixed(2),
-    costs:
-      `${callsFirst} API calls, ${writesFirst} Kubernetes writes; a tenth replaced: ${callsNext} and ${writesNext}; ` +
-      `a policy meanwhile Ready after ${readySeconds.toFixed(1)} s`,
-  }
-}
-
-console.table([await pagingRow(), await scaleRow(), ...(await operatorRows()), await sessionsRow()])
-printSteps(await runNewcomer())
+print(rows)
+if (values.json !== undefined) await writeJSON(values.json, rows)

@@ -1,56 +1,31 @@
-import { pathToFileURL } from 'node:url'
+import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { startEmulator } from '../src/emulator/emulator.ts'
-import { type ClosableKubeClient, createKubeClient } from '../src/kube/client.ts'
-import { loadKubeConnection } from '../src/kube/load-config.ts'
+import type { ClosableKubeClient } from '../src/kube/client.ts'
 import type { KubeObject } from '../src/kube/types.ts'
-import { systemClock } from '../src/util/clock.ts'
-import { systemRandom } from '../src/util/random.ts'
 import { EmulatorClient } from '../test/builders/emulator-client.ts'
 import { OperatorProcess } from '../test/cluster/support/operator-process.ts'
-import { apply, prepare, startCluster, timed, typeOf, writesOf } from './operator.ts'
-
-/**
- * The cost of mirroring the sessions of an account that has them all when the operator starts, and after a tenth of
- * them is replaced.
- */
-export interface MirrorResult {
-  readonly count: number
-  readonly seconds: number
-  /** Seconds for the same number of merge patches alone, with the same concurrency. */
-  readonly floorSeconds: number
-  /** Calls to the API that list sessions, and Kubernetes writes, until all were shown. */
-  readonly callsFirst: number
-  readonly writesFirst: number
-  /** The same from then on, until the replacements were shown. */
-  readonly callsNext: number
-  readonly writesNext: number
-  /** Time until a policy was Ready that was applied while the first sessions were being mirrored. */
-  readonly readySeconds: number
-}
+import { apply, clientOf, inParallel, prepare, timed, typeOf } from './cluster.ts'
+import { countsOf } from './place.ts'
+import type { Row } from './row.ts'
 
 const COUNT = 5000
 const NAMESPACE = 'bench-sessions'
 /** The mirrors' write concurrency. */
 const AT_A_TIME = 6
 const TIMEOUT_MS = 300_000
+const POLICY = { kind: 'IPPolicy', name: 'meanwhile', spec: { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] } }
 const REQUESTS = 'rest_client_requests_total'
 
-/** Mirrors 5,000 sessions against a real apiserver and an emulator. */
-export async function run(count = COUNT): Promise<MirrorResult> {
-  await using controlPlane = await startCluster()
+/** Mirrors 5,000 sessions, and replaces a tenth of them. The floor is as many plain patches. */
+export async function run(controlPlane: ControlPlane): Promise<readonly Row[]> {
   const kubeconfig = controlPlane.kubeconfigPath
-  const kube = createKubeClient({
-    connection: loadKubeConnection({ kubeconfig }),
-    clock: systemClock,
-    random: systemRandom,
-    userAgent: 'culvert-bench',
-  })
+  const kube = clientOf(controlPlane)
   const emulator = await startEmulator({ listen: '127.0.0.1:0' })
   try {
     await prepare(kube, emulator, NAMESPACE, { mirrorSessions: { enabled: true, interval: '10s' } })
     const { body } = await EmulatorClient.of(emulator).post('/credentials', {})
     const agent = { token: String(body.token), metadata: 'machine {n}' }
-    emulator.admin.connectAgents({ agent, count })
+    emulator.admin.connectAgents({ agent, count: COUNT })
     const calls = () => emulator.admin.journal().filter(({ path }) => path === '/tunnel_sessions').length
     const host = new URL(emulator.url).host
     const flags = ['--watch-namespace', NAMESPACE, '--allow-api-host', host, '--log-level', 'info']
@@ -59,25 +34,32 @@ export async function run(count = COUNT): Promise<MirrorResult> {
     const seconds = await timed(async () => {
       await until(async () => (await operator.metric(REQUESTS, 'method="PATCH"', 'resource="tunnelsessions"')) > 0)
       readySeconds = await timed(async () => {
-        await apply(kube, NAMESPACE, 'IPPolicy', 'meanwhile', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
+        await apply(kube, NAMESPACE, POLICY)
         await until(() => isReady(kube))
       })
       // Listing thousands of objects repeatedly would cost the apiserver more than the writes do.
-      await until(async () => (await operator.metric(REQUESTS, 'method="PATCH"', 'resource="tunnelsessions"')) >= count)
+      await until(async () => (await operator.metric(REQUESTS, 'method="PATCH"', 'resource="tunnelsessions"')) >= COUNT)
     })
-    if ((await shown(kube)).length !== count) throw new Error('not every session is shown')
-    const [callsFirst, writesFirst] = [calls(), await writesOf(operator)]
-    const tenth = count / 10
+    if ((await shown(kube)).length !== COUNT) throw new Error('not every session is shown')
+    const [callsFirst, writesFirst] = [calls(), (await countsOf(operator)).writes]
+    const tenth = COUNT / 10
     const fresh = new Set(emulator.admin.connectAgents({ agent, count: tenth, disconnect: tenth }).sessions)
     await until(async () => (await operator.metric(REQUESTS, 'method="DELETE"', 'resource="tunnelsessions"')) >= tenth)
     await until(async () => {
       const ids = await shown(kube)
-      return ids.length === count && ids.filter((id) => fresh.has(id)).length === tenth
+      return ids.length === COUNT && ids.filter((id) => fresh.has(id)).length === tenth
     })
-    const [callsNext, writesNext] = [calls() - callsFirst, (await writesOf(operator)) - writesFirst]
+    const [callsNext, writesNext] = [calls() - callsFirst, (await countsOf(operator)).writes - writesFirst]
     await operator.stop()
-    const floorSeconds = await floor(kube, writesFirst)
-    return { count, seconds, floorSeconds, callsFirst, writesFirst, callsNext, writesNext, readySeconds }
+    const load = `${COUNT} sessions mirrored`
+    return [
+      { load, figure: 'until all are shown', value: seconds, unit: 's', floor: await floor(kube, writesFirst) },
+      { load, figure: 'calls', value: callsFirst, unit: '' },
+      { load, figure: 'writes to Kubernetes', value: writesFirst, unit: '' },
+      { load, figure: 'a tenth replaced: calls', value: callsNext, unit: '' },
+      { load, figure: 'a tenth replaced: writes to Kubernetes', value: writesNext, unit: '' },
+      { load, figure: 'a policy applied meanwhile, until it is Ready', value: readySeconds, unit: 's' },
+    ]
   } finally {
     await emulator.close()
     await kube.close()
@@ -114,18 +96,11 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 /** Seconds for `writes` merge patches to the mirrored sessions. */
 async function floor(kube: ClosableKubeClient, writes: number): Promise<number> {
   const { items } = await kube.list<Shown>(typeOf('TunnelSession'), { namespace: NAMESPACE })
-  let next = 0
-  const work = async (): Promise<void> => {
-    for (let turn = next++; turn < writes; turn = next++) {
+  const turns = Array.from({ length: writes }, (_, turn) => turn)
+  return timed(() =>
+    inParallel(turns, AT_A_TIME, async (turn) => {
       const key = { namespace: NAMESPACE, name: items[turn % items.length]?.metadata.name ?? '' }
       await kube.mergePatch(typeOf('TunnelSession'), key, { metadata: { annotations: { turn: String(turn) } } })
-    }
-  }
-  return timed(async () => {
-    await Promise.all(Array.from({ length: AT_A_TIME }, work))
-  })
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  console.table(await run())
+    }),
+  )
 }
