@@ -20,7 +20,11 @@ const { print, writeJSON } = await import('./row.ts')
 
 /** Groups of each load, from the smallest to the largest number. */
 const sizes = values.quick
-  ? ([[backends, [200, 1000]], [policies, [200]], [edges, [100]]] as const)
+  ? ([
+      [backends, [200, 1000]],
+      [policies, [200]],
+      [edges, [100]],
+    ] as const)
   : ([
       [backends, [200, 1000, 10_000, ...(values.large ? [50_000] : [])]],
       [policies, [200, 1000]],

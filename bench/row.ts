@@ -21,16 +21,25 @@ export function ratioOf({ value, floor }: Row): number | undefined {
 /** The table as people read it. */
 export function print(rows: readonly Row[]): void {
   const cells = rows.map((row) => [row.load, row.figure, shown(row, row.value), shown(row, row.floor), ratioText(row)])
-  const table = [['load', 'figure', 'measured', 'floor', 'ratio'], ...cells]
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0))) ?? []
+  const table = [HEADINGS, ...cells]
+  const widths = HEADINGS.map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)))
   for (const line of table) {
     console.log(line.map((cell, column) => pad(cell, widths[column] ?? 0, column > 1)).join('  '))
   }
 }
 
+const HEADINGS = ['load', 'figure', 'measured', 'floor', 'ratio']
+
 /** Writes the table for programs: an array of rows, each with its `ratio`. */
 export async function writeJSON(path: string, rows: readonly Row[]): Promise<void> {
-  await writeFile(path, `${JSON.stringify(rows.map((row) => ({ ...row, ratio: ratioOf(row) })), null, 2)}\n`)
+  await writeFile(
+    path,
+    `${JSON.stringify(
+      rows.map((row) => ({ ...row, ratio: ratioOf(row) })),
+      null,
+      2,
+    )}\n`,
+  )
 }
 
 /**
