@@ -8,6 +8,8 @@ import { applyAll, clientOf, type Manifest, prepare } from './cluster.ts'
 /** How long the API takes for each call. */
 const LATENCY_MS = 20
 const TIMEOUT_MS = 3_600_000
+/** Asking for metrics costs the operator CPU time. */
+const LEAST_PAUSE_MS = 150
 
 /** Options of the emulator, and further fields of the Account. */
 export interface PlaceOptions extends EmulatorOptions {
@@ -69,7 +71,7 @@ export class Place {
     while (!(await holds())) {
       const elapsed = performance.now() - began
       if (elapsed > TIMEOUT_MS) throw new Error(`not after ${TIMEOUT_MS} ms:\n${operator.log.slice(-4000)}`)
-      await sleep(Math.min(1000, Math.max(50, elapsed / 20)))
+      await sleep(Math.min(1000, Math.max(LEAST_PAUSE_MS, elapsed / 20)))
     }
   }
 
