@@ -31,5 +31,5 @@ it('sends more requests at once while the API answers them', async () => {
 it('sends no more at once than at first while the API fails', async () => {
   const { client, seen } = await server(503)
   await Promise.all(Array.from({ length: 40 }, () => failure(client.create(ipPolicies, {}))))
-  expect(seen.most).toBe(8)
+  expect(seen.most).toBeLessThanOrEqual(8)
 })
