@@ -19,8 +19,13 @@ function planFor(spec: IPPolicySpec, model: PolicyModel): readonly ChildOperatio
  * Applies the plan like the reconciler, with placeholders deleted after the last write; `steps` ends it early. Calls
  * `look` after each write. A plan that was not interrupted leaves nothing to do.
  */
-function settle(spec: IPPolicySpec, model: PolicyModel, look: () => void, steps = Number.POSITIVE_INFINITY): void {
-  const plan = planFor(spec, model)
+function settle(
+  spec: IPPolicySpec,
+  model: PolicyModel,
+  look: () => void,
+  { steps = Number.POSITIVE_INFINITY, isReversed = false } = {},
+): void {
+  const plan = arriving(planFor(spec, model), isReversed)
   const placeholders: string[] = []
   let left = steps
   const write = (operation: ChildOperation): void => {
@@ -36,6 +41,16 @@ function settle(spec: IPPolicySpec, model: PolicyModel, look: () => void, steps 
   if (left > 0) expect(planFor(spec, model)).toEqual([])
 }
 
+/** The plan with the creates that are sent together in the order in which they may take effect. */
+function arriving(plan: readonly ChildOperation[], isReversed: boolean): readonly ChildOperation[] {
+  const groups: ChildOperation[][] = []
+  for (const operation of plan) {
+    if (operation.type === 'create' && operation.together) groups.at(-1)?.push(operation)
+    else groups.push([operation])
+  }
+  return groups.flatMap((group) => (isReversed ? group.toReversed() : group))
+}
+
 function modelWith(rules: RuleSet): PolicyModel {
   const model = new PolicyModel()
   settle(specOf(rules), model, () => undefined)
@@ -47,20 +62,34 @@ const names = (rules: readonly { readonly cidr: string; readonly action: string 
 
 test('on the way between any two sets of rules no address is admitted that both refuse, and none is refused that both admit', () => {
   fc.assert(
-    fc.property(ruleSet, ruleSet, (before, after) => {
+    fc.property(ruleSet, ruleSet, fc.boolean(), (before, after, isReversed) => {
       const model = modelWith(before)
       const old = [...model.rules]
       const wanted = specOf(after).rules ?? []
-      settle(specOf(after), model, () => {
+      const look = (): void => {
         for (const area of areas) {
           if (!admits(old, area) && !admits(wanted, area)) expect(admits(model.rules, area)).toBe(false)
           if (admits(old, area) && admits(wanted, area)) expect(admits(model.rules, area)).toBe(true)
         }
-      })
+      }
+      settle(specOf(after), model, look, { isReversed })
       expect(names(model.rules)).toEqual(names(wanted))
     }),
     { numRuns: 2000 },
   )
+})
+
+test('a new policy waits twice for its rules, however many they are: for its denies, then for its allows', () => {
+  const rules = { '10.0.0.0/8': 'Allow', '10.1.0.0/16': 'Deny', '10.2.0.0/16': 'Deny', '11.0.0.0/8': 'Allow' } as const
+  const steps = planFor(specOf(rules), new PolicyModel()).map((operation) => {
+    return [operation.about, operation.type === 'create' && operation.together === true]
+  })
+  expect(steps).toEqual([
+    ['deny 10.1.0.0/16', false],
+    ['deny 10.2.0.0/16', true],
+    ['allow 10.0.0.0/8', false],
+    ['allow 11.0.0.0/8', true],
+  ])
 })
 
 test('a policy is never empty on the way, unless it ends or began so', () => {
@@ -86,7 +115,7 @@ test('a plan that is cut off anywhere, with the spec changed meanwhile, goes on 
           if (!ends.some((rules) => admits(rules, area))) expect(admits(model.rules, area)).toBe(false)
         }
       }
-      settle(specOf(second), model, look, steps)
+      settle(specOf(second), model, look, { steps })
       settle(specOf(third), model, look)
       expect(names(model.rules)).toEqual(names(ends[2] ?? []))
     }),
