@@ -1,7 +1,7 @@
 import type { Choices } from '../choices/choices.ts'
 import { textsOf } from '../json.ts'
 import type { Store } from '../store/store.ts'
-import { admits, type IpRule, RuleSet } from './rule-set.ts'
+import { IpPolicies } from './ip-policies.ts'
 
 /** Ids of the restrictions that do not admit an address; all of them must admit it. */
 export interface Objections {
@@ -16,12 +16,6 @@ interface Restriction {
   readonly policies: readonly string[]
 }
 
-interface Account {
-  readonly restrictions: readonly Restriction[]
-  /** By id of the policy; filled when needed. */
-  readonly policies: Map<string, RuleSet>
-}
-
 const NONE: Objections = { enforced: [], warnings: [] }
 
 /**
@@ -31,19 +25,17 @@ const NONE: Objections = { enforced: [], warnings: [] }
 export class IpRestrictions {
   readonly #store: Store
   readonly #type: string
-  readonly #choices: Choices
-  readonly #accounts = new Map<string, Account>()
+  readonly #policies: IpPolicies
+  readonly #accounts = new Map<string, readonly Restriction[]>()
 
   /** @param type of `management-api.md § IP policies, rules, restrictions`, such as `api` */
   constructor(store: Store, type: string, choices: Choices) {
     this.#store = store
     this.#type = type
-    this.#choices = choices
+    this.#policies = new IpPolicies(store, choices)
     store.changes.watch({
-      changed: ({ account, collection }, states) => {
+      changed: ({ account, collection }) => {
         if (collection === 'ip_restrictions') this.#accounts.delete(account)
-        if (collection !== 'ip_policy_rules') return
-        for (const { ip_policy_id } of states) this.#accounts.get(account)?.policies.delete(String(ip_policy_id))
       },
       cleared: () => this.#accounts.clear(),
     })
@@ -51,44 +43,25 @@ export class IpRestrictions {
 
   /** The restrictions of the account that do not admit a caller from `source`. */
   judge(account: string, source: string): Objections {
-    const known = this.#account(account)
-    if (known.restrictions.length === 0) return NONE
-    const objecting = known.restrictions.filter(({ policies }) => {
-      const rules = policies.map((policy) => this.#policy(account, known, policy))
-      return !admits(rules, source, this.#choices['without-allow'])
-    })
+    const restrictions = this.#restrictions(account)
+    if (restrictions.length === 0) return NONE
+    const objecting = restrictions.filter(
+      ({ policies }) => !this.#policies.decide(account, policies, source).isAdmitted,
+    )
     return {
       enforced: objecting.filter(({ enforced }) => enforced).map(({ id }) => id),
       warnings: objecting.filter(({ enforced }) => !enforced).map(({ id }) => id),
     }
   }
 
-  #account(account: string): Account {
+  #restrictions(account: string): readonly Restriction[] {
     const known = this.#accounts.get(account)
     if (known !== undefined) return known
     const restrictions = this.#store
       .page(account, 'ip_restrictions', Number.MAX_SAFE_INTEGER)
       .filter(({ type }) => type === this.#type)
       .map(({ id, enforced, ip_policy_ids }) => ({ id, enforced: enforced === true, policies: textsOf(ip_policy_ids) }))
-    const read: Account = { restrictions, policies: new Map() }
-    this.#accounts.set(account, read)
-    return read
-  }
-
-  #policy(account: string, { policies }: Account, id: string): RuleSet {
-    const known = policies.get(id)
-    if (known !== undefined) return known
-    const read = new RuleSet(this.#rulesOf(account, id))
-    policies.set(id, read)
-    return read
-  }
-
-  /** None for a deleted policy: its rules were deleted with it. */
-  #rulesOf(account: string, policy: string): readonly IpRule[] {
-    return this.#store.holders(account, policy, 'cascade').flatMap((id) => {
-      const rule = this.#store.get(account, 'ip_policy_rules', id)
-      if (typeof rule?.cidr !== 'string') return []
-      return [{ cidr: rule.cidr, action: rule.action === 'allow' ? 'allow' : 'deny' }]
-    })
+    this.#accounts.set(account, restrictions)
+    return restrictions
   }
 }

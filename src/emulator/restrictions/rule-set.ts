@@ -3,29 +3,45 @@ import { parseAddress } from '../fields/cidr.ts'
 
 /** The parts of an IP policy's rule that are needed here. */
 export interface IpRule {
+  /** Its id, if decisions are to name it. */
+  readonly id?: string
   /** In canonical form, as policies store it. */
   readonly cidr: string
   readonly action: 'allow' | 'deny'
 }
 
+/** What policies say of an address. */
+export interface PolicyDecision {
+  readonly isAdmitted: boolean
+  /** Id of the rule that decided; undefined if none matches, or it has none. */
+  readonly rule: string | undefined
+}
+
 /**
- * Whether a restriction with these policies admits an address (`api-decisions.md § Behaviour`): a matching deny refuses
+ * What a restriction with these policies says of an address (`api-decisions.md § Behaviour`): a matching deny refuses
  * it, else a matching allow admits it, else it is refused; so without any rules everything is refused. Pure.
  *
  * @param source an IPv4 or IPv6 address; any other text is refused
  * @param withoutAllow what happens to an address that no rule matches, if no rule allows anything
  */
-export function admits(
+export function decide(
   policies: readonly RuleSet[],
   source: string,
   withoutAllow: 'refused' | 'admitted' = 'refused',
-): boolean {
+): PolicyDecision {
   const ip = parseAddress(source)
-  if (ip === undefined) return false
+  if (ip === undefined) return { isAdmitted: false, rule: undefined }
   const address = numberOf(ip)
-  const matches = policies.map((policy) => policy.match(address))
-  if (matches.includes('deny')) return false
-  return matches.includes('allow') || (withoutAllow === 'admitted' && !policies.some((policy) => policy.allowsAny))
+  const matches = policies.map((policy) => policy.match(address)).filter((match) => match !== undefined)
+  const match = matches.find(({ action }) => action === 'deny') ?? matches[0]
+  if (match !== undefined) return { isAdmitted: match.action === 'allow', rule: match.id }
+  const isAdmitted = withoutAllow === 'admitted' && !policies.some((policy) => policy.allowsAny)
+  return { isAdmitted, rule: undefined }
+}
+
+/** Whether it admits the address. */
+export function admits(...given: Parameters<typeof decide>): boolean {
+  return decide(...given).isAdmitted
 }
 
 /** The rules of one IP policy, in a form that is fast to query. */
@@ -34,17 +50,16 @@ export class RuleSet {
   readonly #denied = new AddressSet()
 
   constructor(rules: Iterable<IpRule>) {
-    for (const { cidr, action } of rules) (action === 'deny' ? this.#denied : this.#allowed).add(cidr)
+    for (const rule of rules) (rule.action === 'deny' ? this.#denied : this.#allowed).add(rule)
   }
 
   get allowsAny(): boolean {
     return !this.#allowed.isEmpty
   }
 
-  /** The action of the matching rules, where a deny takes precedence. Undefined when none matches. */
-  match(address: Address): IpRule['action'] | undefined {
-    if (this.#denied.has(address)) return 'deny'
-    return this.#allowed.has(address) ? 'allow' : undefined
+  /** The matching rule, where a deny takes precedence. Undefined when none matches. */
+  match(address: Address): IpRule | undefined {
+    return this.#denied.find(address) ?? this.#allowed.find(address)
   }
 }
 
@@ -57,8 +72,8 @@ interface Address {
 interface Ranges {
   readonly width: number
   readonly hostBits: bigint
-  /** The addresses without their host bits. */
-  readonly networks: Set<bigint>
+  /** The rules by their addresses without host bits. */
+  readonly networks: Map<bigint, IpRule>
 }
 
 /**
@@ -68,7 +83,8 @@ interface Ranges {
 class AddressSet {
   readonly #byLength = new Map<string, Ranges>()
 
-  add(cidr: string): void {
+  add(rule: IpRule): void {
+    const { cidr } = rule
     const [text = '', length] = cidr.split('/')
     const ip = parseAddress(text)
     if (ip === undefined) throw new Error(`${cidr} is not an address range`)
@@ -77,8 +93,8 @@ class AddressSet {
     // A range within the IPv4-mapped addresses is an IPv4 range; a wider one is not.
     const { width, value } = hostBits <= 32n ? numberOf(ip) : whole(ip)
     const key = `${width}/${hostBits}`
-    const ranges = this.#byLength.get(key) ?? { width, hostBits, networks: new Set<bigint>() }
-    ranges.networks.add(value >> hostBits)
+    const ranges = this.#byLength.get(key) ?? { width, hostBits, networks: new Map<bigint, IpRule>() }
+    ranges.networks.set(value >> hostBits, rule)
     this.#byLength.set(key, ranges)
   }
 
@@ -86,11 +102,13 @@ class AddressSet {
     return this.#byLength.size === 0
   }
 
-  has({ width, value }: Address): boolean {
+  /** One of the rules that match. */
+  find({ width, value }: Address): IpRule | undefined {
     for (const ranges of this.#byLength.values()) {
-      if (ranges.width === width && ranges.networks.has(value >> ranges.hostBits)) return true
+      const rule = ranges.width === width ? ranges.networks.get(value >> ranges.hostBits) : undefined
+      if (rule !== undefined) return rule
     }
-    return false
+    return undefined
   }
 }
 
