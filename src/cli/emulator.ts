@@ -9,8 +9,9 @@ import {
   withAlternative,
 } from '../emulator/choices/choices.ts'
 import { startEmulator } from '../emulator/emulator.ts'
+import type { GatewayOptions } from '../emulator/gateway/options.ts'
 import { OptionError } from '../emulator/option-error.ts'
-import { type EmulatorOptions, parseListen, parseRateLimit } from '../emulator/options.ts'
+import { type EmulatorOptions, parseIpAddress, parseListen, parseRateLimit } from '../emulator/options.ts'
 import { StorageError } from '../emulator/store/storage-error.ts'
 import { systemRandom } from '../util/random.ts'
 import { duration } from './flags.ts'
@@ -29,10 +30,16 @@ interface Flags {
   admin: boolean
   adminToken?: string
   adminRemote: boolean
+  gateway: boolean
+  sshListen?: string
+  tlsListen?: string
+  edgeAddress?: string
   /** The seed; true to generate one. */
   contrary?: string | true
   choose: readonly Alternative[]
 }
+
+const FLAG_NAMES = { sshListen: '--ssh-listen', tlsListen: '--tls-listen', edgeAddress: '--edge-address' } as const
 
 /** `culvert emulator`: serves the management API until SIGTERM or SIGINT. */
 export function emulatorCommand(): Command {
@@ -59,6 +66,22 @@ export function emulatorCommand(): Command {
     .option('--no-admin', 'serve no admin surface')
     .option('--admin-token <token>', 'bearer token of the admin surface (default: generated and printed)')
     .option('--admin-remote', 'let the admin surface answer other machines, not only loopback', false)
+    .option('--gateway', 'carry traffic: an SSH gateway for agents, and edges that listen', false)
+    .option(
+      '--ssh-listen <address>',
+      'address of the SSH gateway (default: 127.0.0.1:2222; needs --gateway)',
+      checked(parseListen),
+    )
+    .option(
+      '--tls-listen <address>',
+      'address on which TLS edges listen (default: 127.0.0.1:4443; needs --gateway)',
+      checked(parseListen),
+    )
+    .option(
+      '--edge-address <ip>',
+      'address on which TCP edges listen (default: one of 127.0.0.0/8 for each host; needs --gateway)',
+      checked(parseIpAddress),
+    )
     .option(
       '--contrary [seed]',
       'wherever the contract leaves a choice, make a different one than docs/api-decisions.md, drawn by this seed ' +
@@ -70,7 +93,12 @@ export function emulatorCommand(): Command {
       (text, previous: readonly Alternative[]) => [...previous, reading(readChoice)(text)],
       [],
     )
-    .action(async (flags: Flags) => {
+    .action(async (flags: Flags, command: Command) => {
+      for (const name of ['sshListen', 'tlsListen', 'edgeAddress'] as const) {
+        if (flags[name] !== undefined && !flags.gateway) {
+          command.error(`error: ${FLAG_NAMES[name]} needs --gateway`, { exitCode: 1 })
+        }
+      }
       await serve(flags)
     })
 }
@@ -93,6 +121,10 @@ async function serve(flags: Flags): Promise<void> {
   if (flags.apiKey === undefined) lines.push(`API key: ${emulator.apiKey}`)
   if (flags.admin && flags.adminToken === undefined) {
     lines.push(`admin surface: ${emulator.adminUrl} with the bearer token ${emulator.adminToken}`)
+  }
+  if (emulator.gateway !== undefined) {
+    const { ssh } = emulator.gateway
+    lines.push(`SSH gateway listening on ${ssh.host}:${ssh.port} with the host key ${ssh.hostKey}`)
   }
   process.stdout.write(`${lines.join('\n')}\n`)
   await stopped
@@ -120,6 +152,15 @@ function optionsFrom(flags: Flags): EmulatorOptions {
     ...(flags.apiKey === undefined ? {} : { apiKey: flags.apiKey }),
     ...(flags.adminToken === undefined ? {} : { adminToken: flags.adminToken }),
     ...(flags.rateLimit === undefined ? {} : { rateLimit: flags.rateLimit }),
+    ...(flags.gateway ? { gateway: gatewayOptions(flags) } : {}),
+  }
+}
+
+function gatewayOptions({ sshListen, tlsListen, edgeAddress }: Flags): GatewayOptions {
+  return {
+    ...(sshListen === undefined ? {} : { sshListen }),
+    ...(tlsListen === undefined ? {} : { tlsListen }),
+    ...(edgeAddress === undefined ? {} : { edgeAddress }),
   }
 }
 

@@ -7,12 +7,14 @@ import { bootAccount, followStoredIds } from './admin/bootstrap.ts'
 import { Faults } from './admin/faults.ts'
 import { Journal } from './admin/journal.ts'
 import { adminPlugin } from './admin/routes.ts'
+import { KeyHolders } from './agents/key-holders.ts'
 import { DnsTable } from './certificates/dns-table.ts'
 import { CertificateIssuer } from './certificates/issuer.ts'
 import { DECIDED, spelledPlainly } from './choices/choices.ts'
 import { EmulatorClock } from './emulator-clock.ts'
 import { RequestError } from './errors.ts'
 import { Deliveries } from './events/deliveries.ts'
+import { Gateway, type GatewayAddresses } from './gateway/gateway.ts'
 import { type ApiOptions, apiPlugin } from './http/api.ts'
 import { RateLimiter } from './http/rate-limiter.ts'
 import { createServer, type FailureLog } from './http/server.ts'
@@ -52,6 +54,8 @@ export interface Emulator extends EmulatorBase {
   readonly url: string
   /** Base address of the admin surface: `<url>/_emulator`. */
   readonly adminUrl: string
+  /** Where its data plane can be reached, if it was started with one. */
+  readonly gateway: GatewayAddresses | undefined
 }
 
 /** A request that is passed to an emulator in the same process. */
@@ -93,9 +97,13 @@ export interface OpenEmulator extends EmulatorBase {
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const listen = parseListen(options.listen ?? '127.0.0.1:0')
   const parts = createParts(options)
-  await open(parts, options, (app) => app.listen(listen))
+  await open(parts, options, async (app) => {
+    await app.listen(listen)
+    await parts.gateway?.start()
+  })
   const url = addressOf(parts.app.server.address())
-  return Object.assign(baseOf(parts), { url, adminUrl: `${url}${ADMIN_PREFIX}` })
+  const gateway = parts.gateway?.addresses
+  return Object.assign(baseOf(parts), { url, adminUrl: `${url}${ADMIN_PREFIX}`, gateway })
 }
 
 /**
@@ -144,9 +152,10 @@ async function open(
   }
 }
 
-async function close({ app, faults, services, stopping }: Parts): Promise<void> {
+async function close({ app, faults, services, stopping, gateway }: Parts): Promise<void> {
   stopping.abort(new RequestError('unavailable', 'the emulator is stopping'))
   await app.close()
+  await gateway?.close()
   faults.clear()
   services.store.close()
 }
@@ -174,6 +183,7 @@ interface Parts {
   readonly faults: Faults
   readonly journal: Journal
   readonly services: Services
+  readonly gateway: Gateway | undefined
   readonly limiter: RateLimiter | undefined
   readonly stopping: AbortController
   /** The machine's clock. */
@@ -197,12 +207,14 @@ function createParts(options: EmulatorOptions, givenUrl?: () => string): Parts {
   const services: Services = createServices(options, { clock, random, faults, ownUrl })
   const limiter = options.rateLimit && new RateLimiter(options.rateLimit, () => clock.monotonic())
   bootAccount(services, apiKey)
+  const gateway = options.gateway && new Gateway(services, clock, options.gateway)
   return {
     app,
     admin: new Admin({ services, faults, journal, apiKey, onReset: () => limiter?.reset() }),
     faults,
     journal,
     services,
+    gateway,
     limiter,
     stopping: new AbortController(),
     clock,
@@ -237,6 +249,7 @@ function createServices(
     dns,
     deliveries: new Deliveries(store),
     agentRestrictions: new IpRestrictions(store, 'agent', choices),
+    keyHolders: new KeyHolders(store),
     ownUrl,
     ids: new IdSource(
       () => clock.now(),

@@ -1,6 +1,8 @@
+import { isIP } from 'node:net'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import type { Choices } from './choices/choices.ts'
+import type { GatewayOptions } from './gateway/options.ts'
 import type { RateLimit } from './http/rate-limiter.ts'
 import type { FailureLog } from './http/server.ts'
 import { OptionError } from './option-error.ts'
@@ -34,6 +36,8 @@ export interface EmulatorOptions {
   readonly adminToken?: string
   /** Whether the admin surface serves other machines too. Default false: loopback only. */
   readonly adminRemote?: boolean
+  /** Carries traffic: an SSH gateway for agents, and edges that listen. Default: none. */
+  readonly gateway?: GatewayOptions
   /** The behaviour where the contract leaves it open. Default: as `docs/api-decisions.md` decides. */
   readonly choices?: Choices
   /** The machine's clock. Emulated time is this plus what the admin surface adds. */
@@ -51,6 +55,12 @@ export function parseRateLimit(text: string): RateLimit {
     throw new OptionError(`rate limit ${text}`, '120/min, 5/s or 1000/h')
   const periodMs = period === 'min' ? 60_000 : period === 'h' ? 3_600_000 : 1000
   return { requests: Number(match[1]), periodMs }
+}
+
+/** Reads an IPv4 or IPv6 address. */
+export function parseIpAddress(text: string): string {
+  if (isIP(text) === 0) throw new OptionError(`IP address ${text}`, '127.0.0.1')
+  return text
 }
 
 /** Reads `host:port` or `[ipv6]:port`. */

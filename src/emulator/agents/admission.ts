@@ -10,7 +10,7 @@ import { missingRules } from './bindings.ts'
  * binds. Returns the ids of the restrictions that only warn.
  */
 export function admitAgent(
-  { credential_id, ip, bindings }: Agent,
+  { credential_id, ip, bindings }: Pick<Agent, 'credential_id' | 'ip' | 'bindings'>,
   account: string,
   { store, resources, agentRestrictions }: Services,
 ): string[] {

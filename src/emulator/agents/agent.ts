@@ -33,6 +33,8 @@ export interface Agent extends StoredObject {
   restart_seconds: number
   /** How long an update takes. */
   update_seconds: number
+  /** Whether it is a client of the SSH gateway, which lives no longer than its connection. */
+  connected: boolean
   state: AgentState
   /** Its session and that session's tunnels; null and empty while it has no session. */
   session_id: string | null
@@ -48,8 +50,9 @@ export interface Agent extends StoredObject {
   refusal: string | null
 }
 
-/** The members that change only while an agent runs, as they are before its first session. */
+/** A simulated agent before its first session, without what the caller chooses. */
 export const UNBORN = {
+  connected: false,
   state: 'stopped',
   session_id: null,
   tunnel_ids: [],
@@ -76,6 +79,7 @@ export function asAgent(object: StoredObject): Agent {
     update_checks: object.update_checks === true,
     restart_seconds: Number(object.restart_seconds),
     update_seconds: Number(object.update_seconds),
+    connected: object.connected === true,
     state: stateOf(object.state),
     session_id: textOrNull(object.session_id),
     tunnel_ids: textsOf(object.tunnel_ids),

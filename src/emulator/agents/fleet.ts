@@ -7,7 +7,7 @@ import { findToken } from '../tokens.ts'
 import { type Agent, asAgent, SSH, UNBORN } from './agent.ts'
 import { bulkConnectForm, connectForm } from './connect-form.ts'
 import { type UpdateProgress, updateProgress } from './decide.ts'
-import { endSession, saveAgent, startSession } from './sessions.ts'
+import { dropAgent, saveAgent, startSession } from './sessions.ts'
 
 /** The `transport` of agents' sessions (`management-api.md § Tunnel sessions`). */
 const NATIVE = 'svc/v2'
@@ -60,7 +60,7 @@ export class AgentFleet {
     return this.#services.store.transaction(() => {
       const context = this.#contextOf(this.#accountNamed(account))
       const leaving = this.#services.store.oldest(context.account, 'agents', Number(disconnect))
-      for (const leaver of leaving) drop(leaver, context)
+      for (const leaver of leaving) dropAgent(leaver, context)
       const sessions = Array.from({ length: Number(count) }, (_, index) => {
         const one = parseStoredObject(template.replaceAll('{n}', String(index + 1)))
         return String(this.#connect(one).sessionId)
@@ -84,7 +84,7 @@ export class AgentFleet {
   /** Removes the agent with its session and tunnels, as when its connection breaks. */
   disconnect(id: string): void {
     const { agent, account } = this.#find(id)
-    this.#services.store.transaction(() => drop(agent, this.#contextOf(account)))
+    this.#services.store.transaction(() => dropAgent(agent, this.#contextOf(account)))
   }
 
   #connect(body: JsonObject): AgentView {
@@ -127,16 +127,9 @@ export class AgentFleet {
     const id =
       typeof wanted.sshCredential === 'string'
         ? store.get(account, 'ssh_credentials', wanted.sshCredential)?.id
-        : this.#holderOfKey(textOf(wanted, 'publicKey'), account)
+        : this.#services.keyHolders.in(account, parsePublicKey(textOf(wanted, 'publicKey')).blob)?.id
     if (id === undefined) throw new RequestError('notFound', 'no SSH credential of the account has this id or key')
     return { account, credential: id, transport: SSH }
-  }
-
-  /** The newest SSH credential with that key; anything in the line besides type and key is ignored. */
-  #holderOfKey(line: string, account: string): string | undefined {
-    const { blob } = parsePublicKey(line)
-    const credentials = this.#services.store.page(account, 'ssh_credentials', Number.MAX_SAFE_INTEGER)
-    return credentials.find((each) => parsePublicKey(textOf(each, 'public_key')).blob.equals(blob))?.id
   }
 
   #accountNamed(name: unknown): string {
@@ -187,9 +180,4 @@ export function credentialOfToken({ store }: Services, token: string): { id: str
     throw new RequestError('notFound', 'no tunnel credential has this token')
   }
   return { id: found.id, account: found.account }
-}
-
-function drop(agent: StoredObject, context: WriteContext): void {
-  endSession(asAgent(agent), context)
-  context.store.remove(context.account, 'agents', agent.id)
 }

@@ -29,6 +29,42 @@ export function endSession(agent: Agent, context: WriteContext): Agent {
   return { ...agent, session_id: null, tunnel_ids: [] }
 }
 
+/** Removes an agent with its session and tunnels, as when its connection breaks. */
+export function dropAgent(agent: StoredObject, context: WriteContext): void {
+  endSession(asAgent(agent), context)
+  context.store.remove(context.account, 'agents', agent.id)
+}
+
+/**
+ * Adds a tunnel to the session of an agent, which is admitted again: by its credential, the owner, the ACL and the
+ * restrictions as they are now. Returns the agent and the tunnel's id. Throws when it is not admitted.
+ */
+export function addTunnel(
+  agent: Agent,
+  binding: JsonObject,
+  at: number,
+  context: WriteContext,
+): { agent: Agent; tunnel: string } {
+  admitAgent({ ...agent, bindings: [binding] }, context.account, context.services)
+  const tunnel = place('tn', { ...binding, session_id: agent.session_id }, at, context)
+  return {
+    agent: { ...agent, bindings: [...agent.bindings, binding], tunnel_ids: [...agent.tunnel_ids, tunnel] },
+    tunnel,
+  }
+}
+
+/** The agent without one of its tunnels; unchanged if it has no such tunnel. */
+export function removeTunnel(agent: Agent, tunnel: string, context: WriteContext): Agent {
+  const index = agent.tunnel_ids.indexOf(tunnel)
+  if (index < 0) return agent
+  context.store.remove(context.account, context.services.resources.ofId(tunnel).path, tunnel)
+  return {
+    ...agent,
+    bindings: agent.bindings.toSpliced(index, 1),
+    tunnel_ids: agent.tunnel_ids.toSpliced(index, 1),
+  }
+}
+
 /** The agent after its restart: online again with a new session id, or refused, after which it does not try again. */
 export function comeBack(object: StoredObject, at: number, context: WriteContext): Agent {
   const agent = asAgent(object)

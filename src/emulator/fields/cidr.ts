@@ -35,6 +35,11 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
   return ipaddr.IPv6.parse(text)
 }
 
+/** An address as a socket reports it, without a zone; an IPv4 address mapped into IPv6 as the IPv4 address. */
+export function plainAddress(address: string): string {
+  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+}
+
 function parseLength(text: string, width: number): number | undefined {
   if (!/^(0|[1-9]\d{0,2})$/.test(text)) return undefined
   const length = Number(text)

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { RequestError } from '../errors.ts'
+import { plainAddress } from '../fields/cidr.ts'
 import type { Caller } from '../objects/write-context.ts'
 import type { IpRestrictions } from '../restrictions/ip-restrictions.ts'
 
@@ -39,6 +40,5 @@ function sourceAddress(request: FastifyRequest, trustForwardedFor: boolean): str
   const forwarded = trustForwardedFor ? request.headers['x-forwarded-for'] : undefined
   // The proxy in front appends the address it saw; everything before that is the client's own claim.
   const last = [forwarded].flat().at(-1)?.split(',').at(-1)?.trim()
-  const address = last ?? request.raw.socket.remoteAddress ?? ''
-  return address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
+  return plainAddress(last ?? request.raw.socket.remoteAddress ?? '')
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../../util/random.ts'
+import type { KeyHolders } from '../agents/key-holders.ts'
 import type { DnsTable } from '../certificates/dns-table.ts'
 import type { CertificateIssuer } from '../certificates/issuer.ts'
 import type { Choices } from '../choices/choices.ts'
@@ -33,6 +34,7 @@ export interface Services {
   readonly deliveries: Deliveries
   /** The restrictions of type `agent`. */
   readonly agentRestrictions: IpRestrictions
+  readonly keyHolders: KeyHolders
   /** Address that the emulator listens on, for changes without a request. */
   readonly ownUrl: () => string
   /** The service's own domain, lower-cased: its subdomains need no DNS records. */

@@ -17,10 +17,15 @@ function reservationOf(hostport: string, context: WriteContext): string | undefi
   return claims.map((claim) => context.store.claimant(claim)).find((owner) => owner?.account === context.account)?.id
 }
 
+/** Whether the account has reserved the address, or the domain, of a hostport. */
+export function isReserved(hostport: string, context: WriteContext): boolean {
+  return reservationOf(hostport, context) !== undefined
+}
+
 /** Refuses hostports whose host the account has not reserved. */
 export function checkHostports(edge: StoredObject, context: WriteContext): void {
   textsOf(edge.hostports).forEach((hostport, index) => {
-    if (reservationOf(hostport, context) === undefined) {
+    if (!isReserved(hostport, context)) {
       throw invalid(`hostports[${index}]`, `${hostport} is neither on a reserved domain nor a reserved address`)
     }
   })

@@ -1,0 +1,55 @@
+/** How the emulator's data plane is started. */
+export interface GatewayOptions {
+  /** `host:port` of the SSH gateway; port 0 picks a free one. Default `127.0.0.1:2222`. */
+  readonly sshListen?: string
+  /** `host:port` where TLS edges listen. Default `127.0.0.1:4443`. */
+  readonly tlsListen?: string
+  /**
+   * The address on which TCP edges listen. Default: each host name has one of its own in 127.0.0.0/8, so that two edges
+   * can have one port.
+   */
+  readonly edgeAddress?: string
+  /** Receives a line for each event that a person may want to know of. Default: standard error. */
+  readonly log?: GatewayLog
+  readonly limits?: Partial<GatewayLimits>
+}
+
+/** One line, without a line break; nothing secret. */
+export type GatewayLog = (line: string) => void
+
+/** What bounds the work and memory that others can cause. Times are in milliseconds. */
+export interface GatewayLimits {
+  /** From the connection of an SSH client until it is authenticated. */
+  readonly handshakeMs: number
+  /** Clients that are not yet authenticated; one more ends the oldest of them. */
+  readonly handshakes: number
+  /** Forwards of one SSH client. */
+  readonly binds: number
+  /** Silence after which an SSH client is asked for a sign of life; after three without an answer it is dead. */
+  readonly keepaliveMs: number
+  /** For an agent to open a connection, before the next tunnel is tried. */
+  readonly openMs: number
+  /** For a client of a TLS edge to name its host, and then to complete the handshake. */
+  readonly tlsMs: number
+  /** How long connections of an edge that is gone may go on. */
+  readonly drainMs: number
+  /** Connections to edges at one time; further ones are closed. */
+  readonly connections: number
+  /** Ports that TCP edges listen on; further ones are not opened. */
+  readonly listeners: number
+  /** Lines that the traffic journal keeps. */
+  readonly journal: number
+}
+
+export const LIMITS: GatewayLimits = {
+  handshakeMs: 10_000,
+  handshakes: 64,
+  binds: 100,
+  keepaliveMs: 8000,
+  openMs: 5000,
+  tlsMs: 10_000,
+  drainMs: 30_000,
+  connections: 10_000,
+  listeners: 4096,
+  journal: 10_000,
+}

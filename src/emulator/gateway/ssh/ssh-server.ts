@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import ssh2, { type ClientInfo, type Connection, type Server as SshLibrary } from 'ssh2'
+import { plainAddress } from '../../fields/cidr.ts'
+import type { Store } from '../../store/store.ts'
+import type { GatewayLimits } from '../options.ts'
+import { AgentConnection, type GatewayParts } from './agent-connection.ts'
+
+/** Key in `meta` of the host key, so that clients find the same one after a restart with the same data file. */
+const HOST_KEY = 'gateway_host_key'
+/** Unanswered signs of life after which a client is dead. */
+const SILENCES = 2
+/** What an identification may hold (RFC 4253 § 4.2); it is shown, and stored with the session. */
+const LONGEST_VERSION = 100
+
+/** The SSH gateway: accepts clients, and bounds how many may be unauthenticated, and for how long. */
+export class SshServer {
+  readonly #parts: GatewayParts
+  readonly #limits: GatewayLimits
+  readonly #listener: Server
+  readonly #library: SshLibrary
+  /** Sockets whose client has not sent its identification, by source. */
+  readonly #unnamed = new Map<string, Socket>()
+  /** Sockets whose client is not authenticated, oldest first. */
+  readonly #pending = new Set<Socket>()
+  readonly #sockets = new Set<Socket>()
+  readonly #connections = new Set<AgentConnection>()
+  /** In authorized-keys format. */
+  readonly hostKey: string
+
+  constructor(store: Store, parts: GatewayParts, limits: GatewayLimits) {
+    this.#parts = parts
+    this.#limits = limits
+    const { privateKey, publicKey } = hostKeyIn(store)
+    this.hostKey = publicKey
+    this.#listener = createServer((socket) => this.#accept(socket))
+    this.#library = new ssh2.Server({
+      hostKeys: [privateKey],
+      ident: 'culvert-emulator',
+      keepaliveInterval: limits.keepaliveMs,
+      keepaliveCountMax: SILENCES,
+    })
+    this.#library.on('connection', (connection: Connection, info: ClientInfo) => this.#greet(connection, info))
+  }
+
+  /** Resolves once it listens; rejects when it cannot. */
+  async listen(at: { readonly host: string; readonly port: number }): Promise<{ host: string; port: number }> {
+    this.#listener.listen(at)
+    await once(this.#listener, 'listening')
+    const address = this.#listener.address()
+    return { host: at.host, port: typeof address === 'object' && address !== null ? address.port : at.port }
+  }
+
+  /** Ends the connections whose sessions no longer exist. */
+  checkSessions(): void {
+    for (const connection of this.#connections) connection.checkSession()
+  }
+
+  /** Ids of the stored agents of all connected clients. */
+  agents(): ReadonlySet<string> {
+    return new Set([...this.#connections].map(({ agent }) => agent).filter((agent) => agent !== undefined))
+  }
+
+  async close(): Promise<void> {
+    const isListening = this.#listener.listening
+    this.#listener.close()
+    for (const connection of this.#connections) connection.end('the emulator is stopping')
+    for (const socket of this.#sockets) socket.destroy()
+    if (isListening) await once(this.#listener, 'close')
+  }
+
+  #accept(socket: Socket): void {
+    const source = sourceOf(socket.remoteAddress, socket.remotePort)
+    socket.setNoDelay(true)
+    socket.on('error', () => socket.destroy())
+    this.#sockets.add(socket)
+    this.#pending.add(socket)
+    this.#unnamed.set(source, socket)
+    const cancel = this.#parts.clock.setTimer(this.#limits.handshakeMs, () => {
+      if (this.#pending.has(socket)) socket.destroy()
+    })
+    socket.once('close', () => {
+      cancel()
+      this.#sockets.delete(socket)
+      this.#pending.delete(socket)
+      if (this.#unnamed.get(source) === socket) this.#unnamed.delete(source)
+    })
+    const [oldest] = this.#pending
+    if (this.#pending.size > this.#limits.handshakes) oldest?.destroy()
+    this.#library.injectSocket(socket)
+  }
+
+  /** The client has sent its identification. */
+  #greet(connection: Connection, { ip, port, header }: ClientInfo): void {
+    const source = sourceOf(ip, port)
+    const socket = this.#unnamed.get(source)
+    this.#unnamed.delete(source)
+    if (socket === undefined) {
+      connection.on('error', () => undefined)
+      connection.end()
+      return
+    }
+    const version = header.versions.software.slice(0, LONGEST_VERSION)
+    const client = { connection, socket, ip: plainAddress(ip), version }
+    const agent = new AgentConnection(client, this.#parts, () => this.#pending.delete(socket))
+    this.#connections.add(agent)
+    socket.once('close', () => this.#connections.delete(agent))
+  }
+}
+
+function sourceOf(address: string | undefined, port: number | undefined): string {
+  return `${address} ${port}`
+}
+
+function hostKeyIn(store: Store): { privateKey: string; publicKey: string } {
+  const stored = store.getMeta(HOST_KEY)
+  const privateKey = stored ?? ssh2.utils.generateKeyPairSync('ed25519').private
+  if (stored === undefined) store.setMeta(HOST_KEY, privateKey)
+  const parsed = ssh2.utils.parseKey(privateKey)
+  if (parsed instanceof Error) throw new Error('the stored host key cannot be read', { cause: parsed })
+  return { privateKey, publicKey: `${parsed.type} ${parsed.getPublicSSH().toString('base64')}` }
+}
