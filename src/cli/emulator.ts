@@ -123,8 +123,9 @@ async function serve(flags: Flags): Promise<void> {
     lines.push(`admin surface: ${emulator.adminUrl} with the bearer token ${emulator.adminToken}`)
   }
   if (emulator.gateway !== undefined) {
-    const { ssh } = emulator.gateway
+    const { ssh, tls } = emulator.gateway
     lines.push(`SSH gateway listening on ${ssh.host}:${ssh.port} with the host key ${ssh.hostKey}`)
+    lines.push(`TLS edges listening on ${tls.host}:${tls.port}; GET /_emulator/listeners shows the others`)
   }
   process.stdout.write(`${lines.join('\n')}\n`)
   await stopped

@@ -210,7 +210,7 @@ function createParts(options: EmulatorOptions, givenUrl?: () => string): Parts {
   const gateway = options.gateway && new Gateway(services, clock, options.gateway)
   return {
     app,
-    admin: new Admin({ services, faults, journal, apiKey, onReset: () => limiter?.reset() }),
+    admin: new Admin({ services, gateway, faults, journal, apiKey, onReset: () => limiter?.reset() }),
     faults,
     journal,
     services,

@@ -2,6 +2,9 @@ import { AgentFleet, type AgentView, credentialOfToken } from '../agents/fleet.t
 import type { DnsRecord } from '../certificates/dns-table.ts'
 import { RequestError } from '../errors.ts'
 import type { Delivery, DeliveryFilter } from '../events/deliveries.ts'
+import type { ListenerView } from '../gateway/edges/edge-server.ts'
+import type { Gateway } from '../gateway/gateway.ts'
+import type { TrafficEntry } from '../gateway/traffic.ts'
 import type { JsonObject } from '../json.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
@@ -24,6 +27,8 @@ interface AgentQuery {
 
 export interface AdminOptions {
   readonly services: Services
+  /** Undefined for an emulator that carries no traffic. */
+  readonly gateway: Gateway | undefined
   readonly faults: Faults
   readonly journal: Journal
   /** Token of the default account's key, used again after a reset. */
@@ -175,6 +180,28 @@ export class Admin {
   disconnectAgent(id: string): void {
     this.#settle()
     this.#agents.disconnect(id)
+  }
+
+  /** Where each hostport of an edge can be reached; none without a gateway. */
+  listeners(): readonly ListenerView[] {
+    this.#settle()
+    return this.#options.gateway?.listeners() ?? []
+  }
+
+  /** Connections to edges with a `seq` greater than `since` (default: all remembered), oldest first. */
+  traffic(since = 0, limit = Number.MAX_SAFE_INTEGER): readonly TrafficEntry[] {
+    return this.#options.gateway?.traffic(since, limit) ?? []
+  }
+
+  clearTraffic(): void {
+    this.#options.gateway?.clearTraffic()
+  }
+
+  /** The root, in PEM, of the certificates that TLS edges present. */
+  async authority(): Promise<string> {
+    const { gateway } = this.#options
+    if (gateway === undefined) throw new RequestError('notFound', 'the emulator was started without --gateway')
+    return await gateway.authority()
   }
 
   /** Stores objects as if they had always existed: no event is fired. */

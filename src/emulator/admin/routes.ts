@@ -11,6 +11,7 @@ import { faultRoutes } from './fault-routes.ts'
 import { isLoopback } from './loopback.ts'
 import { recordRoutes } from './record-routes.ts'
 import { stateRoutes } from './state-routes.ts'
+import { trafficRoutes } from './traffic-routes.ts'
 import { worldRoutes } from './world-routes.ts'
 
 /** A snapshot holds everything, so it may be larger than a request to the API. */
@@ -49,6 +50,7 @@ export function adminPlugin(options: AdminSurfaceOptions): (app: FastifyInstance
     faultRoutes(app, admin)
     worldRoutes(app, admin)
     agentRoutes(app, admin)
+    trafficRoutes(app, admin)
     route(app, '/openapi.json', {
       GET: { summary: 'This document', success: ok({ type: 'object' }), handler: document },
     })

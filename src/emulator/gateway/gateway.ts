@@ -4,18 +4,32 @@
  * - `ssh/`: the gateway. `ssh-server` accepts clients, `agent-connection` is one of them, `sessions` stores what it has;
  *   `bind` reads what a forward binds, `tunnel-stream` is one connection through a tunnel.
  * - `tunnels`: the tunnels that can carry traffic now.
+ * - `edges/`: the clients' side. `edge-server` listens where `edge-table` says, `edge-connection` is one client from
+ *   arrival to end, `edge-reader` reads from the store what holds for it; `relay`, `responder` and `tls-handshake` do
+ *   the I/O, `authority` issues certificates. The decisions are pure: `client-hello` (which host), `verdict` (whether),
+ *   `choose-backend` (where to), `loopback-address` (where to listen).
+ * - `traffic`: a line for each connection.
  */
 import type { Clock } from '../../util/clock.ts'
+import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
 import { parseListen } from '../options.ts'
+import { EdgeAuthority } from './edges/authority.ts'
+import { EdgeReader } from './edges/edge-reader.ts'
+import { EdgeServer, type ListenerView } from './edges/edge-server.ts'
+import { EdgeTable } from './edges/edge-table.ts'
+import { Responder } from './edges/responder.ts'
 import { type GatewayLog, type GatewayOptions, LIMITS } from './options.ts'
 import { GatewaySessions } from './ssh/sessions.ts'
 import { SshServer } from './ssh/ssh-server.ts'
+import { type TrafficEntry, TrafficJournal } from './traffic.ts'
 import { LiveTunnels } from './tunnels.ts'
 
 /** Where the data plane can be reached. */
 export interface GatewayAddresses {
   readonly ssh: { readonly host: string; readonly port: number; readonly hostKey: string }
+  /** Where TLS edges listen. */
+  readonly tls: { readonly host: string; readonly port: number }
 }
 
 /** The data plane of one emulator. It follows the store: whatever changes there takes effect in the same turn. */
@@ -23,6 +37,9 @@ export class Gateway {
   readonly #options: GatewayOptions
   readonly #sessions: GatewaySessions
   readonly #ssh: SshServer
+  readonly #edges: EdgeServer
+  readonly #authority: EdgeAuthority
+  readonly #journal: TrafficJournal
   #isStopping: boolean = false
   #isDue: boolean = false
   #addresses: GatewayAddresses | undefined
@@ -45,6 +62,20 @@ export class Gateway {
       openMs: limits.openMs,
     }
     this.#ssh = new SshServer(store, parts, limits)
+    const table = new EdgeTable(store, () => this.#followSoon())
+    this.#authority = new EdgeAuthority(store, () => clock.now())
+    this.#journal = new TrafficJournal(limits.journal)
+    const edgeParts = {
+      reader: new EdgeReader(services, table, tunnels),
+      tunnels,
+      authority: this.#authority,
+      responder: new Responder(),
+      journal: this.#journal,
+      clock,
+      limits,
+      settle: () => settle(services),
+    }
+    this.#edges = new EdgeServer(edgeParts, table, { address: options.edgeAddress, log })
     store.changes.watch({
       changed: ({ collection }) => {
         if (FOLLOWED.has(collection)) this.#followSoon()
@@ -62,11 +93,32 @@ export class Gateway {
   async start(): Promise<void> {
     this.#follow()
     const ssh = await this.#ssh.listen(parseListen(this.#options.sshListen ?? '127.0.0.1:2222'))
-    this.#addresses = { ssh: { ...ssh, hostKey: this.#ssh.hostKey } }
+    const tls = await this.#edges.listen(parseListen(this.#options.tlsListen ?? '127.0.0.1:4443'))
+    this.#addresses = { ssh: { ...ssh, hostKey: this.#ssh.hostKey }, tls }
+  }
+
+  /** Where each hostport can be reached. */
+  listeners(): readonly ListenerView[] {
+    return this.#edges.listeners()
+  }
+
+  /** Connections to edges with a `seq` greater than `since`, oldest first, at most `limit`. */
+  traffic(since: number, limit: number): readonly TrafficEntry[] {
+    return this.#journal.entries(since, limit)
+  }
+
+  clearTraffic(): void {
+    this.#journal.clear()
+  }
+
+  /** The root, in PEM, of the certificates that TLS edges present. */
+  authority(): Promise<string> {
+    return this.#authority.root()
   }
 
   /** Ends every connection and stops listening. The store must still be open. */
   async close(): Promise<void> {
+    await this.#edges.close()
     await this.#ssh.close()
     this.#isStopping = true
   }
@@ -87,11 +139,19 @@ export class Gateway {
   #follow(): void {
     this.#ssh.checkSessions()
     this.#sessions.dropAllBut(this.#ssh.agents())
+    this.#edges.follow()
   }
 }
 
 /** Collections whose changes concern traffic. */
-const FOLLOWED: ReadonlySet<string> = new Set(['tunnel_sessions'])
+const FOLLOWED: ReadonlySet<string> = new Set([
+  'tunnel_sessions',
+  'ip_policies',
+  'ip_policy_rules',
+  'ip_restrictions',
+  'reserved_addrs',
+  'reserved_domains',
+])
 
 const logToStandardError: GatewayLog = (line) => {
   process.stderr.write(`gateway: ${line}\n`)

@@ -1,0 +1,257 @@
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { Clock } from '../../../util/clock.ts'
+import { plainAddress } from '../../fields/cidr.ts'
+import type { GatewayLimits } from '../options.ts'
+import type { TrafficEntry, TrafficJournal, TrafficVerdict } from '../traffic.ts'
+import type { LiveTunnels } from '../tunnels.ts'
+import type { EdgeAuthority } from './authority.ts'
+import type { Target } from './choose-backend.ts'
+import type { EdgeReader, Endpoint } from './edge-reader.ts'
+import type { Protocol } from './edge-table.ts'
+import { cut, relay } from './relay.ts'
+import type { Responder } from './responder.ts'
+import { alert, readHost, TlsFailure, terminate, versionIn } from './tls-handshake.ts'
+import { type TlsFacts, tlsObjection } from './verdict.ts'
+
+/** What all connections share. */
+export interface EdgeParts {
+  readonly reader: EdgeReader
+  readonly tunnels: LiveTunnels
+  readonly authority: EdgeAuthority
+  readonly responder: Responder
+  readonly journal: TrafficJournal
+  readonly clock: Clock
+  readonly limits: GatewayLimits
+  /** Applies what fell due by the emulated clock, such as a certificate. */
+  readonly settle: () => void
+}
+
+export interface Arrival {
+  readonly socket: Socket
+  readonly protocol: Protocol
+  /** Undefined where the client names its host in the handshake. */
+  readonly hostport: string | undefined
+}
+
+/**
+ * One connection from a client: finds the edge, judges the source, sets up TLS, and joins it with a tunnel or a fixed
+ * answer. Each step reads what holds at that moment, and `check` does so again whenever something has changed.
+ */
+export class EdgeConnection {
+  readonly #parts: EdgeParts
+  readonly #protocol: Protocol
+  readonly #raw: Socket
+  readonly #entry: TrafficEntry
+  readonly #onEnd: () => void
+  /** The client's side: the connection itself, or the TLS that ends here. */
+  #client: Socket
+  #hostport: string | undefined
+  #endpoint: Endpoint | undefined
+  #tls: TlsFacts | undefined
+  #cancelDrain: (() => void) | undefined
+
+  /** @param onEnd called once, when the connection is closed */
+  constructor({ socket, protocol, hostport }: Arrival, parts: EdgeParts, onEnd: () => void) {
+    this.#parts = parts
+    this.#protocol = protocol
+    this.#raw = socket
+    this.#client = socket
+    this.#hostport = hostport
+    this.#onEnd = onEnd
+    this.#entry = parts.journal.open({
+      time: new Date(parts.clock.now()).toISOString(),
+      protocol,
+      hostport: hostport ?? null,
+      source: plainAddress(socket.remoteAddress ?? ''),
+      sourcePort: socket.remotePort ?? 0,
+    })
+    socket.setNoDelay(true)
+    // A client that vanishes is no failure of ours; the socket is closed then.
+    socket.on('error', () => undefined)
+    socket.once('close', () => this.#end())
+  }
+
+  /** Serves the connection; resolves when it is joined, or refused. Never rejects for what a client does. */
+  async serve(): Promise<void> {
+    try {
+      await this.#admit()
+    } catch (error) {
+      if (!(error instanceof TlsFailure)) throw error
+      this.#decide('failed', error.message)
+      this.#raw.destroy()
+    }
+  }
+
+  /**
+   * Judges the connection again. It is cut if the source or its TLS would now be refused; if the edge is gone, it may go
+   * on for a while. A changed backend does not concern it.
+   */
+  check(): void {
+    const before = this.#endpoint
+    if (before === undefined || this.#raw.destroyed) return
+    const now = this.#parts.reader.endpointAt(before.hostport)
+    // Nobody's edge has no policy of its own, but the account's restrictions hold.
+    const verdict = this.#parts.reader.verdict(now ?? { account: before.account, edge: undefined }, this.#entry.source)
+    const objection = now && this.#tls && tlsObjection(this.#tls, this.#parts.reader.terms(now))
+    if (!verdict.isAdmitted) this.#cutOff(verdict.reason, verdict.rule)
+    else if (objection !== undefined) this.#cutOff(objection, null)
+    else if (now?.edge?.id === before.edge?.id) this.#stopDraining()
+    else this.#drain()
+  }
+
+  /** Ends the connection at once. */
+  cutOff(reason: string): void {
+    this.#cutOff(reason, null)
+  }
+
+  async #admit(): Promise<void> {
+    const { reader, settle, clock, limits } = this.#parts
+    if (this.#hostport === undefined) {
+      const host = await readHost(this.#raw, limits.tlsMs, clock)
+      settle()
+      const named = host === undefined ? undefined : reader.endpointNamed(host)
+      if (named?.protocol !== 'tls') {
+        this.#decide('failed', host === undefined ? 'the client names no host' : `no TLS edge serves ${host}`)
+        alert(this.#raw, 'unrecognizedName')
+        return
+      }
+      this.#hostport = named.hostport
+    } else {
+      settle()
+    }
+    const endpoint = reader.endpointAt(this.#hostport)
+    if (endpoint === undefined) {
+      this.#decide('unserved', 'the edge is gone')
+      this.#raw.destroy()
+      return
+    }
+    this.#endpoint = endpoint
+    Object.assign(this.#entry, {
+      hostport: endpoint.hostport,
+      edge: endpoint.edge?.id ?? null,
+      account: endpoint.account,
+    })
+    const verdict = reader.verdict(endpoint, this.#entry.source)
+    this.#entry.rule = verdict.rule
+    this.#entry.warnings = [...verdict.warnings]
+    if (!verdict.isAdmitted) {
+      this.#decide('refused', verdict.reason)
+      cut(this.#raw)
+      return
+    }
+    if (endpoint.protocol === 'tls') await this.#setUpTls(endpoint)
+    if (!this.#client.destroyed) await this.#join()
+  }
+
+  async #setUpTls(endpoint: Endpoint): Promise<void> {
+    const { reader, authority, limits } = this.#parts
+    const terms = reader.terms(endpoint)
+    if (!terms.endsAtEdge) {
+      this.#tls = { endsAtEdge: false, authorities: undefined, version: undefined }
+      return
+    }
+    this.#tls = {
+      endsAtEdge: true,
+      authorities: terms.authorities && new Set(terms.authorities),
+      version: undefined,
+    }
+    const choice = reader.certificate(endpoint)
+    if (choice === undefined) {
+      this.#decide('failed', 'the domain has no certificate')
+      alert(this.#raw, 'handshakeFailure')
+      return
+    }
+    const credentials = await authority.issue(choice.id, choice.name, choice.type)
+    if (this.#raw.destroyed) return
+    const client = await terminate(this.#raw, {
+      credentials,
+      minVersion: terms.minVersion,
+      authorities: terms.authorities && reader.authorities(endpoint.account, terms.authorities),
+      ms: limits.tlsMs,
+    })
+    client.on('error', () => undefined)
+    this.#client = client
+    this.#tls = { ...this.#tls, version: versionIn(client) }
+    this.check()
+  }
+
+  /** Tries one target after the other until one can be reached. */
+  async #join(): Promise<void> {
+    const endpoint = this.#endpoint && this.#parts.reader.endpointAt(this.#endpoint.hostport)
+    const failures: string[] = []
+    for (const target of endpoint === undefined ? [] : this.#parts.reader.targets(endpoint)) {
+      const failure = await this.#try(target)
+      if (failure === undefined || this.#client.destroyed) return
+      failures.push(failure)
+    }
+    this.#decide('unserved', failures[0] ?? 'no tunnel serves the edge')
+    this.#client.end(() => this.#client.destroy())
+  }
+
+  /** Why the target cannot serve the connection; undefined if it does now. */
+  async #try(target: Target): Promise<string | undefined> {
+    const { tunnels, responder, reader } = this.#parts
+    const account = String(this.#entry.account)
+    this.#entry.backend = this.#endpoint?.edge === undefined ? null : target.backend
+    if (target.kind === 'response') {
+      if (this.#protocol === 'tls' && !(this.#client instanceof TLSSocket)) {
+        return 'a fixed answer cannot be given to TLS that passes through'
+      }
+      this.#decide('served', this.#entry.reason)
+      responder.serve(this.#client, () => reader.response(account, target.backend))
+      return undefined
+    }
+    const tunnel = tunnels.get(target.tunnel)
+    if (tunnel === undefined) return `the tunnel ${target.tunnel} has ended`
+    try {
+      const upstream = await tunnel.open({ address: this.#entry.source, port: this.#entry.sourcePort })
+      if (this.#client.destroyed) {
+        upstream.destroy()
+        return undefined
+      }
+      this.#entry.tunnel = tunnel.id
+      this.#decide('served', this.#entry.reason)
+      relay(this.#client, upstream, (reason) => {
+        this.#entry.end ??= reason
+      })
+      return undefined
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
+  #decide(verdict: TrafficVerdict, reason: string): void {
+    this.#entry.verdict = verdict
+    this.#entry.reason = reason
+    if (verdict !== 'served') this.#entry.end ??= reason
+  }
+
+  #cutOff(reason: string, rule: string | null): void {
+    // What was served stays served; a connection that is still being set up is refused.
+    if (this.#entry.verdict !== 'served') this.#decide('refused', reason)
+    this.#entry.rule = rule ?? this.#entry.rule
+    this.#entry.end = `cut: ${reason}`
+    cut(this.#client)
+    this.#raw.destroy()
+  }
+
+  #drain(): void {
+    const { clock, limits } = this.#parts
+    this.#cancelDrain ??= clock.setTimer(limits.drainMs, () => this.#cutOff('the edge is gone', null))
+  }
+
+  #stopDraining(): void {
+    this.#cancelDrain?.()
+    this.#cancelDrain = undefined
+  }
+
+  #end(): void {
+    this.#stopDraining()
+    this.#entry.bytesIn = this.#client.bytesRead
+    this.#entry.bytesOut = this.#client.bytesWritten
+    this.#entry.verdict ??= 'failed'
+    this.#entry.end ??= 'closed'
+    this.#onEnd()
+  }
+}

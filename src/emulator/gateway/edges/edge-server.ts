@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import { isJsonObject, type JsonObject } from '../../json.ts'
+import { EdgeConnection, type EdgeParts } from './edge-connection.ts'
+import { type EdgeTable, hostOf, type Protocol } from './edge-table.ts'
+import { TcpListeners, type TcpListenersOptions } from './tcp-listeners.ts'
+
+/** Where a hostport can be reached, as the admin surface shows it. */
+export interface ListenerView extends JsonObject {
+  hostport: string
+  protocol: Protocol
+  /** Null for a name that an agent binds itself. */
+  edge: string | null
+  address: string
+  port: number
+  /** Why it cannot be reached; null if it can. */
+  error: string | null
+}
+
+/** The edges' side of the data plane: listens where edges do, and has their connections. */
+export class EdgeServer {
+  readonly #parts: EdgeParts
+  readonly #edges: EdgeTable
+  readonly #tcp: TcpListeners
+  readonly #tls: Server
+  readonly #open = new Set<EdgeConnection>()
+  #tlsAddress: { readonly host: string; readonly port: number } | undefined
+
+  constructor(
+    parts: EdgeParts,
+    edges: EdgeTable,
+    options: Omit<TcpListenersOptions, 'onConnection' | 'clock' | 'most'>,
+  ) {
+    this.#parts = parts
+    this.#edges = edges
+    this.#tcp = new TcpListeners({
+      ...options,
+      clock: parts.clock,
+      most: parts.limits.listeners,
+      onConnection: (socket, hostport) => this.#accept(socket, hostport),
+    })
+    this.#tls = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket, undefined))
+  }
+
+  /** Begins to listen for TLS edges. Rejects when it cannot. */
+  async listen(at: { readonly host: string; readonly port: number }): Promise<{ host: string; port: number }> {
+    this.#tls.listen(at)
+    await once(this.#tls, 'listening')
+    const address = this.#tls.address()
+    this.#tlsAddress = { host: at.host, port: isJsonObject(address) ? Number(address.port) : at.port }
+    return this.#tlsAddress
+  }
+
+  /** Listens where edges now do, and judges the open connections again. */
+  follow(): void {
+    this.#tcp.follow(new Set(this.#ownPorts()))
+    for (const connection of this.#open) connection.check()
+  }
+
+  /** Where each hostport can be reached; one that is about to listen is not there yet. */
+  listeners(): readonly ListenerView[] {
+    const { reader } = this.#parts
+    const own = this.#ownPorts().flatMap((hostport): ListenerView[] => {
+      const state = this.#tcp.state(hostport)
+      const endpoint = reader.endpointAt(hostport)
+      if (state === undefined || endpoint === undefined) return []
+      return [{ hostport, protocol: endpoint.protocol, edge: endpoint.edge?.id ?? null, ...state }]
+    })
+    const { host, port } = this.#tlsAddress ?? { host: '', port: 0 }
+    const named = this.#named().flatMap((hostport): ListenerView[] => {
+      const endpoint = reader.endpointAt(hostport)
+      if (endpoint === undefined || this.#tlsAddress === undefined) return []
+      const chosen = reader.endpointNamed(hostOf(hostport))?.hostport
+      const error = chosen === hostport ? null : `the name leads to ${chosen ?? 'no edge'}`
+      return [{ hostport, protocol: 'tls', edge: endpoint.edge?.id ?? null, address: host, port, error }]
+    })
+    return [...own, ...named]
+  }
+
+  async close(): Promise<void> {
+    const isListening = this.#tls.listening
+    this.#tls.close()
+    this.#tcp.close()
+    for (const connection of this.#open) connection.cutOff('the emulator is stopping')
+    this.#parts.responder.close()
+    if (isListening) await once(this.#tls, 'close')
+  }
+
+  /** Hostports with a port of their own: those of TCP, and addresses, whose host names many edges. */
+  #ownPorts(): string[] {
+    const { reader, tunnels } = this.#parts
+    const tls = this.#edges.all('tls').map(([hostport]) => hostport)
+    const bound = tunnels.hostports().filter((hostport) => reader.endpointAt(hostport)?.protocol === 'tcp')
+    const tcp = this.#edges.all('tcp').map(([hostport]) => hostport)
+    return [...new Set([...tcp, ...tls.filter((hostport) => reader.isAddress(hostport)), ...bound])]
+  }
+
+  /** Hostports that share the TLS port, and are told apart by the name in the handshake. */
+  #named(): string[] {
+    const { reader, tunnels } = this.#parts
+    const tls = this.#edges.all('tls').map(([hostport]) => hostport)
+    const bound = tunnels.hostports().filter((hostport) => reader.endpointAt(hostport)?.protocol === 'tls')
+    return [...new Set([...tls.filter((hostport) => !reader.isAddress(hostport)), ...bound])]
+  }
+
+  #accept(socket: Socket, hostport: string | undefined): void {
+    if (this.#open.size >= this.#parts.limits.connections) {
+      socket.destroy()
+      return
+    }
+    const protocol = hostport === undefined ? 'tls' : (this.#edges.at(hostport)?.protocol ?? 'tcp')
+    const connection = new EdgeConnection({ socket, protocol, hostport }, this.#parts, () => {
+      this.#open.delete(connection)
+    })
+    this.#open.add(connection)
+    void connection.serve()
+  }
+}

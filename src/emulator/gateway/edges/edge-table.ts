@@ -1,0 +1,122 @@
+import { textsOf } from '../../json.ts'
+import type { Store } from '../../store/store.ts'
+import type { ObjectKey, StoredObject } from '../../store/stored-object.ts'
+
+/** How clients reach an edge: TCP on a port of its own, or TLS by the name in the handshake. */
+export type Protocol = 'tcp' | 'tls'
+
+/** The edge that has a hostport; no two have the same. */
+export interface EdgeKey extends ObjectKey {
+  readonly protocol: Protocol
+}
+
+const PROTOCOLS: Readonly<Record<string, Protocol>> = { 'edges/tcp': 'tcp', 'edges/tls': 'tls' }
+
+/**
+ * The edges of all accounts by hostport. A write costs as much as the edges that it changes, however many there are.
+ */
+export class EdgeTable {
+  readonly #store: Store
+  readonly #byHostport = new Map<string, EdgeKey>()
+  readonly #hostports = new Map<string, readonly string[]>()
+  /** Hostports of TLS edges by their hosts. */
+  readonly #tlsHosts = new Map<string, Set<string>>()
+  /** Edges written since the last read; undefined when everything must be read. */
+  #written: Map<string, ObjectKey> | undefined
+
+  /** @param onChanged called when an edge is written, in a transaction that may still be rolled back */
+  constructor(store: Store, onChanged: () => void) {
+    this.#store = store
+    store.changes.watch({
+      changed: (key) => {
+        if (PROTOCOLS[key.collection] === undefined) return
+        this.#written?.set(key.id, key)
+        onChanged()
+      },
+      cleared: () => {
+        this.#written = undefined
+        onChanged()
+      },
+    })
+  }
+
+  /** The edge that has the hostport now. */
+  at(hostport: string): EdgeKey | undefined {
+    this.#refresh()
+    return this.#byHostport.get(hostport)
+  }
+
+  /**
+   * The hostport of the TLS edge for a name in a handshake, which says nothing of a port: the one with port 443, or else
+   * the lowest.
+   */
+  tlsHostport(host: string): string | undefined {
+    this.#refresh()
+    const hostports = [...(this.#tlsHosts.get(host) ?? [])]
+    return hostports.find((hostport) => hostport === `${host}:443`) ?? hostports.toSorted(byPort)[0]
+  }
+
+  /** Every hostport of an edge of that protocol. */
+  all(protocol: Protocol): readonly (readonly [hostport: string, edge: EdgeKey])[] {
+    this.#refresh()
+    return [...this.#byHostport].filter(([, edge]) => edge.protocol === protocol)
+  }
+
+  /** Must not run inside a transaction that has written edges. */
+  #refresh(): void {
+    const written = this.#written
+    this.#written = new Map()
+    if (written === undefined) {
+      this.#byHostport.clear()
+      this.#hostports.clear()
+      this.#tlsHosts.clear()
+      for (const account of this.#store.accounts()) {
+        for (const collection of Object.keys(PROTOCOLS)) {
+          for (const edge of this.#store.page(account, collection, Number.MAX_SAFE_INTEGER)) {
+            this.#put({ account, collection, id: edge.id }, edge)
+          }
+        }
+      }
+      return
+    }
+    // First all that goes, then all that comes: a hostport may move from one edge to another.
+    for (const id of written.keys()) this.#forget(id)
+    for (const key of written.values()) {
+      const edge = this.#store.get(key.account, key.collection, key.id)
+      if (edge !== undefined) this.#put(key, edge)
+    }
+  }
+
+  #put(key: ObjectKey, edge: StoredObject): void {
+    const protocol = PROTOCOLS[key.collection]
+    if (protocol === undefined) return
+    const hostports = textsOf(edge.hostports)
+    this.#hostports.set(key.id, hostports)
+    for (const hostport of hostports) {
+      this.#byHostport.set(hostport, { ...key, protocol })
+      if (protocol === 'tcp') continue
+      const host = hostOf(hostport)
+      this.#tlsHosts.set(host, (this.#tlsHosts.get(host) ?? new Set()).add(hostport))
+    }
+  }
+
+  #forget(id: string): void {
+    for (const hostport of this.#hostports.get(id) ?? []) {
+      if (this.#byHostport.get(hostport)?.id !== id) continue
+      this.#byHostport.delete(hostport)
+      const host = hostOf(hostport)
+      const hostports = this.#tlsHosts.get(host)
+      hostports?.delete(hostport)
+      if (hostports?.size === 0) this.#tlsHosts.delete(host)
+    }
+    this.#hostports.delete(id)
+  }
+}
+
+export function hostOf(hostport: string): string {
+  return hostport.slice(0, hostport.lastIndexOf(':'))
+}
+
+function byPort(one: string, other: string): number {
+  return Number(one.slice(hostOf(one).length + 1)) - Number(other.slice(hostOf(other).length + 1))
+}

@@ -1,0 +1,58 @@
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { isJsonObject, type Json, type JsonObject } from '../../json.ts'
+
+/** Answers HTTP requests on connections with the fixed content of backends (`management-api.md § Edges and backends`). */
+export class Responder {
+  readonly #server: Server
+  readonly #answers = new WeakMap<Socket, () => JsonObject | undefined>()
+
+  constructor() {
+    this.#server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+      const backend = this.#answers.get(request.socket)?.()
+      if (backend === undefined) {
+        request.socket.destroy()
+        return
+      }
+      const body = Buffer.from(typeof backend.body === 'string' ? backend.body : '')
+      const status = Number(backend.status_code ?? 200)
+      // HTTP knows no body, nor a length, of these.
+      const length = BODILESS.has(status) ? {} : { 'content-length': body.length }
+      response.writeHead(status, { ...headersOf(backend.headers), ...length })
+      response.end(body)
+      // A body that nobody reads must not hold the connection up.
+      request.resume()
+    })
+  }
+
+  /**
+   * Serves a connection until it is closed.
+   *
+   * @param read the backend as it is now; undefined when it is gone, and the connection is then closed
+   */
+  serve(socket: Socket, read: () => JsonObject | undefined): void {
+    this.#answers.set(socket, read)
+    this.#server.emit('connection', socket)
+  }
+
+  close(): void {
+    this.#server.closeAllConnections()
+  }
+}
+
+const BODILESS = new Set([204, 304])
+
+/** Headers that follow from the connection, whatever the backend says of them. */
+const OWN = new Set(['connection', 'content-length', 'keep-alive', 'transfer-encoding', 'upgrade'])
+
+/** The headers as they are sent: texts in UTF-8, and control characters, which HTTP does not allow, as `?`. */
+function headersOf(headers: Json | undefined): Record<string, string> {
+  const given = Object.entries(isJsonObject(headers) ? headers : {}).filter(([name]) => !OWN.has(name))
+  return Object.fromEntries(
+    given.map(([name, value]) => [
+      name,
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to replace
+      Buffer.from(String(value).replaceAll(/[\x00-\x08\x0a-\x1f\x7f]/g, '?')).toString('latin1'),
+    ]),
+  )
+}

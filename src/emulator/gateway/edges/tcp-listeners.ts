@@ -1,0 +1,115 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Clock } from '../../../util/clock.ts'
+import type { GatewayLog } from '../options.ts'
+import { loopbackAddressOf } from './loopback-address.ts'
+
+export interface TcpListenersOptions {
+  /** The address of all; undefined: one of loopback for each host. */
+  readonly address: string | undefined
+  /** The most ports. */
+  readonly most: number
+  readonly onConnection: (socket: Socket, hostport: string) => void
+  readonly clock: Clock
+  readonly log: GatewayLog
+}
+
+/** Where a hostport is served. */
+export interface ListenerState {
+  readonly address: string
+  readonly port: number
+  /** Why it does not listen; null if it does. */
+  readonly error: string | null
+}
+
+interface Listener {
+  readonly server: Server
+  readonly address: string
+  readonly port: number
+  /** Undefined until it listens or has failed. */
+  state: ListenerState | undefined
+}
+
+/** A port that is taken is tried again after this time. */
+const RETRY_MS = 1000
+
+/** The ports on which TCP edges listen. */
+export class TcpListeners {
+  readonly #options: TcpListenersOptions
+  readonly #byHostport = new Map<string, Listener>()
+  readonly #addresses = new Map<string, string>()
+  #wanted: ReadonlySet<string> = new Set()
+  #cancelRetry: (() => void) | undefined
+
+  constructor(options: TcpListenersOptions) {
+    this.#options = options
+  }
+
+  /** Listens for these hostports and no others. Connections that are open stay. */
+  follow(wanted: ReadonlySet<string>): void {
+    this.#wanted = wanted
+    for (const [hostport, listener] of this.#byHostport) {
+      const isFailed = listener.state !== undefined && listener.state.error !== null
+      if (!wanted.has(hostport) || isFailed) this.#stop(hostport, listener)
+    }
+    for (const hostport of wanted) {
+      if (!this.#byHostport.has(hostport)) this.#listen(hostport)
+    }
+  }
+
+  /** Undefined while it is about to listen. */
+  state(hostport: string): ListenerState | undefined {
+    return this.#byHostport.get(hostport)?.state
+  }
+
+  close(): void {
+    this.#cancelRetry?.()
+    this.follow(new Set())
+  }
+
+  #listen(hostport: string): void {
+    const { onConnection, most } = this.#options
+    const [host = '', port] = hostport.split(':')
+    const server = createServer({ allowHalfOpen: true }, (socket) => onConnection(socket, hostport))
+    const listener: Listener = { server, address: this.#addressOf(host), port: Number(port), state: undefined }
+    this.#byHostport.set(hostport, listener)
+    const settle = (error: string | null): void => {
+      listener.state = { address: listener.address, port: listener.port, error }
+      if (error === null || this.#byHostport.get(hostport) !== listener) return
+      this.#options.log(`${hostport} does not listen on ${listener.address}:${listener.port}: ${error}`)
+      this.#retryLater()
+    }
+    if (this.#byHostport.size > most) {
+      settle(`at most ${most} ports are opened`)
+      return
+    }
+    server.once('listening', () => settle(null))
+    server.on('error', (error) => settle(error.message))
+    server.listen({ host: listener.address, port: listener.port })
+  }
+
+  #stop(hostport: string, { server }: Listener): void {
+    this.#byHostport.delete(hostport)
+    server.close()
+    const [host = ''] = hostport.split(':')
+    const isUsed = [...this.#byHostport.keys()].some((other) => other.startsWith(`${host}:`))
+    if (!isUsed) this.#addresses.delete(host)
+  }
+
+  #addressOf(host: string): string {
+    const { address } = this.#options
+    if (address !== undefined) return address
+    const known = this.#addresses.get(host)
+    if (known !== undefined) return known
+    const taken = new Set(this.#addresses.values())
+    const chosen = loopbackAddressOf(host, (candidate) => taken.has(candidate))
+    this.#addresses.set(host, chosen)
+    return chosen
+  }
+
+  #retryLater(): void {
+    this.#cancelRetry ??= this.#options.clock.setTimer(RETRY_MS, () => {
+      this.#cancelRetry = undefined
+      this.follow(this.#wanted)
+    })
+  }
+}

@@ -1,0 +1,117 @@
+import type { Socket } from 'node:net'
+import { createServer, type SecureVersion, type TLSSocket } from 'node:tls'
+import type { Clock } from '../../../util/clock.ts'
+import type { Credentials } from './authority.ts'
+import { readClientHello } from './client-hello.ts'
+import { TLS_VERSIONS, type TlsVersion } from './verdict.ts'
+
+/** A client that did not complete what TLS demands of it. */
+export class TlsFailure extends Error {
+  readonly code = 'TLS_FAILURE'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'TlsFailure'
+  }
+}
+
+const NAMES: Readonly<Record<TlsVersion, SecureVersion>> = {
+  '1.0': 'TLSv1',
+  '1.1': 'TLSv1.1',
+  '1.2': 'TLSv1.2',
+  '1.3': 'TLSv1.3',
+}
+
+/** A fatal alert, as the answer to a ClientHello. */
+const ALERTS = { unrecognizedName: 112, handshakeFailure: 40 } as const
+
+/**
+ * The host that the client names in its handshake; undefined when it names none. What was read is put back, and the
+ * socket is paused.
+ *
+ * @throws TlsFailure when it is not TLS, the client ends, or it takes longer than `ms`
+ */
+export function readHost(socket: Socket, ms: number, clock: Clock): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    let bytes = Buffer.alloc(0)
+    const stop = (): void => {
+      cancel()
+      socket.pause()
+      socket.off('data', read).off('end', ended).off('close', ended)
+    }
+    const fail = (reason: string): void => {
+      stop()
+      reject(new TlsFailure(reason))
+    }
+    const ended = (): void => fail('the client left before it named a host')
+    const read = (chunk: Buffer): void => {
+      bytes = Buffer.concat([bytes, chunk])
+      const hello = readClientHello(bytes)
+      if (hello.kind === 'incomplete') return
+      if (hello.kind === 'malformed') {
+        fail('the client does not speak TLS')
+        return
+      }
+      stop()
+      socket.unshift(bytes)
+      resolve(hello.host)
+    }
+    const cancel = clock.setTimer(ms, () => fail(`the client named no host within ${ms} ms`))
+    socket.on('data', read).on('end', ended).on('close', ended)
+  })
+}
+
+export interface Termination {
+  readonly credentials: Credentials
+  readonly minVersion: TlsVersion
+  /** Uploaded authorities in PEM, of which one must have issued the client's certificate; undefined: none is asked for. */
+  readonly authorities: readonly string[] | undefined
+  /** For the handshake, in milliseconds. */
+  readonly ms: number
+}
+
+/**
+ * Completes the handshake on a socket whose ClientHello is still unread.
+ *
+ * @throws TlsFailure when the client does not
+ */
+export function terminate(
+  socket: Socket,
+  { credentials, minVersion, authorities, ms }: Termination,
+): Promise<TLSSocket> {
+  // One for each connection: it takes a fraction of the handshake's time, and there is no cache to go stale.
+  const server = createServer({
+    ...credentials,
+    minVersion: NAMES[minVersion],
+    maxVersion: NAMES['1.3'],
+    // OpenSSL refuses the old versions at its usual level.
+    ...(minVersion < '1.2' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}),
+    ...(authorities === undefined ? {} : { ca: [...authorities], requestCert: true, rejectUnauthorized: true }),
+    handshakeTimeout: ms,
+  })
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error | undefined): void => {
+      const what =
+        error === undefined ? 'the client left during the handshake' : `the handshake failed: ${error.message}`
+      reject(new TlsFailure(what, error === undefined ? {} : { cause: error }))
+    }
+    server.once('secureConnection', resolve)
+    server.once('tlsClientError', (error, client) => {
+      client.destroy()
+      fail(error)
+    })
+    socket.once('close', () => fail(undefined))
+    server.emit('connection', socket)
+  })
+}
+
+/** The version in use, as `min_version` has it. */
+export function versionIn(socket: TLSSocket): TlsVersion | undefined {
+  const protocol = socket.getProtocol()
+  return TLS_VERSIONS.find((version) => NAMES[version] === protocol)
+}
+
+/** Refuses a handshake with an alert that clients show. */
+export function alert(socket: Socket, name: keyof typeof ALERTS): void {
+  socket.end(Buffer.of(21, 3, 3, 0, 2, 2, ALERTS[name]), () => socket.destroy())
+}

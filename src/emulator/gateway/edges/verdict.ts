@@ -1,0 +1,75 @@
+import type { Objections } from '../../restrictions/ip-restrictions.ts'
+import type { PolicyDecision } from '../../restrictions/rule-set.ts'
+
+/** Whether a connection may go on, and which rule says so. */
+export interface Verdict {
+  readonly isAdmitted: boolean
+  /** Id of the IP restriction or rule that decided; null if none did. */
+  readonly rule: string | null
+  readonly reason: string
+  /** Restrictions that are not enforced and do not admit it. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Judges the source of a connection: every enforced restriction of type `endpoints` of the account must admit it, and
+ * so must the edge's own module, if it is enabled (`management-api.md § IP policies, rules, restrictions`). Pure.
+ *
+ * @param module what the policies of the edge's module say; undefined when there is none, or it is disabled
+ */
+export function verdictOf(objections: Objections, module: PolicyDecision | undefined): Verdict {
+  const { enforced, warnings } = objections
+  const [restriction] = enforced
+  if (restriction !== undefined) {
+    const reason = `the IP restriction ${enforced.join(', ')} of the account does not admit it`
+    return { isAdmitted: false, rule: restriction, reason, warnings }
+  }
+  if (module === undefined) return { isAdmitted: true, rule: null, reason: 'the edge restricts no address', warnings }
+  const rule = module.rule ?? null
+  if (module.isAdmitted) return { isAdmitted: true, rule, reason: 'an IP policy of the edge admits it', warnings }
+  const reason = rule === null ? 'no rule of the edge admits it' : 'a rule of the edge denies it'
+  return { isAdmitted: false, rule, reason, warnings }
+}
+
+/** How TLS was set up for a connection. */
+export interface TlsFacts {
+  /** Whether TLS ends at the edge, or passes through. */
+  readonly endsAtEdge: boolean
+  /** Authorities of which one has issued the client's certificate; undefined when none was asked for. */
+  readonly authorities: ReadonlySet<string> | undefined
+  /** The version in use; undefined until the handshake is complete, and when TLS passes through. */
+  readonly version: TlsVersion | undefined
+}
+
+/** Values of `min_version`, in order. */
+export const TLS_VERSIONS = ['1.0', '1.1', '1.2', '1.3'] as const
+export type TlsVersion = (typeof TLS_VERSIONS)[number]
+
+/** How an edge would set up TLS for a connection now. */
+export interface TlsTerms {
+  readonly endsAtEdge: boolean
+  /** Undefined when it asks for no certificate. */
+  readonly authorities: readonly string[] | undefined
+  readonly minVersion: TlsVersion
+}
+
+/**
+ * Why a connection that was set up like this would no longer be admitted; undefined if it would. Which of several
+ * authorities issued a certificate is not remembered: if one of them is no longer trusted, the client has to prove
+ * itself again. Pure.
+ */
+export function tlsObjection(facts: TlsFacts, terms: TlsTerms): string | undefined {
+  if (facts.endsAtEdge !== terms.endsAtEdge) return 'tls_termination changed'
+  if (!terms.endsAtEdge) return undefined
+  const trusted = new Set(terms.authorities)
+  if (terms.authorities !== undefined) {
+    const isTrusted = facts.authorities !== undefined && [...facts.authorities].every((id) => trusted.has(id))
+    if (!isTrusted) return 'mutual_tls changed'
+  }
+  const isOld = facts.version !== undefined && rank(facts.version) < rank(terms.minVersion)
+  return isOld ? 'min_version changed' : undefined
+}
+
+function rank(version: TlsVersion): number {
+  return TLS_VERSIONS.indexOf(version)
+}

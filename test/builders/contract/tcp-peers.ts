@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+
+/** A TCP server on a free port of loopback, behind the tunnels of a test. */
+export class Upstream {
+  readonly port: number
+  readonly #server: Server
+  readonly #sockets: ReadonlySet<Socket>
+
+  private constructor(server: Server, port: number, sockets: ReadonlySet<Socket>) {
+    this.#server = server
+    this.port = port
+    this.#sockets = sockets
+  }
+
+  /** Serves each connection, which can be half-closed, with `serve`. */
+  static async start(serve: (socket: Socket) => void): Promise<Upstream> {
+    const sockets = new Set<Socket>()
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      sockets.add(socket)
+      socket.on('error', () => undefined).once('close', () => sockets.delete(socket))
+      serve(socket)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    return new Upstream(server, typeof address === 'object' && address !== null ? address.port : 0, sockets)
+  }
+
+  /** Answers when the client has sent everything: its name, a colon, and what it was sent. */
+  static named(name: string): Promise<Upstream> {
+    return Upstream.start((socket) => {
+      const received: Buffer[] = []
+      socket.on('data', (chunk: Buffer) => received.push(chunk))
+      socket.on('end', () => socket.end(`${name}:${Buffer.concat(received).toString()}`))
+    })
+  }
+
+  /** How many connections are open. */
+  get open(): number {
+    return this.#sockets.size
+  }
+
+  close(): void {
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}
+
+export interface Place {
+  readonly address: string
+  readonly port: number
+}
+
+/** A connection to a place, from an address of loopback. Resolves once it is established. */
+export async function dial({ address, port }: Place, source = '127.0.0.1'): Promise<Socket> {
+  const socket = connect({ host: address, port, localAddress: source, allowHalfOpen: true })
+  await once(socket, 'connect')
+  socket.on('error', () => undefined)
+  return socket
+}
+
+/**
+ * Sends a text, ends its half, and resolves to the answer, or to the code of the error. An empty answer means that the
+ * connection was closed at once.
+ */
+export async function ask(place: Place, text: string, source?: string): Promise<string> {
+  const socket = await dial(place, source)
+  socket.end(text)
+  return await answerOf(socket)
+}
+
+/** Resolves when the connection is closed, whether or not by an error. */
+export async function closed(socket: Socket): Promise<void> {
+  if (socket.closed) return
+  await new Promise<void>((resolve) => socket.once('close', () => resolve()))
+}
+
+/** Everything that arrives until the end, or the code of the error. */
+export async function answerOf(socket: Socket): Promise<string> {
+  const received: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => received.push(chunk))
+  let code: string | undefined
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    code = error.code
+  })
+  socket.once('end', () => socket.end())
+  await closed(socket)
+  return code ?? Buffer.concat(received).toString()
+}
