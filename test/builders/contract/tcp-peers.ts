@@ -65,9 +65,14 @@ export async function dial({ address, port }: Place, source = '127.0.0.1'): Prom
  * connection was closed at once.
  */
 export async function ask(place: Place, text: string, source?: string): Promise<string> {
-  const socket = await dial(place, source)
-  socket.end(text)
-  return await answerOf(socket)
+  try {
+    const socket = await dial(place, source)
+    socket.end(text)
+    return await answerOf(socket)
+  } catch (error) {
+    // A connection that is reset at once may never seem to be established.
+    return (error as NodeJS.ErrnoException).code ?? String(error)
+  }
 }
 
 /** Resolves when the connection is closed, whether or not by an error. */
