@@ -1,4 +1,8 @@
 import { requireOpenSSH } from '../builders/openssh.ts'
+import { requirePrograms } from '../builders/system-programs.ts'
 
-/** The suite validates SSH certificates with the one, and connects agents with the other. */
-export default (): Promise<void> => requireOpenSSH('ssh-keygen', 'ssh')
+/** The suite validates SSH certificates, connects agents and speaks TLS with them. */
+export default async (): Promise<void> => {
+  await requireOpenSSH('ssh-keygen', 'ssh')
+  await requirePrograms({ openssl: 'openssl' })
+}

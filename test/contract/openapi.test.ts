@@ -226,6 +226,9 @@ test('every answer of the admin surface is as documented', async () => {
       '/snapshot',
       '/clock',
       '/dns',
+      '/listeners',
+      '/traffic',
+      '/authority',
       '/openapi.json',
       '/deliveries?limit=x',
     ]) {
@@ -237,7 +240,9 @@ test('every answer of the admin surface is as documented', async () => {
       await call('GET', path)
     }
     await call('POST', '/faults/fault_1/release')
-    for (const path of ['/faults/fault_1', '/faults', '/journal', '/deliveries', '/dns']) await call('DELETE', path)
+    for (const path of ['/faults/fault_1', '/faults', '/journal', '/deliveries', '/traffic', '/dns']) {
+      await call('DELETE', path)
+    }
     await call('POST', '/clock', { advanceSeconds: 1 })
     await call('PUT', '/dns', { name: 'a.example.com', type: 'A', value: '192.0.2.1' })
     const seeded = { objects: { ip_policies: [{}] }, accounts: [{}], apiKeys: [{}] }

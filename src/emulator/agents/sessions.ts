@@ -23,7 +23,7 @@ export function startSession(agent: Agent, at: number, context: WriteContext): A
 }
 
 /** The agent without its session; unchanged if it has none. */
-export function endSession(agent: Agent, context: WriteContext): Agent {
+function endSession(agent: Agent, context: WriteContext): Agent {
   const gone = [...(agent.session_id === null ? [] : [agent.session_id]), ...agent.tunnel_ids]
   for (const id of gone) context.store.remove(context.account, context.services.resources.ofId(id).path, id)
   return { ...agent, session_id: null, tunnel_ids: [] }

@@ -14,6 +14,7 @@ import type { Clock } from '../../util/clock.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
 import { parseListen } from '../options.ts'
+import { StorageError } from '../store/storage-error.ts'
 import { EdgeAuthority } from './edges/authority.ts'
 import { EdgeReader } from './edges/edge-reader.ts'
 import { EdgeServer, type ListenerView } from './edges/edge-server.ts'
@@ -35,6 +36,7 @@ export interface GatewayAddresses {
 /** The data plane of one emulator. It follows the store: whatever changes there takes effect in the same turn. */
 export class Gateway {
   readonly #options: GatewayOptions
+  readonly #log: GatewayLog
   readonly #sessions: GatewaySessions
   readonly #ssh: SshServer
   readonly #edges: EdgeServer
@@ -51,6 +53,7 @@ export class Gateway {
     const log = options.log ?? logToStandardError
     const tunnels = new LiveTunnels(() => this.#followSoon())
     this.#options = options
+    this.#log = log
     this.#sessions = new GatewaySessions(services)
     const parts = {
       sessions: this.#sessions,
@@ -73,6 +76,7 @@ export class Gateway {
       journal: this.#journal,
       clock,
       limits,
+      log,
       settle: () => settle(services),
     }
     this.#edges = new EdgeServer(edgeParts, table, { address: options.edgeAddress, log })
@@ -137,9 +141,15 @@ export class Gateway {
   }
 
   #follow(): void {
-    this.#ssh.checkSessions()
-    this.#sessions.dropAllBut(this.#ssh.agents())
-    this.#edges.follow()
+    try {
+      this.#ssh.checkSessions()
+      this.#sessions.dropAllBut(this.#ssh.agents())
+      this.#edges.follow()
+    } catch (error) {
+      // The data file cannot be used now; the next write that succeeds brings us here again.
+      if (!(error instanceof StorageError)) throw error
+      this.#log(error.message)
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { refTo } from '../../builders/contract/api-client.ts'
 import { KEY_TYPES, type SshAgent } from '../../builders/contract/ssh-agent.ts'
 import { startTrafficWorld, type TrafficWorld } from '../../builders/contract/traffic-world.ts'
+import { EmulatorProcess } from '../../builders/emulator-process.ts'
 
 /** Long enough for a busy machine. */
 const SOON = { timeout: 20_000 }
@@ -174,6 +175,26 @@ describe('a client that does not authenticate', () => {
     await expect.poll(() => world.sessions(), SOON).toHaveLength(1)
     await Promise.all(waiting)
   })
+})
+
+test('the flags of the command start a gateway, which it prints, and belong to --gateway', async () => {
+  const flags = [
+    '--gateway',
+    '--ssh-listen',
+    '127.0.0.1:0',
+    '--tls-listen',
+    '127.0.0.1:0',
+    '--edge-address',
+    '127.0.0.1',
+  ]
+  const emulator = await EmulatorProcess.start(flags)
+  await expect
+    .poll(() => emulator.output, SOON)
+    .toMatch(/^SSH gateway listening on 127.0.0.1:\d+ with .* ssh-ed25519 /m)
+  await expect.poll(() => emulator.output, SOON).toMatch(/^TLS edges listening on 127.0.0.1:\d+;/m)
+  expect(await emulator.stop('SIGTERM')).toBe(0)
+  await expect(EmulatorProcess.start(['--ssh-listen', '127.0.0.1:0'])).rejects.toThrow('--ssh-listen needs --gateway')
+  await expect(EmulatorProcess.start(['--gateway', '--edge-address', 'here'])).rejects.toThrow('IP address here')
 })
 
 test('the host key and nothing of a killed client is found again with the same data file', async () => {

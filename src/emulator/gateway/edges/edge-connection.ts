@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Clock } from '../../../util/clock.ts'
 import { plainAddress } from '../../fields/cidr.ts'
-import type { GatewayLimits } from '../options.ts'
+import type { GatewayLimits, GatewayLog } from '../options.ts'
 import type { TrafficEntry, TrafficJournal, TrafficVerdict } from '../traffic.ts'
 import type { LiveTunnels } from '../tunnels.ts'
 import type { EdgeAuthority } from './authority.ts'
@@ -23,6 +23,7 @@ export interface EdgeParts {
   readonly journal: TrafficJournal
   readonly clock: Clock
   readonly limits: GatewayLimits
+  readonly log: GatewayLog
   /** Applies what fell due by the emulated clock, such as a certificate. */
   readonly settle: () => void
 }

@@ -113,6 +113,9 @@ export class EdgeServer {
       this.#open.delete(connection)
     })
     this.#open.add(connection)
-    void connection.serve()
+    connection.serve().catch((error: unknown) => {
+      this.#parts.log(`a connection failed: ${error instanceof Error ? error.message : String(error)}`)
+      connection.cutOff('the emulator failed')
+    })
   }
 }

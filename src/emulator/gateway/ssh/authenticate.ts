@@ -40,6 +40,6 @@ export function signatureFault(context: PublicKeyAuthContext, holder: KeyHolder)
 }
 
 /** As `ssh-keygen -l` shows a key. */
-export function fingerprint(key: Buffer): string {
+function fingerprint(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 }
