@@ -113,7 +113,7 @@ async function serve(flags: Flags): Promise<void> {
   const { contrary } = flags
   const seed = contrary === true ? systemRandom.hex(4) : contrary
   const choices = flags.choose.reduce(withAlternative, seed === undefined ? DECIDED : drawnBy(seed))
-  const emulator = await startEmulator({ ...optionsFrom(flags), choices }).catch(refuseStorage)
+  const emulator = await startEmulator({ ...optionsFrom(flags), choices }).catch(refuseStart)
   if (emulator === undefined) return
   const lines = [`emulator listening on ${emulator.url}`]
   if (seed !== undefined) lines.push(`contrary choices drawn by the seed ${seed}: --contrary ${seed} draws them again`)
@@ -132,11 +132,21 @@ async function serve(flags: Flags): Promise<void> {
   await emulator.close()
 }
 
-/** The user has to fix a data file that cannot be used, so only the message is shown, without a stack trace. */
-function refuseStorage(error: unknown): undefined {
-  if (!(error instanceof StorageError)) throw error
-  process.stderr.write(`emulator: --data ${error.message}\n`)
+/**
+ * The user has to fix a data file or an address that cannot be used, so only the message is shown, without a stack
+ * trace.
+ */
+function refuseStart(error: unknown): undefined {
+  const reason = error instanceof StorageError ? `--data ${error.message}` : listenFailure(error)
+  if (reason === undefined) throw error
+  process.stderr.write(`emulator: ${reason}\n`)
   process.exitCode = 1
+}
+
+/** What to say of an address on which the emulator cannot listen; undefined for other errors. */
+function listenFailure(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'syscall' in error && error.syscall === 'listen')) return undefined
+  return `${error.message}; name another address with --listen, --ssh-listen or --tls-listen`
 }
 
 function optionsFrom(flags: Flags): EmulatorOptions {

@@ -32,6 +32,7 @@ const CONNECTION = members({
   rule: nullable(TEXT),
   reason: TEXT,
   warnings: TEXTS,
+  notes: TEXTS,
   backend: nullable(TEXT),
   tunnel: nullable(TEXT),
   bytesIn: WHOLE_NUMBER,

@@ -6,8 +6,8 @@
  * - `tunnels`: the tunnels that can carry traffic now.
  * - `edges/`: the clients' side. `edge-server` listens where `edge-table` says, `edge-connection` is one client from
  *   arrival to end, `edge-reader` reads from the store what holds for it; `relay`, `responder` and `tls-handshake` do
- *   the I/O, `authority` issues certificates. The decisions are pure: `client-hello` (which host), `verdict` (whether),
- *   `choose-backend` (where to), `loopback-address` (where to listen).
+ *   the I/O, `authority` issues certificates. The decisions are pure: `client-hello` (which host), `verdict` and
+ *   `traffic-policy` (whether), `choose-backend` (where to), `loopback-address` (where to listen).
  * - `traffic`: a line for each connection.
  */
 import type { Clock } from '../../util/clock.ts'
@@ -36,6 +36,7 @@ export interface GatewayAddresses {
 /** The data plane of one emulator. It follows the store: whatever changes there takes effect in the same turn. */
 export class Gateway {
   readonly #options: GatewayOptions
+  readonly #clock: Clock
   readonly #log: GatewayLog
   readonly #sessions: GatewaySessions
   readonly #ssh: SshServer
@@ -43,16 +44,18 @@ export class Gateway {
   readonly #authority: EdgeAuthority
   readonly #journal: TrafficJournal
   #isStopping: boolean = false
-  #isDue: boolean = false
+  /** What has changed since the end of the last turn. */
+  #changes: Changes | undefined
   #addresses: GatewayAddresses | undefined
 
   /** @param clock the machine's: traffic does not follow the emulated time */
   constructor(services: Services, clock: Clock, options: GatewayOptions) {
     const { store, keyHolders } = services
     const limits = { ...LIMITS, ...options.limits }
-    const log = options.log ?? logToStandardError
-    const tunnels = new LiveTunnels(() => this.#followSoon())
+    const log = printable(options.log ?? logToStandardError)
+    const tunnels = new LiveTunnels(() => this.#followSoon({}))
     this.#options = options
+    this.#clock = clock
     this.#log = log
     this.#sessions = new GatewaySessions(services)
     const parts = {
@@ -65,7 +68,7 @@ export class Gateway {
       openMs: limits.openMs,
     }
     this.#ssh = new SshServer(store, parts, limits)
-    const table = new EdgeTable(store, () => this.#followSoon())
+    const table = new EdgeTable(store)
     this.#authority = new EdgeAuthority(store, () => clock.now())
     this.#journal = new TrafficJournal(limits.journal)
     const edgeParts = {
@@ -81,10 +84,11 @@ export class Gateway {
     }
     this.#edges = new EdgeServer(edgeParts, table, { address: options.edgeAddress, log })
     store.changes.watch({
-      changed: ({ collection }) => {
-        if (FOLLOWED.has(collection)) this.#followSoon()
+      changed: ({ account, collection }) => {
+        if (collection === 'tunnel_sessions') this.#followSoon({ sessions: true })
+        else if (JUDGED_BY.has(collection)) this.#followSoon({ account })
       },
-      cleared: () => this.#followSoon(),
+      cleared: () => this.#followSoon({ everything: true }),
     })
   }
 
@@ -95,7 +99,7 @@ export class Gateway {
 
   /** Begins to listen. Rejects when an address cannot be used. */
   async start(): Promise<void> {
-    this.#follow()
+    this.#follow({ sessions: true, everything: true, accounts: new Set() })
     const ssh = await this.#ssh.listen(parseListen(this.#options.sshListen ?? '127.0.0.1:2222'))
     const tls = await this.#edges.listen(parseListen(this.#options.tlsListen ?? '127.0.0.1:4443'))
     this.#addresses = { ssh: { ...ssh, hostKey: this.#ssh.hostKey }, tls }
@@ -122,46 +126,79 @@ export class Gateway {
 
   /** Ends every connection and stops listening. The store must still be open. */
   async close(): Promise<void> {
+    this.#isStopping = true
     await this.#edges.close()
     await this.#ssh.close()
-    this.#isStopping = true
   }
 
   /**
    * A write is decided and committed, or rolled back, in one turn of the event loop: at the end of the turn the store
    * says what holds.
    */
-  #followSoon(): void {
-    if (this.#isDue) return
-    this.#isDue = true
-    setImmediate(() => {
-      this.#isDue = false
-      if (!this.#isStopping) this.#follow()
-    })
+  #followSoon({ sessions = false, everything = false, account }: Partial<Change>): void {
+    if (this.#changes === undefined) {
+      this.#changes = { sessions: false, everything: false, accounts: new Set() }
+      setImmediate(() => {
+        const changes = this.#changes
+        this.#changes = undefined
+        if (changes !== undefined && !this.#isStopping) this.#follow(changes)
+      })
+    }
+    this.#changes.sessions ||= sessions
+    this.#changes.everything ||= everything
+    if (account !== undefined) this.#changes.accounts.add(account)
   }
 
-  #follow(): void {
+  #follow({ sessions, everything, accounts }: Changes): void {
     try {
-      this.#ssh.checkSessions()
-      this.#sessions.dropAllBut(this.#ssh.agents())
-      this.#edges.follow()
+      if (sessions || everything) this.#ssh.checkSessions()
+      if (everything) this.#sessions.dropAllBut(this.#ssh.agents())
+      this.#edges.follow(everything ? undefined : accounts)
     } catch (error) {
-      // The data file cannot be used now; the next write that succeeds brings us here again.
+      // The data file cannot be used now.
       if (!(error instanceof StorageError)) throw error
       this.#log(error.message)
+      this.#clock.setTimer(RETRY_MS, () => this.#followSoon({ everything: true }))
     }
   }
 }
 
-/** Collections whose changes concern traffic. */
-const FOLLOWED: ReadonlySet<string> = new Set([
-  'tunnel_sessions',
+interface Change {
+  /** Tunnel sessions have begun or ended. */
+  readonly sessions: boolean
+  /** Anything may have changed. */
+  readonly everything: boolean
+  /** What connections are judged by has changed in this account. */
+  readonly account: string
+}
+
+interface Changes {
+  sessions: boolean
+  everything: boolean
+  readonly accounts: Set<string>
+}
+
+/** How long until a data file that could not be used is read again. */
+const RETRY_MS = 1000
+
+/** Collections by which connections are judged. */
+const JUDGED_BY: ReadonlySet<string> = new Set([
+  'edges/tcp',
+  'edges/tls',
   'ip_policies',
   'ip_policy_rules',
   'ip_restrictions',
   'reserved_addrs',
   'reserved_domains',
 ])
+
+/** The most characters of a line. */
+const LONGEST_LINE = 1000
+
+/** Lines hold what strangers have sent: they are cut, and cannot control a terminal or feign other lines. */
+function printable(log: GatewayLog): GatewayLog {
+  return (line) => log(line.slice(0, LONGEST_LINE).replaceAll(/[^ -~]/g, '?'))
+}
 
 const logToStandardError: GatewayLog = (line) => {
   process.stderr.write(`gateway: ${line}\n`)

@@ -33,6 +33,8 @@ export interface TrafficEntry extends JsonObject {
   reason: string
   /** Restrictions that are not enforced and do not admit the source. */
   warnings: string[]
+  /** What the traffic policy of the edge notes. */
+  notes: string[]
   backend: string | null
   tunnel: string | null
   /** Bytes from the client and to it, as on the wire; once it has ended. */
@@ -69,6 +71,7 @@ export class TrafficJournal {
       rule: null,
       reason: '',
       warnings: [],
+      notes: [],
       backend: null,
       tunnel: null,
       bytesIn: 0,

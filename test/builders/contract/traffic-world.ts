@@ -28,6 +28,7 @@ export interface Connection {
   readonly rule: string | null
   readonly reason: string
   readonly warnings: readonly string[]
+  readonly notes: readonly string[]
   readonly backend: string | null
   readonly tunnel: string | null
   readonly bytesIn: number

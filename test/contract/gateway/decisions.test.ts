@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type BackendNode, type Target, targetsOf } from '../../../src/emulator/gateway/edges/choose-backend.ts'
 import { loopbackAddressOf } from '../../../src/emulator/gateway/edges/loopback-address.ts'
+import { applyPolicy } from '../../../src/emulator/gateway/edges/traffic-policy.ts'
 import { TLS_VERSIONS, tlsObjection, verdictOf } from '../../../src/emulator/gateway/edges/verdict.ts'
 import { hostportOf, parseBind } from '../../../src/emulator/gateway/ssh/bind.ts'
+import type { JsonObject } from '../../../src/emulator/json.ts'
 
 describe('what a forward binds', () => {
   const label = fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.stringMatching(/^[a-zA-Z0-9._=-]{0,8}$/))
@@ -204,9 +206,48 @@ describe('the verdict on a source', () => {
     [{ enforced: ['ipx_1'], warnings: [] }, { isAdmitted: true, rule: 'ipr_1' }, false, 'ipx_1'],
     [{ enforced: [], warnings: ['ipx_1'] }, undefined, true, null],
   ])('with %j of the account and %j of the edge is %s', (objections, module, isAdmitted, rule) => {
-    const verdict = verdictOf(objections, module)
+    const verdict = verdictOf(objections, { restriction: module })
     expect([verdict.isAdmitted, verdict.rule]).toEqual([isAdmitted, rule])
     expect(verdict.warnings).toEqual(objections.warnings)
+  })
+})
+
+describe('a traffic policy', () => {
+  const facts = { protocol: 'tcp', source: '192.0.2.7', sourcePort: 5000, host: 'a.example', port: 443 } as const
+  const rule = (expressions: readonly string[], ...types: readonly string[]): JsonObject => ({
+    name: 'r',
+    expressions: [...expressions],
+    actions: types.map((type) => ({ type, config: {} })),
+  })
+  const [TRUE, FALSE, DOUBTFUL] = ['conn.client_port == 5000', 'conn.server_port != 443', 'req.headers.size() > 1']
+
+  test.each([
+    [[rule([], 'deny')], true],
+    [[rule([TRUE], 'deny')], true],
+    [[rule([TRUE, "conn.client_ip.startsWith('192.0.2.')"], 'deny')], true],
+    [[rule([TRUE, FALSE], 'deny')], false],
+    [[rule([TRUE, DOUBTFUL], 'deny')], true],
+    [[rule([FALSE, DOUBTFUL], 'deny')], false],
+    [[rule(["'text'"], 'deny')], true],
+    [[rule([TRUE], 'log'), rule([FALSE], 'deny')], false],
+    [[rule([TRUE], 'log', 'deny')], true],
+    [[], false],
+  ])('%j denies: %s', (rules, denies) => {
+    for (const policy of [{ inbound: rules }, { outbound: rules, inbound: [] }]) {
+      expect(applyPolicy(policy, facts).denial !== undefined).toBe(denies)
+    }
+  })
+
+  test('notes what it logs, what has no effect and what cannot be evaluated', () => {
+    const inbound = [rule([TRUE], 'log', 'custom-response'), rule([DOUBTFUL], 'log')]
+    expect(applyPolicy({ inbound }, facts)).toEqual({
+      denial: undefined,
+      notes: [
+        'the policy rule "r" logs it',
+        'the policy rule "r" has the action custom-response, which has no effect here',
+        'the policy rule "r" has an expression that cannot be evaluated',
+      ],
+    })
   })
 })
 

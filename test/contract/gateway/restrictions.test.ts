@@ -7,6 +7,8 @@ import { type ReachableEdge, startTrafficWorld, type TrafficWorld } from '../../
 
 const [INSIDE, OUTSIDE] = ['127.0.0.1', '127.0.0.2']
 const SOON = { timeout: 20_000, interval: 20 }
+/** For programs to start, on a busy machine. */
+const START_MS = 60_000
 
 let world: TrafficWorld
 let upstream: Upstream
@@ -22,7 +24,7 @@ beforeAll(async () => {
   backend = await world.api.create('backends/tunnel_group', { labels: { app: 'shop' } })
   const { key } = await world.newCredential()
   await world.online(key, `app=shop:1:127.0.0.1:${upstream.port}`)
-})
+}, START_MS)
 beforeEach(async () => {
   for (const { id } of await world.api.all('/ip_restrictions', 'ip_restrictions')) {
     await world.api.remove(`/ip_restrictions/${id}`)
@@ -154,6 +156,33 @@ describe('a restriction of type endpoints', () => {
     const edge = await edgeWith()
     // The API's own caller must still be admitted.
     await restrict(true, (await policy({ '127.0.0.1/32': 'allow' })).id, type)
+    expect(await isServed(edge, OUTSIDE)).toBe(true)
+  })
+})
+
+describe('a traffic policy', () => {
+  const denyOutside = {
+    inbound: [
+      { name: 'outside', expressions: [`conn.client_ip == '${OUTSIDE}'`], actions: [{ type: 'deny' }] },
+      { name: 'all', expressions: [], actions: [{ type: 'log' }] },
+    ],
+  }
+
+  test('denies connections, and cuts open ones when it comes to an edge', async () => {
+    const edge = await edgeWith()
+    const outside = await openFrom(edge, OUTSIDE)
+    await world.api.update('edges/tcp', edge.edge.id, { policy: denyOutside })
+    expect(await cutAfter(outside)).toBeLessThan(1000)
+    expect([await isServed(edge, INSIDE), await isServed(edge, OUTSIDE)]).toEqual([true, false])
+    expect((await world.trafficOf(edge.edge)).slice(1)).toMatchObject([
+      { verdict: 'served', notes: ['the policy rule "all" logs it'] },
+      { verdict: 'refused', reason: 'the policy rule "outside" denies it' },
+    ])
+  })
+
+  test('does nothing while it is disabled', async () => {
+    const edge = await edgeWith()
+    await world.api.update('edges/tcp', edge.edge.id, { policy: { ...denyOutside, enabled: false } })
     expect(await isServed(edge, OUTSIDE)).toBe(true)
   })
 })

@@ -11,12 +11,14 @@ import { EmulatorProcess } from '../../builders/emulator-process.ts'
 
 /** Long enough for a busy machine. */
 const SOON = { timeout: 20_000 }
+/** For programs to start, on a busy machine. */
+const START_MS = 60_000
 
 let world: TrafficWorld
 const connected: SshAgent[] = []
 beforeAll(async () => {
   world = await startTrafficWorld({ keepaliveMs: 300, handshakeMs: 3000, handshakes: 5, binds: 3 })
-})
+}, START_MS)
 afterEach(async () => {
   for (const agent of connected.splice(0)) await agent.stop()
   await expect.poll(() => world.sessions(), SOON).toEqual([])
@@ -192,6 +194,10 @@ test('the flags of the command start a gateway, which it prints, and belong to -
     .poll(() => emulator.output, SOON)
     .toMatch(/^SSH gateway listening on 127.0.0.1:\d+ with .* ssh-ed25519 /m)
   await expect.poll(() => emulator.output, SOON).toMatch(/^TLS edges listening on 127.0.0.1:\d+;/m)
+  const [, taken] = /^SSH gateway listening on (\S+)/m.exec(emulator.output) ?? []
+  await expect(EmulatorProcess.start(['--gateway', '--ssh-listen', String(taken)])).rejects.toThrow(
+    `address already in use ${taken}; name another address with --listen, --ssh-listen or --tls-listen`,
+  )
   expect(await emulator.stop('SIGTERM')).toBe(0)
   await expect(EmulatorProcess.start(['--ssh-listen', '127.0.0.1:0'])).rejects.toThrow('--ssh-listen needs --gateway')
   await expect(EmulatorProcess.start(['--gateway', '--edge-address', 'here'])).rejects.toThrow('IP address here')

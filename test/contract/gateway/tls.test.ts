@@ -14,6 +14,8 @@ import { type ReachableEdge, startTrafficWorld, type TrafficWorld } from '../../
 const SOON = { timeout: 20_000, interval: 20 }
 
 type TlsEdge = ReachableEdge & { readonly host: string }
+/** For programs to start, on a busy machine. */
+const START_MS = 60_000
 
 let world: TrafficWorld
 let root: string
@@ -25,7 +27,7 @@ beforeAll(async () => {
   root = await world.rootPem()
   echo = await Upstream.start((socket) => socket.pipe(socket))
   backend = await agentFor('echo', echo.port)
-})
+}, START_MS)
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy()
 })
@@ -80,7 +82,10 @@ describe('a TLS edge', () => {
     expect(socket.getPeerCertificate().subjectaltname).toBe(`DNS:${edge.host}`)
     socket.end('hello')
     expect(await answerOf(socket)).toBe('hello')
-    expect(await lastOf(edge)).toMatchObject({ verdict: 'served', backend: backend.id })
+    await expect.poll(() => lastOf(edge), SOON).toMatchObject({ verdict: 'served', backend: backend.id, end: 'closed' })
+    const [line] = await world.trafficOf(edge.edge)
+    expect(line?.bytesIn).toBeGreaterThanOrEqual(5)
+    expect(line?.bytesOut).toBeGreaterThanOrEqual(5)
   })
 
   test('is found by the name in the handshake alone', async () => {
@@ -129,7 +134,8 @@ describe('a TLS edge', () => {
     const { address, port } = await world.listener(hostport)
     const reachable = { edge, hostport, host: String(domain.domain), address, port }
     expect(await echoed(reachable, 'hello')).toMatch(/HANDSHAKE_FAILURE/)
-    expect(await lastOf(reachable)).toMatchObject({ verdict: 'failed', reason: 'the domain has no certificate' })
+    const refused = { verdict: 'failed', reason: 'the domain has no certificate', backend: null, tunnel: null }
+    expect(await lastOf(reachable)).toMatchObject(refused)
     await world.admin.addDnsRecord({ name: String(domain.domain), type: 'CNAME', value: String(domain.cname_target) })
     const policy = { authority: 'letsencrypt', private_key_type: 'rsa' }
     await world.api.update('reserved_domains', domain.id, { certificate_management_policy: policy })

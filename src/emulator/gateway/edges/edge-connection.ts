@@ -8,11 +8,15 @@ import type { LiveTunnels } from '../tunnels.ts'
 import type { EdgeAuthority } from './authority.ts'
 import type { Target } from './choose-backend.ts'
 import type { EdgeReader, Endpoint } from './edge-reader.ts'
-import type { Protocol } from './edge-table.ts'
+import { hostOf, type Protocol } from './edge-table.ts'
 import { cut, relay } from './relay.ts'
 import type { Responder } from './responder.ts'
 import { alert, readHost, TlsFailure, terminate, versionIn } from './tls-handshake.ts'
+import type { ConnectionFacts } from './traffic-policy.ts'
 import { type TlsFacts, tlsObjection } from './verdict.ts'
+
+/** The most characters of a reason: the traffic journal keeps them. */
+const LONGEST_REASON = 200
 
 /** What all connections share. */
 export interface EdgeParts {
@@ -93,12 +97,18 @@ export class EdgeConnection {
     if (before === undefined || this.#raw.destroyed) return
     const now = this.#parts.reader.endpointAt(before.hostport)
     // Nobody's edge has no policy of its own, but the account's restrictions hold.
-    const verdict = this.#parts.reader.verdict(now ?? { account: before.account, edge: undefined }, this.#entry.source)
+    const judged = now ?? { account: before.account, edge: undefined }
+    const verdict = this.#parts.reader.verdict(judged, this.#facts(before.hostport))
     const objection = now && this.#tls && tlsObjection(this.#tls, this.#parts.reader.terms(now))
     if (!verdict.isAdmitted) this.#cutOff(verdict.reason, verdict.rule)
     else if (objection !== undefined) this.#cutOff(objection, null)
     else if (now?.edge?.id === before.edge?.id) this.#stopDraining()
     else this.#drain()
+  }
+
+  /** The account whose changes concern it; undefined until it is known. */
+  get account(): string | undefined {
+    return this.#endpoint?.account
   }
 
   /** Ends the connection at once. */
@@ -133,24 +143,31 @@ export class EdgeConnection {
       edge: endpoint.edge?.id ?? null,
       account: endpoint.account,
     })
-    const verdict = reader.verdict(endpoint, this.#entry.source)
-    this.#entry.rule = verdict.rule
-    this.#entry.warnings = [...verdict.warnings]
+    const verdict = reader.verdict(endpoint, this.#facts(endpoint.hostport))
+    Object.assign(this.#entry, { rule: verdict.rule, reason: verdict.reason })
+    Object.assign(this.#entry, { warnings: [...verdict.warnings], notes: [...verdict.notes] })
     if (!verdict.isAdmitted) {
       this.#decide('refused', verdict.reason)
       cut(this.#raw)
       return
     }
-    if (endpoint.protocol === 'tls') await this.#setUpTls(endpoint)
-    if (!this.#client.destroyed) await this.#join()
+    const isReady = endpoint.protocol === 'tcp' || (await this.#setUpTls(endpoint))
+    if (isReady && !this.#client.destroyed) await this.#join()
   }
 
-  async #setUpTls(endpoint: Endpoint): Promise<void> {
+  #facts(hostport: string): ConnectionFacts {
+    const host = hostOf(hostport)
+    const { source, sourcePort } = this.#entry
+    return { protocol: this.#protocol, source, sourcePort, host, port: Number(hostport.slice(host.length + 1)) }
+  }
+
+  /** Whether the client may go on: TLS passes through, or has been completed as the edge demands. */
+  async #setUpTls(endpoint: Endpoint): Promise<boolean> {
     const { reader, authority, limits } = this.#parts
     const terms = reader.terms(endpoint)
     if (!terms.endsAtEdge) {
       this.#tls = { endsAtEdge: false, authorities: undefined, version: undefined }
-      return
+      return true
     }
     this.#tls = {
       endsAtEdge: true,
@@ -161,10 +178,10 @@ export class EdgeConnection {
     if (choice === undefined) {
       this.#decide('failed', 'the domain has no certificate')
       alert(this.#raw, 'handshakeFailure')
-      return
+      return false
     }
     const credentials = await authority.issue(choice.id, choice.name, choice.type)
-    if (this.#raw.destroyed) return
+    if (this.#raw.destroyed) return false
     const client = await terminate(this.#raw, {
       credentials,
       minVersion: terms.minVersion,
@@ -174,7 +191,7 @@ export class EdgeConnection {
     client.on('error', () => undefined)
     this.#client = client
     this.#tls = { ...this.#tls, version: versionIn(client) }
-    this.check()
+    return true
   }
 
   /** Tries one target after the other until one can be reached. */
@@ -199,6 +216,7 @@ export class EdgeConnection {
       if (this.#protocol === 'tls' && !(this.#client instanceof TLSSocket)) {
         return 'a fixed answer cannot be given to TLS that passes through'
       }
+      if (!this.#isStillAdmitted()) return undefined
       this.#decide('served', this.#entry.reason)
       responder.serve(this.#client, () => reader.response(account, target.backend))
       return undefined
@@ -207,7 +225,7 @@ export class EdgeConnection {
     if (tunnel === undefined) return `the tunnel ${target.tunnel} has ended`
     try {
       const upstream = await tunnel.open({ address: this.#entry.source, port: this.#entry.sourcePort })
-      if (this.#client.destroyed) {
+      if (!this.#isStillAdmitted()) {
         upstream.destroy()
         return undefined
       }
@@ -218,8 +236,19 @@ export class EdgeConnection {
       })
       return undefined
     } catch (error) {
-      return error instanceof Error ? error.message : String(error)
+      // In part the agent's own words.
+      return (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_REASON)
     }
+  }
+
+  /**
+   * Judges once more before the first byte is carried: a change of this very turn of the event loop has not been followed
+   * yet, but may have been answered. An edge that is gone lets nobody new in.
+   */
+  #isStillAdmitted(): boolean {
+    this.check()
+    if (this.#cancelDrain !== undefined) this.#cutOff('the edge is gone', null)
+    return !this.#client.destroyed
   }
 
   #decide(verdict: TrafficVerdict, reason: string): void {

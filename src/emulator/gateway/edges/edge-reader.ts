@@ -9,6 +9,7 @@ import type { LiveTunnels } from '../tunnels.ts'
 import type { CertificateKeyType } from './authority.ts'
 import { type BackendNode, type Target, targetsOf } from './choose-backend.ts'
 import { type EdgeTable, hostOf, type Protocol } from './edge-table.ts'
+import { applyPolicy, type ConnectionFacts } from './traffic-policy.ts'
 import { TLS_VERSIONS, type TlsTerms, type TlsVersion, type Verdict, verdictOf } from './verdict.ts'
 
 /** What serves a hostport now: an edge, or agents that bind its name. */
@@ -67,15 +68,14 @@ export class EdgeReader {
     return this.endpointAt(this.#edges.tlsHostport(host) ?? `${host}:443`)
   }
 
-  /** Whether the hostport is a reserved address, whose port belongs to nothing else. */
-  isAddress(hostport: string): boolean {
-    return this.#services.store.claimant({ scope: 'addr', value: hostport }) !== undefined
-  }
-
-  verdict({ account, edge }: Pick<Endpoint, 'account' | 'edge'>, source: string): Verdict {
+  verdict({ account, edge }: Pick<Endpoint, 'account' | 'edge'>, facts: ConnectionFacts): Verdict {
+    const { source } = facts
     const restriction = enabled(edge?.ip_restriction)
-    const module = restriction && this.#policies.decide(account, textsOf(restriction.ip_policy_ids), source)
-    return verdictOf(this.#restrictions.judge(account, source), module)
+    const policy = enabled(edge?.policy)
+    return verdictOf(this.#restrictions.judge(account, source), {
+      restriction: restriction && this.#policies.decide(account, textsOf(restriction.ip_policy_ids), source),
+      policy: policy && applyPolicy(policy, facts),
+    })
   }
 
   /**

@@ -51,10 +51,17 @@ export class EdgeServer {
     return this.#tlsAddress
   }
 
-  /** Listens where edges now do, and judges the open connections again. */
-  follow(): void {
+  /**
+   * Listens where edges now do, and judges open connections again.
+   *
+   * @param accounts those in which something has changed; undefined: in any of them
+   */
+  follow(accounts: ReadonlySet<string> | undefined): void {
     this.#tcp.follow(new Set(this.#ownPorts()))
-    for (const connection of this.#open) connection.check()
+    for (const connection of this.#open) {
+      const { account } = connection
+      if (account !== undefined && accounts?.has(account) !== false) connection.check()
+    }
   }
 
   /** Where each hostport can be reached; one that is about to listen is not there yet. */
@@ -82,25 +89,26 @@ export class EdgeServer {
     this.#tls.close()
     this.#tcp.close()
     for (const connection of this.#open) connection.cutOff('the emulator is stopping')
-    this.#parts.responder.close()
     if (isListening) await once(this.#tls, 'close')
   }
 
-  /** Hostports with a port of their own: those of TCP, and addresses, whose host names many edges. */
+  /** Hostports with a port of their own. */
   #ownPorts(): string[] {
-    const { reader, tunnels } = this.#parts
-    const tls = this.#edges.all('tls').map(([hostport]) => hostport)
-    const bound = tunnels.hostports().filter((hostport) => reader.endpointAt(hostport)?.protocol === 'tcp')
-    const tcp = this.#edges.all('tcp').map(([hostport]) => hostport)
-    return [...new Set([...tcp, ...tls.filter((hostport) => reader.isAddress(hostport)), ...bound])]
+    return [...new Set([...this.#edges.hostports(true), ...this.#bound('tcp')])]
   }
 
   /** Hostports that share the TLS port, and are told apart by the name in the handshake. */
   #named(): string[] {
+    return [...new Set([...this.#edges.hostports(false), ...this.#bound('tls')])]
+  }
+
+  /** Hostports whose names agents bind, where no edge has them. */
+  #bound(protocol: Protocol): string[] {
     const { reader, tunnels } = this.#parts
-    const tls = this.#edges.all('tls').map(([hostport]) => hostport)
-    const bound = tunnels.hostports().filter((hostport) => reader.endpointAt(hostport)?.protocol === 'tls')
-    return [...new Set([...tls.filter((hostport) => !reader.isAddress(hostport)), ...bound])]
+    return tunnels.hostports().filter((hostport) => {
+      const endpoint = reader.endpointAt(hostport)
+      return endpoint?.edge === undefined && endpoint?.protocol === protocol
+    })
   }
 
   #accept(socket: Socket, hostport: string | undefined): void {

@@ -8,6 +8,8 @@ export type Protocol = 'tcp' | 'tls'
 /** The edge that has a hostport; no two have the same. */
 export interface EdgeKey extends ObjectKey {
   readonly protocol: Protocol
+  /** Whether its hostport has a port of its own: TCP, or a reserved address, whose host names many edges. */
+  readonly hasOwnPort: boolean
 }
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { 'edges/tcp': 'tcp', 'edges/tls': 'tls' }
@@ -24,18 +26,14 @@ export class EdgeTable {
   /** Edges written since the last read; undefined when everything must be read. */
   #written: Map<string, ObjectKey> | undefined
 
-  /** @param onChanged called when an edge is written, in a transaction that may still be rolled back */
-  constructor(store: Store, onChanged: () => void) {
+  constructor(store: Store) {
     this.#store = store
     store.changes.watch({
       changed: (key) => {
-        if (PROTOCOLS[key.collection] === undefined) return
-        this.#written?.set(key.id, key)
-        onChanged()
+        if (PROTOCOLS[key.collection] !== undefined) this.#written?.set(key.id, key)
       },
       cleared: () => {
         this.#written = undefined
-        onChanged()
       },
     })
   }
@@ -56,10 +54,10 @@ export class EdgeTable {
     return hostports.find((hostport) => hostport === `${host}:443`) ?? hostports.toSorted(byPort)[0]
   }
 
-  /** Every hostport of an edge of that protocol. */
-  all(protocol: Protocol): readonly (readonly [hostport: string, edge: EdgeKey])[] {
+  /** Every hostport of an edge, with a port of its own or without. */
+  hostports(hasOwnPort: boolean): readonly string[] {
     this.#refresh()
-    return [...this.#byHostport].filter(([, edge]) => edge.protocol === protocol)
+    return [...this.#byHostport].filter(([, edge]) => edge.hasOwnPort === hasOwnPort).map(([hostport]) => hostport)
   }
 
   /** Must not run inside a transaction that has written edges. */
@@ -93,8 +91,9 @@ export class EdgeTable {
     const hostports = textsOf(edge.hostports)
     this.#hostports.set(key.id, hostports)
     for (const hostport of hostports) {
-      this.#byHostport.set(hostport, { ...key, protocol })
-      if (protocol === 'tcp') continue
+      const hasOwnPort = protocol === 'tcp' || this.#store.claimant({ scope: 'addr', value: hostport }) !== undefined
+      this.#byHostport.set(hostport, { ...key, protocol, hasOwnPort })
+      if (hasOwnPort) continue
       const host = hostOf(hostport)
       this.#tlsHosts.set(host, (this.#tlsHosts.get(host) ?? new Set()).add(hostport))
     }

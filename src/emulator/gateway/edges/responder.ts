@@ -8,7 +8,7 @@ export class Responder {
   readonly #answers = new WeakMap<Socket, () => JsonObject | undefined>()
 
   constructor() {
-    this.#server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, (request, response) => {
+    this.#server = createServer((request, response) => {
       const backend = this.#answers.get(request.socket)?.()
       if (backend === undefined) {
         request.socket.destroy()
@@ -23,6 +23,8 @@ export class Responder {
       // A body that nobody reads must not hold the connection up.
       request.resume()
     })
+    // The other limits of the library hold only for a server that listens itself.
+    this.#server.timeout = IDLE_MS
   }
 
   /**
@@ -34,12 +36,10 @@ export class Responder {
     this.#answers.set(socket, read)
     this.#server.emit('connection', socket)
   }
-
-  close(): void {
-    this.#server.closeAllConnections()
-  }
 }
 
+/** A connection that is silent for this long is closed. */
+const IDLE_MS = 30_000
 const BODILESS = new Set([204, 304])
 
 /** Headers that follow from the connection, whatever the backend says of them. */

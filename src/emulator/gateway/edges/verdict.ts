@@ -1,5 +1,6 @@
 import type { Objections } from '../../restrictions/ip-restrictions.ts'
 import type { PolicyDecision } from '../../restrictions/rule-set.ts'
+import type { PolicyOutcome } from './traffic-policy.ts'
 
 /** Whether a connection may go on, and which rule says so. */
 export interface Verdict {
@@ -9,15 +10,30 @@ export interface Verdict {
   readonly reason: string
   /** Restrictions that are not enforced and do not admit it. */
   readonly warnings: readonly string[]
+  /** What the traffic policy of the edge notes. */
+  readonly notes: readonly string[]
+}
+
+/** What the modules of an edge say of a connection; undefined for those that are not set, or disabled. */
+export interface ModuleDecisions {
+  readonly restriction?: PolicyDecision | undefined
+  readonly policy?: PolicyOutcome | undefined
 }
 
 /**
- * Judges the source of a connection: every enforced restriction of type `endpoints` of the account must admit it, and
- * so must the edge's own module, if it is enabled (`management-api.md § IP policies, rules, restrictions`). Pure.
- *
- * @param module what the policies of the edge's module say; undefined when there is none, or it is disabled
+ * Judges a connection: every enforced restriction of type `endpoints` of the account must admit its source, and so must
+ * the IP restriction of the edge; then its traffic policy must not deny it (`management-api.md § IP policies, rules,
+ * restrictions`, `§ Edges and backends`). Pure.
  */
-export function verdictOf(objections: Objections, module: PolicyDecision | undefined): Verdict {
+export function verdictOf(objections: Objections, { restriction, policy }: ModuleDecisions): Verdict {
+  const sourceVerdict = verdictOnSource(objections, restriction)
+  if (!sourceVerdict.isAdmitted || policy === undefined) return { ...sourceVerdict, notes: [] }
+  const { denial, notes } = policy
+  if (denial === undefined) return { ...sourceVerdict, notes }
+  return { ...sourceVerdict, isAdmitted: false, rule: null, reason: denial, notes }
+}
+
+function verdictOnSource(objections: Objections, module: PolicyDecision | undefined): Omit<Verdict, 'notes'> {
   const { enforced, warnings } = objections
   const [restriction] = enforced
   if (restriction !== undefined) {
