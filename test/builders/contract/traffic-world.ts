@@ -144,24 +144,34 @@ export class TrafficWorld extends World {
     return String((await this.#surface.object(200, 'GET', '/authority')).pem)
   }
 
+  /** The emulator as after a first start. */
+  async reset(): Promise<void> {
+    expect((await this.#surface.call('POST', '/reset')).status).toBe(204)
+  }
+
   override async close(): Promise<void> {
     await this.agents.close()
     await super.close()
   }
 }
 
-/**
- * Starts an emulator that carries traffic, with an empty account.
- *
- * @param data the data file; in memory by default
- */
-export async function startTrafficWorld(limits: Limits = {}, data?: string): Promise<TrafficWorld> {
+export interface TrafficOptions {
+  /** The data file; in memory by default. */
+  readonly data?: string
+  /** Where all TCP edges listen. */
+  readonly edgeAddress?: string
+}
+
+/** Starts an emulator that carries traffic, with an empty account. */
+export async function startTrafficWorld(limits: Limits = {}, options: TrafficOptions = {}): Promise<TrafficWorld> {
+  const { data, edgeAddress } = options
   const log: string[] = []
   const gateway = {
     sshListen: '127.0.0.1:0',
     tlsListen: '127.0.0.1:0',
     log: (line: string) => log.push(line),
     limits,
+    ...(edgeAddress === undefined ? {} : { edgeAddress }),
   }
   const emulator = await startEmulator({ gateway, ...(data === undefined ? {} : { data }) })
   return new TrafficWorld(emulator, await SshAgents.start(), log)

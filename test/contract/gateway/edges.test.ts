@@ -6,6 +6,7 @@ import type { Resource } from '../../builders/contract/api-client.ts'
 import type { SshAgent } from '../../builders/contract/ssh-agent.ts'
 import { answerOf, ask, closed, dial, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { startTrafficWorld, type TrafficWorld } from '../../builders/contract/traffic-world.ts'
+import { freePort } from '../../builders/free-port.ts'
 
 const SOON = { timeout: 20_000, interval: 20 }
 /** For programs to start, on a busy machine. */
@@ -44,7 +45,9 @@ async function serve(upstream: Upstream, bind = `app=${app()}:1`): Promise<SshAg
 const group = (suffix = ''): Promise<Resource> =>
   world.api.create('backends/tunnel_group', { labels: { app: app(suffix) } })
 
-const response = (body: string): Promise<Resource> => world.api.create('backends/http_response', { body })
+const fixed = ({ api }: TrafficWorld, body: string): Promise<Resource> => api.create('backends/http_response', { body })
+
+const response = (body: string): Promise<Resource> => fixed(world, body)
 
 async function open(...args: Parameters<typeof dial>): Promise<Socket> {
   const socket = await dial(...args)
@@ -226,6 +229,32 @@ describe('a backend', () => {
   })
 })
 
+test('with one address for all edges, a port belongs to the first that has it, until it is free', async () => {
+  const own = await startTrafficWorld({}, { edgeAddress: '127.0.0.1' })
+  try {
+    const port = await freePort()
+    const [first, second] = await Promise.all(
+      ['one', 'two'].map(async (body) => {
+        const domain = await own.api.create('reserved_domains', { domain: own.serviceDomain() })
+        return { hostports: [`${domain.domain}:${port}`], backend: { backend_id: (await fixed(own, body)).id } }
+      }),
+    )
+    const edge = await own.api.create('edges/tcp', first ?? {})
+    const place = await own.listener(String(first?.hostports[0]))
+    expect(place).toMatchObject({ address: '127.0.0.1', port })
+    await own.api.create('edges/tcp', second ?? {})
+    await expect
+      .poll(async () => (await own.listeners()).map(({ error }) => error), SOON)
+      .toEqual([null, expect.stringContaining('EADDRINUSE')])
+    expect(await ask(place, GET)).toMatch(/one$/)
+    await own.api.remove(`/edges/tcp/${edge.id}`)
+    await own.listener(String(second?.hostports[0]))
+    expect(await ask(place, GET)).toMatch(/two$/)
+  } finally {
+    await own.close()
+  }
+})
+
 describe('one who does not read', () => {
   /** Resolves when a second has passed without a change of what `count` returns. */
   async function settled(count: () => number): Promise<number> {
@@ -309,23 +338,29 @@ describe('the name that an agent binds itself', () => {
   })
 })
 
-test('two thousand connections are open at once through one session, and none is left behind', async () => {
-  const upstream = await Upstream.start((socket) => socket.pipe(socket))
-  await serve(upstream)
-  const edge = await world.tcpEdge({ backend: { backend_id: (await group()).id } })
-  const clients: Socket[] = []
-  for (let batch = 0; batch < 20; batch += 1) {
-    clients.push(...(await Promise.all(Array.from({ length: 100 }, () => open(edge)))))
-  }
-  const answers = clients.map(async (client, index) => {
-    client.write(`client ${index}`)
-    return String((await once(client, 'data'))[0])
-  })
-  expect(await Promise.all(answers)).toEqual(clients.map((_, index) => `client ${index}`))
-  expect(upstream.open).toBe(2000)
-  for (const client of clients) client.end()
-  await Promise.all(clients.map(closed))
-  await expect.poll(() => upstream.open, SOON).toBe(0)
-  await expect.poll(async () => (await world.trafficOf(edge.edge)).filter(({ end }) => end === null), SOON).toEqual([])
-  expect(await world.trafficOf(edge.edge)).toHaveLength(2000)
-})
+test(
+  'two thousand connections are open at once through one session, and none is left behind',
+  async () => {
+    const upstream = await Upstream.start((socket) => socket.pipe(socket))
+    await serve(upstream)
+    const edge = await world.tcpEdge({ backend: { backend_id: (await group()).id } })
+    const clients: Socket[] = []
+    for (let batch = 0; batch < 20; batch += 1) {
+      clients.push(...(await Promise.all(Array.from({ length: 100 }, () => open(edge)))))
+    }
+    const answers = clients.map(async (client, index) => {
+      client.write(`client ${index}`)
+      return String((await once(client, 'data'))[0])
+    })
+    expect(await Promise.all(answers)).toEqual(clients.map((_, index) => `client ${index}`))
+    expect(upstream.open).toBe(2000)
+    for (const client of clients) client.end()
+    await Promise.all(clients.map(closed))
+    await expect.poll(() => upstream.open, SOON).toBe(0)
+    await expect
+      .poll(async () => (await world.trafficOf(edge.edge)).filter(({ end }) => end === null), SOON)
+      .toEqual([])
+    expect(await world.trafficOf(edge.edge)).toHaveLength(2000)
+  },
+  2 * START_MS,
+)

@@ -179,40 +179,61 @@ describe('a client that does not authenticate', () => {
   })
 })
 
-test('the flags of the command start a gateway, which it prints, and belong to --gateway', async () => {
-  const flags = [
-    '--gateway',
-    '--ssh-listen',
-    '127.0.0.1:0',
-    '--tls-listen',
-    '127.0.0.1:0',
-    '--edge-address',
-    '127.0.0.1',
-  ]
-  const emulator = await EmulatorProcess.start(flags)
-  await expect
-    .poll(() => emulator.output, SOON)
-    .toMatch(/^SSH gateway listening on 127.0.0.1:\d+ with .* ssh-ed25519 /m)
-  await expect.poll(() => emulator.output, SOON).toMatch(/^TLS edges listening on 127.0.0.1:\d+;/m)
-  const [, taken] = /^SSH gateway listening on (\S+)/m.exec(emulator.output) ?? []
-  await expect(EmulatorProcess.start(['--gateway', '--ssh-listen', String(taken)])).rejects.toThrow(
-    `address already in use ${taken}; name another address with --listen, --ssh-listen or --tls-listen`,
-  )
-  expect(await emulator.stop('SIGTERM')).toBe(0)
-  await expect(EmulatorProcess.start(['--ssh-listen', '127.0.0.1:0'])).rejects.toThrow('--ssh-listen needs --gateway')
-  await expect(EmulatorProcess.start(['--gateway', '--edge-address', 'here'])).rejects.toThrow('IP address here')
+test(
+  'the flags of the command start a gateway, which it prints, and belong to --gateway',
+  async () => {
+    const flags = [
+      '--gateway',
+      '--ssh-listen',
+      '127.0.0.1:0',
+      '--tls-listen',
+      '127.0.0.1:0',
+      '--edge-address',
+      '127.0.0.1',
+    ]
+    const emulator = await EmulatorProcess.start(flags)
+    try {
+      await expect
+        .poll(() => emulator.output, SOON)
+        .toMatch(/^SSH gateway listening on 127.0.0.1:\d+ with .* ssh-ed25519 /m)
+      await expect.poll(() => emulator.output, SOON).toMatch(/^TLS edges listening on 127.0.0.1:\d+;/m)
+      const [, taken] = /^SSH gateway listening on (\S+)/m.exec(emulator.output) ?? []
+      await expect(EmulatorProcess.start(['--gateway', '--ssh-listen', String(taken)])).rejects.toThrow(
+        `address already in use ${taken}; name another address with --listen, --ssh-listen or --tls-listen`,
+      )
+    } finally {
+      expect(await emulator.stop('SIGTERM')).toBe(0)
+    }
+    await expect(EmulatorProcess.start(['--ssh-listen', '127.0.0.1:0'])).rejects.toThrow('--ssh-listen needs --gateway')
+    await expect(EmulatorProcess.start(['--gateway', '--edge-address', 'here'])).rejects.toThrow('IP address here')
+  },
+  2 * START_MS,
+)
+
+test('a reset of the emulator ends every client, and the same key is then unknown', async () => {
+  const own = await startTrafficWorld()
+  try {
+    const { key } = await own.newCredential()
+    const agent = await own.online(key, forward('app=shop:1'))
+    await own.reset()
+    expect(await agent.ended()).toContain('the session was stopped')
+    expect(await own.sessions()).toEqual([])
+    expect(await (await own.connect(key, forward('app=shop:1'))).ended()).toContain('Permission denied')
+  } finally {
+    await own.close()
+  }
 })
 
 test('the host key and nothing of a killed client is found again with the same data file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'culvert-gateway-'))
   const data = join(folder, 'emulator.db')
-  const first = await startTrafficWorld({}, data)
+  const first = await startTrafficWorld({}, { data })
   const { key } = await first.newCredential()
   await first.connect(key, forward('app=shop:1'))
   await expect.poll(() => first.sessions(), SOON).toHaveLength(1)
   const { hostKey } = first.gateway.ssh
   await first.close()
-  const again = await startTrafficWorld({}, data)
+  const again = await startTrafficWorld({}, { data })
   expect(again.gateway.ssh.hostKey).toBe(hostKey)
   expect(await again.sessions()).toEqual([])
   await again.close()

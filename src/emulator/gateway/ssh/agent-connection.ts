@@ -203,6 +203,7 @@ export class AgentConnection {
           return
         }
         if (isLate || !takesPackets(channel)) {
+          channel.resume()
           channel.close()
           reject(new Error(`the agent of ${tunnel} opened no usable channel`))
           return
