@@ -1,8 +1,8 @@
 /*
  * The emulator's data plane (`docs/emulator.md § Traffic`): agents connect to an SSH gateway, clients to edges.
  *
- * - `ssh/`: the gateway. `ssh-server` accepts clients, `agent-connection` is one of them, `sessions` stores what it has;
- *   `bind` reads what a forward binds, `tunnel-stream` is one connection through a tunnel.
+ * - `ssh/`: the gateway. `ssh-server` accepts clients, `agent-connection` is one of them, `sessions` stores what it
+ *   has; `bind` reads what a forward binds, `tunnel-stream` is one connection through a tunnel.
  * - `tunnels`: the tunnels that can carry traffic now.
  * - `edges/`: the clients' side. `edge-server` listens where `edge-table` says, `edge-connection` is one client from
  *   arrival to end, `edge-reader` reads from the store what holds for it; `relay`, `responder` and `tls-handshake` do

@@ -89,8 +89,8 @@ export class EdgeConnection {
   }
 
   /**
-   * Judges the connection again. It is cut if the source or its TLS would now be refused; if the edge is gone, it may go
-   * on for a while. A changed backend does not concern it.
+   * Judges the connection again. It is cut if the source or its TLS would now be refused; if the edge is gone, it may
+   * go on for a while. A changed backend does not concern it.
    */
   check(): void {
     const before = this.#endpoint
@@ -242,8 +242,8 @@ export class EdgeConnection {
   }
 
   /**
-   * Judges once more before the first byte is carried: a change of this very turn of the event loop has not been followed
-   * yet, but may have been answered. An edge that is gone lets nobody new in.
+   * Judges once more before the first byte is carried: a change of this very turn of the event loop has not been
+   * followed yet, but may have been answered. An edge that is gone lets nobody new in.
    */
   #isStillAdmitted(): boolean {
     this.check()

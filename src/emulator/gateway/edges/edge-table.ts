@@ -45,8 +45,8 @@ export class EdgeTable {
   }
 
   /**
-   * The hostport of the TLS edge for a name in a handshake, which says nothing of a port: the one with port 443, or else
-   * the lowest.
+   * The hostport of the TLS edge for a name in a handshake, which says nothing of a port: the one with port 443, or
+   * else the lowest.
    */
   tlsHostport(host: string): string | undefined {
     this.#refresh()

@@ -41,7 +41,7 @@ export function relay(client: Socket, upstream: Duplex, onEnd: (reason: string) 
   upstream.pipe(client)
 }
 
-/** Ends a connection in a way that its client cannot take for the end of the data: by a reset, or without a TLS alert. */
+/** Ends a connection so that its client cannot take it for the end of the data: by a reset, or without a TLS alert. */
 export function cut(client: Socket): void {
   if (client instanceof TLSSocket) client.destroy()
   else client.resetAndDestroy()

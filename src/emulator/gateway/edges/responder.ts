@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { isJsonObject, type Json, type JsonObject } from '../../json.ts'
 
-/** Answers HTTP requests on connections with the fixed content of backends (`management-api.md § Edges and backends`). */
+/** Answers HTTP requests with the fixed content of backends (`management-api.md § Edges and backends`). */
 export class Responder {
   readonly #server: Server
   readonly #answers = new WeakMap<Socket, () => JsonObject | undefined>()

@@ -64,7 +64,7 @@ export function readHost(socket: Socket, ms: number, clock: Clock): Promise<stri
 export interface Termination {
   readonly credentials: Credentials
   readonly minVersion: TlsVersion
-  /** Uploaded authorities in PEM, of which one must have issued the client's certificate; undefined: none is asked for. */
+  /** Authorities in PEM, of which one must have issued the client's certificate; undefined: none is asked for. */
   readonly authorities: readonly string[] | undefined
   /** For the handshake, in milliseconds. */
   readonly ms: number
