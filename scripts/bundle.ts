@@ -12,7 +12,11 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
  */
 export async function bundle(folder: string): Promise<string> {
   await mkdir(join(folder, 'bin'), { recursive: true })
-  const build = await rolldown({ input: join(ROOT, 'src/main.ts'), platform: 'node', cwd: ROOT })
+  // Optional native parts of ssh2, which computes in JavaScript without them.
+  const external = /\.node$/
+  // ssh2 is CommonJS, and names its own folder.
+  const transform = { define: { __dirname: 'import.meta.dirname' } }
+  const build = await rolldown({ input: join(ROOT, 'src/main.ts'), platform: 'node', cwd: ROOT, external, transform })
   await build.write({ dir: join(folder, 'dist'), format: 'esm' })
   await build.close()
   const { name, version, license, type } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<

@@ -87,9 +87,9 @@ function partsOf(
   const parts = declaredParts(cr.kind, cr.spec as Fields, held, resolved).filter(isKnown)
   if (!leavesAlone(cr)) return parts
   // Values of an adopted object are its own where its spec says no more than a bare one.
-  const { definition } = world.kinds.managedKind(cr.kind) ?? {}
-  const schema = definition && toStructural(definition.spec, 'spec')
-  const bare = declaredParts(cr.kind, schema === undefined ? {} : bareSpec(schema, cr.spec as Fields), held, resolved)
+  const kind = world.kinds.managedKind(cr.kind)
+  const spec = kind === undefined ? {} : bareSpec(toStructural(kind.definition.spec, 'spec'), cr.spec as Fields)
+  const bare = declaredParts(cr.kind, spec, held, resolved)
   const defaults = new Map(bare.map(([part, wanted]) => [part, wanted]))
   return parts.filter(([part, wanted]) => !isDeepStrictEqual(wanted, defaults.get(part)))
 }
