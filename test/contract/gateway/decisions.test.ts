@@ -5,6 +5,7 @@ import { loopbackAddressOf } from '../../../src/emulator/gateway/edges/loopback-
 import { applyPolicy } from '../../../src/emulator/gateway/edges/traffic-policy.ts'
 import { TLS_VERSIONS, tlsObjection, verdictOf } from '../../../src/emulator/gateway/edges/verdict.ts'
 import { hostportOf, parseBind } from '../../../src/emulator/gateway/ssh/bind.ts'
+import { newHostKey } from '../../../src/emulator/gateway/ssh/ssh-server.ts'
 import type { JsonObject } from '../../../src/emulator/json.ts'
 
 describe('what a forward binds', () => {
@@ -273,4 +274,10 @@ test('a connection outlives a change of TLS exactly if it meets the new terms', 
       },
     ),
   )
+})
+
+test('a host key that the SSH library has made and cannot read is not used', () => {
+  const good = newHostKey()
+  const made = ['-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n', good]
+  expect(newHostKey(() => made.shift() ?? '')).toBe(good)
 })

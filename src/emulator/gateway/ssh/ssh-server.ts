@@ -114,9 +114,22 @@ function sourceOf(address: string | undefined, port: number | undefined): string
 
 function hostKeyIn(store: Store): { privateKey: string; publicKey: string } {
   const stored = store.getMeta(HOST_KEY)
-  const privateKey = stored ?? ssh2.utils.generateKeyPairSync('ed25519').private
+  const privateKey = stored ?? newHostKey()
   if (stored === undefined) store.setMeta(HOST_KEY, privateKey)
   const parsed = ssh2.utils.parseKey(privateKey)
   if (parsed instanceof Error) throw new Error('the stored host key cannot be read', { cause: parsed })
   return { privateKey, publicKey: `${parsed.type} ${parsed.getPublicSSH().toString('base64')}` }
+}
+
+/**
+ * The library drops the zeros with which one key in 256 begins, and cannot read what it then writes: such a key is not
+ * used.
+ *
+ * @param generate makes a key in OpenSSH's format
+ */
+export function newHostKey(generate = () => ssh2.utils.generateKeyPairSync('ed25519').private): string {
+  for (;;) {
+    const key = generate()
+    if (!(ssh2.utils.parseKey(key) instanceof Error)) return key
+  }
 }
