@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../util/clock.ts'
 import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, isDefinite } from './errors.ts'
 import { invalid } from './invalid.ts'
 import { isListRefusal, ListRefusals, UnlistableError } from './list-refusals.ts'
 import type { ObjectKeys } from './object-index.ts'
@@ -276,7 +276,7 @@ export class AccountCache {
     } catch (error) {
       const endedAt = this.#clock.monotonic()
       if (error instanceof ApiError && error.code === 'NotFound') shelf.cache.missed(id, endedAt)
-      else if (!(error instanceof ApiError && error.definite)) shelf.cache.wroteUnknown(id, endedAt)
+      else if (!isDefinite(error)) shelf.cache.wroteUnknown(id, endedAt)
       throw error
     } finally {
       const others = (shelf.writing.get(id) ?? 1) - 1

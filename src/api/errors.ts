@@ -66,3 +66,8 @@ export class ApiError extends Error {
 export function isRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.code === 'Invalid' || error.code === 'Conflict')
 }
+
+/** Whether the server certainly did not carry a request out. After any other failure its outcome is unknown. */
+export function isDefinite(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.definite
+}

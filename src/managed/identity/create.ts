@@ -1,4 +1,4 @@
-import { ApiError, isRefusal } from '../../api/errors.ts'
+import { isDefinite, isRefusal } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { confirmDefaultAccount } from '../accounts/account-choice.ts'
@@ -168,7 +168,7 @@ async function afterFailedCreate(
   error: unknown,
 ): Promise<RemoteObject | undefined> {
   const { clock, times } = run.context
-  if (!(error instanceof ApiError) || !error.definite) {
+  if (!isDefinite(error)) {
     run.memory.identity.unknownUntil = clock.monotonic() + times.requestTimeoutMs
     return undefined
   }
@@ -187,7 +187,7 @@ async function afterFailedCreate(
 
 /** A 404 that lasts is about an object that the body names: the collection itself has just been listed. */
 function unlessAbsent(run: Reconciliation, { references }: Wanted, error: unknown): unknown {
-  const isAbsence = error instanceof ApiError && error.definite && error.code === 'NotFound'
+  const isAbsence = isDefinite(error) && error.code === 'NotFound'
   return isAbsence && references.ids.length > 0 ? lastingAbsence(run, 'POST', error) : error
 }
 

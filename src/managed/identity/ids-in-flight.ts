@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts'
+import { isDefinite } from '../../api/errors.ts'
 import type { Clock } from '../../util/clock.ts'
 
 interface Flights {
@@ -38,7 +38,7 @@ export class IdsInFlight {
     try {
       return await send()
     } catch (error) {
-      if (!(error instanceof ApiError && error.definite)) late = this.#requestTimeoutMs
+      if (!isDefinite(error)) late = this.#requestTimeoutMs
       throw error
     } finally {
       const settledAt = this.#clock.monotonic() + late

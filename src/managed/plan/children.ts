@@ -1,3 +1,4 @@
+import { isDefinite } from '../../api/errors.ts'
 import type { Collection, RemoteObject, WriteOptions } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { statusOf } from '../cr.ts'
@@ -11,7 +12,7 @@ import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
-import { isAnswered, noteUnanswered, waitBeforeCreate } from './unanswered.ts'
+import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * The object with its children; each child that a list showed as changed or missing is read live.
@@ -97,7 +98,7 @@ export async function createChildren(
   return noteUnanswered(run, 'child', async () => {
     const ended = await Promise.allSettled(creates.map(({ body }) => createChild(run, collection, body, options)))
     const failures = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
-    if (failures.length > 0) throw failures.find((each) => !isAnswered(each)) ?? failures[0]
+    if (failures.length > 0) throw failures.find((each) => !isDefinite(each)) ?? failures[0]
     return ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
   })
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts'
+import { isDefinite } from '../../api/errors.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
@@ -18,14 +18,9 @@ export async function noteUnanswered<T>(
     memory.plan.creates[sort].succeeded()
     return made
   } catch (error) {
-    if (!isAnswered(error)) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs
+    if (!isDefinite(error)) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs
     throw error
   }
-}
-
-/** Whether the API itself reported that a write was not carried out. */
-export function isAnswered(error: unknown): boolean {
-  return error instanceof ApiError && error.definite
 }
 
 /** @throws WaitError while it is too early for another create of that sort, after some without an answer. */
