@@ -20,7 +20,7 @@ export interface AccountKeys {
 export function plant(services: Services, account: string, path: string, body: JsonObject, id?: string): StoredObject {
   const resource = services.resources.byPath(path)
   if (resource === undefined) throw invalid(path, 'is not a collection')
-  const context = new WriteContext(services, { account, keyId: '', ownerId: '', admin: true })
+  const context = WriteContext.own(services, account)
   return insert(resource, body, context, id).object
 }
 

@@ -84,7 +84,7 @@ export function restoreSnapshot(snapshot: JsonObject, services: Services): void 
 }
 
 function restoreObjects(account: string, objects: Json | undefined, services: Services): void {
-  const context = new WriteContext(services, { account, keyId: '', ownerId: '', admin: true })
+  const context = WriteContext.own(services, account)
   for (const [path, list] of Object.entries(requireObject(objects, 'objects'))) {
     const resource = services.resources.byPath(path)
     if (resource === undefined) throw invalid(`objects.${path}`, 'is not a collection')

@@ -139,7 +139,7 @@ export class AgentFleet {
   }
 
   #contextOf(account: string): WriteContext {
-    return new WriteContext(this.#services, { account, keyId: '', ownerId: '', admin: true })
+    return WriteContext.own(this.#services, account)
   }
 
   #find(id: string): { agent: StoredObject; account: string } {

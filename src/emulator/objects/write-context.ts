@@ -50,6 +50,11 @@ export class WriteContext {
   readonly caller: Caller
   readonly #view: View | undefined
 
+  /** For what the emulator does by itself, with an administrator's rights. */
+  static own(services: Services, account: string): WriteContext {
+    return new WriteContext(services, { account, keyId: '', ownerId: '', admin: true })
+  }
+
   /** @param view how the caller sees objects */
   constructor(services: Services, caller: Caller, view?: View) {
     this.services = services

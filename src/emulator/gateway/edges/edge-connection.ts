@@ -144,8 +144,8 @@ export class EdgeConnection {
       account: endpoint.account,
     })
     const verdict = reader.verdict(endpoint, this.#facts(endpoint.hostport))
-    Object.assign(this.#entry, { rule: verdict.rule, reason: verdict.reason })
-    Object.assign(this.#entry, { warnings: [...verdict.warnings], notes: [...verdict.notes] })
+    const { rule, reason } = verdict
+    Object.assign(this.#entry, { rule, reason, warnings: [...verdict.warnings], notes: [...verdict.notes] })
     if (!verdict.isAdmitted) {
       this.#decide('refused', verdict.reason)
       cut(this.#raw)

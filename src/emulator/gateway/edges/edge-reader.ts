@@ -128,7 +128,9 @@ export class EdgeReader {
   /** The fixed content of an HTTP response backend; undefined when it is gone. */
   response(account: string, backend: string): JsonObject | undefined {
     const found = this.#services.store.get(account, 'backends/http_response', backend)
-    return found && this.#services.resources.byPath('backends/http_response')?.render(found, this.#view(account))
+    return (
+      found && this.#services.resources.byPath('backends/http_response')?.render(found, this.#context(account).view)
+    )
   }
 
   #boundBy(hostport: string): string | undefined {
@@ -161,11 +163,7 @@ export class EdgeReader {
   }
 
   #context(account: string): WriteContext {
-    return new WriteContext(this.#services, { account, keyId: '', ownerId: '', admin: true })
-  }
-
-  #view(account: string): WriteContext['view'] {
-    return this.#context(account).view
+    return WriteContext.own(this.#services, account)
   }
 }
 

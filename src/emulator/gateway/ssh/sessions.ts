@@ -132,7 +132,7 @@ export class GatewaySessions {
 
   #write<T>(account: string, work: (context: WriteContext) => T): T {
     settle(this.#services)
-    const context = new WriteContext(this.#services, { account, keyId: '', ownerId: '', admin: true })
+    const context = WriteContext.own(this.#services, account)
     return this.#services.store.transaction(() => work(context))
   }
 }
