@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { type Emulator, startEmulator } from '../src/emulator/emulator.ts'
 import type { EmulatorOptions } from '../src/emulator/options.ts'
+import { sumOfMetric } from '../test/cluster/support/metric.ts'
 import { OperatorProcess } from '../test/cluster/support/operator-process.ts'
 import { applyAll, clientOf, type Manifest, prepare } from './cluster.ts'
 
@@ -82,17 +83,19 @@ export class Place {
 
 /** What the operator has sent and queued since its start. Leases are not counted: it takes none. */
 export async function countsOf(operator: OperatorProcess): Promise<Counts> {
-  const sum = async (...labels: string[]): Promise<number> => {
-    const verbs = ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => {
-      return operator.metric('rest_client_requests_total', `method="${method}"`, ...labels)
+  // Read once: a scrape is computed from all resources.
+  const metrics = await operator.metrics()
+  const written = (...labels: string[]): number => {
+    const sums = ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => {
+      return sumOfMetric(metrics, 'rest_client_requests_total', [`method="${method}"`, ...labels])
     })
-    return (await Promise.all(verbs)).reduce((total, each) => total + each, 0)
+    return sums.reduce((total, each) => total + each, 0)
   }
-  const events = await sum('resource="events"')
+  const events = written('resource="events"')
   return {
-    calls: await operator.metric('culvert_api_requests_total'),
-    writes: (await sum()) - events,
+    calls: sumOfMetric(metrics, 'culvert_api_requests_total', []),
+    writes: written() - events,
     events,
-    queued: await operator.metric('workqueue_adds_total'),
+    queued: sumOfMetric(metrics, 'workqueue_adds_total', []),
   }
 }
