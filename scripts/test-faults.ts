@@ -44,7 +44,8 @@ const runs: readonly Run[] = [
 /**
  * `npm run test:faults`: runs the whole matrix of faults, prints the result of each suite, and ends with the line
  * `N passed, N failed`. `--folder` names the folder that keeps the lists of cases, the table (`matrix.md`), and the
- * writes at rest for each kind with each choice of the contrary server (`contrary.md`). The exit code is 1 if anything failed or a suite is missing.
+ * writes at rest for each kind with each choice of the contrary server (`contrary.md`). The exit code is 1 if anything
+ * failed or a suite is missing.
  */
 async function main(folder: string): Promise<number> {
   console.log(`the lists of cases are kept in ${folder}`)
