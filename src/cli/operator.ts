@@ -179,7 +179,7 @@ export function operatorCommand(): Command {
 
 /**
  * Most of what the operator allocates is garbage at once. By default V8 would let the heap grow to twice the size
- * before it collects; these halve the memory at 1,000 resources, for a sixth more CPU time.
+ * before it collects; these halve the memory at 1,000 resources, for a third more CPU time.
  */
 function favourMemory(): void {
   setFlagsFromString('--max-semi-space-size=4')
