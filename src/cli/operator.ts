@@ -23,6 +23,8 @@ interface Flags {
   readonly allowHttp: boolean
   readonly dnsEndpoints: boolean
   readonly dnsDomains: readonly string[]
+  readonly tunnels: boolean
+  readonly agentImage?: string
   readonly leaderElect: boolean
   readonly leaseDuration: number
   readonly renewDeadline: number
@@ -96,6 +98,8 @@ export function operatorCommand(): Command {
       domainPatterns,
       [],
     )
+    .option('--tunnels', 'run the agents of Tunnels; needs --agent-image, and rights to Deployments and the like', false)
+    .option('--agent-image <image>', "image of these agents: the operator's own, or one with the same `culvert agent`")
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(
       '--lease-duration <time>',
@@ -163,7 +167,10 @@ export function operatorCommand(): Command {
       false,
     )
     .option('--release-timeout <time>', 'how long --release waits for a running operator to stop', duration, 60_000)
-    .action(async (flags: Flags) => {
+    .action(async (flags: Flags, command: Command) => {
+      if (flags.tunnels && flags.agentImage === undefined) {
+        command.error('error: --tunnels needs --agent-image', { exitCode: 1 })
+      }
       favourMemory()
       const options = optionsFrom(flags)
       logNodeWarnings(options.logger)
@@ -198,6 +205,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     readSecretsEveryMs: flags.watchSecrets ? undefined : flags.secretsInterval,
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     dnsEndpoints: { enabled: flags.dnsEndpoints, domains: flags.dnsDomains },
+    agentImage: flags.tunnels ? flags.agentImage : undefined,
     leaseDurationMs: flags.leaseDuration,
     renewDeadlineMs: flags.renewDeadline,
     retryPeriodMs: flags.retryPeriod,

@@ -6,6 +6,7 @@ import type { CommonSpec } from './descriptor/common.ts'
 import type { AccountDescriptor, Descriptor, ManagedDescriptor } from './descriptor/descriptor.ts'
 import type { MirrorDescriptor } from './descriptor/mirror.ts'
 import type { ReferenceKind } from './descriptor/references.ts'
+import type { ComposedDescriptor } from './descriptor/tunnel.ts'
 
 /** What accounts need to know of a kind whose CRs live in them. */
 interface MemberKind {
@@ -19,6 +20,7 @@ export class KindsRegistry {
   readonly accounts: readonly AccountDescriptor[]
   readonly mirrors: readonly MirrorDescriptor[]
   readonly commands: readonly CommandDescriptor[]
+  readonly composed: readonly ComposedDescriptor[]
   readonly #byKind: ReadonlyMap<string, Descriptor>
 
   constructor(descriptors: readonly Descriptor[]) {
@@ -26,6 +28,7 @@ export class KindsRegistry {
     this.accounts = descriptors.filter((descriptor) => descriptor.role === 'account')
     this.mirrors = descriptors.filter((descriptor) => descriptor.role === 'mirror')
     this.commands = descriptors.filter((descriptor) => descriptor.role === 'command')
+    this.composed = descriptors.filter((descriptor) => descriptor.role === 'composed')
     this.#byKind = new Map(descriptors.map((descriptor) => [descriptor.definition.kind, descriptor]))
   }
 

@@ -27,6 +27,8 @@ export interface OperatorOptions {
   readonly baseURLPolicy: BaseURLPolicy
   /** Which DNSEndpoints resources may have. Absent: none. */
   readonly dnsEndpoints?: CompanionPolicy
+  /** Image of the agents of Tunnels. Absent: Tunnels have no agents, and no rights for them are needed. */
+  readonly agentImage?: string | undefined
   readonly proxies: ProxyOptions
   readonly leaderElect: boolean
   readonly leaseDurationMs: number

@@ -21,19 +21,30 @@ const surroundings = (
   )
 ).flat()
 
+/** What Tunnels leave behind. */
+const TUNNELS = 'newer than the recording of 0.1.0: a scene of Tunnels has to be added before the next recording'
+
 /** Reasons that no recording can contain. */
 const UNHELD_REASONS: Readonly<Record<string, string>> = {
   OperatorError: 'a bug makes it',
   AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
+  NotConnected: TUNNELS,
+  TunnelsDisabled: TUNNELS,
   CollectionNotListable: 'newer than the recording of 0.1.0: the scene closed leaves it behind at the next recording',
 }
 
 /** Names that no recording contains. */
-const UNHELD_NAMES: Readonly<Record<string, string>> = {}
+const UNHELD_NAMES: Readonly<Record<string, string>> = { 'culvert.dev/tunnel': TUNNELS }
 
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
 const DOUBTED = 'newer than the recording of 0.1.0: the scene isOpen leaves it behind at the next recording'
 const UNHELD_FIELDS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    kinds
+      .filter(({ role }) => role === 'composed')
+      .flatMap(({ definition }) => pathsIn(rootSchema(definition).properties?.status, definition.kind))
+      .map((path) => [path, TUNNELS]),
+  ),
   'Account.internal.doubtedUID': DOUBTED,
   'ClusterAccount.internal.doubtedUID': DOUBTED,
 }
@@ -44,6 +55,7 @@ const SHARED = {
   managed: { ...commonStatus, ...outputStatus, ...rotationStatus },
   mirror: {},
   command: {},
+  composed: {},
 }
 
 /** Paths of all values in the statuses of recorded objects, starting with the kind, and again with the kind's role. */

@@ -195,6 +195,7 @@ export class World implements AsyncDisposable {
       namespace: this.operatorNamespace,
       watched: (rights ?? watch) === 'cluster' ? undefined : [this.namespace],
       watchSecrets: !flags.includes('--no-watch-secrets'),
+      tunnels: flags.includes('--tunnels'),
       dnsEndpoints: this.#options.dnsRights ?? flags.includes('--dns-endpoints'),
     })
   }

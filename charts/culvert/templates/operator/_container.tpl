@@ -28,6 +28,10 @@
 - {{ printf "--dns-domains=%s" (join "," .) | quote }}
 {{- end }}
 {{- end }}
+{{- if .Values.tunnels.enabled }}
+- --tunnels
+- {{ printf "--agent-image=%s" (include "culvert.image" .) | quote }}
+{{- end }}
 {{- if .Values.leaderElection.enabled }}
 - --lease-duration={{ .Values.leaderElection.leaseDuration }}
 - --renew-deadline={{ .Values.leaderElection.renewDeadline }}
