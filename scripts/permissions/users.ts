@@ -20,7 +20,8 @@ export function userRoles({ managed, commands, composed, accounts, mirrors }: Ki
   const of = (descriptors: Parameters<typeof resourceTypeOf>[0][], verbs: readonly Verb[], why: string) => {
     return descriptors.map((descriptor) => ({ type: resourceTypeOf(descriptor), verbs, why }))
   }
-  const within = (reach: Reach) => [...managed, ...commands, ...composed].filter((descriptor) => descriptor.reach === reach)
+  const within = (reach: Reach) =>
+    [...managed, ...commands, ...composed].filter((descriptor) => descriptor.reach === reach)
   const edited = of(within('namespace'), WRITE, 'People write what has to be at the API.')
   return {
     view: of([...accounts, ...managed, ...mirrors, ...commands, ...composed], READ, 'No kind holds a secret.'),

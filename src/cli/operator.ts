@@ -98,7 +98,11 @@ export function operatorCommand(): Command {
       domainPatterns,
       [],
     )
-    .option('--tunnels', 'run the agents of Tunnels; needs --agent-image, and rights to Deployments and the like', false)
+    .option(
+      '--tunnels',
+      'run the agents of Tunnels; needs --agent-image, and rights to Deployments and the like',
+      false,
+    )
     .option('--agent-image <image>', "image of these agents: the operator's own, or one with the same `culvert agent`")
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(

@@ -22,8 +22,18 @@ const definition = defineKind({
   printerColumns: stateColumns(
     textColumn('Backend', '.spec.backendRef.name', 'The Backend whose traffic it carries.'),
     textColumn('Service', '.spec.service.name', 'The Service that it carries it to.'),
-    { name: 'Online', type: 'integer', jsonPath: '.status.online', description: 'Number of agents that are connected.' },
-    { name: 'Wanted', type: 'integer', jsonPath: '.status.wanted', description: 'Number of agents that there should be.' },
+    {
+      name: 'Online',
+      type: 'integer',
+      jsonPath: '.status.online',
+      description: 'Number of agents that are connected.',
+    },
+    {
+      name: 'Wanted',
+      type: 'integer',
+      jsonPath: '.status.wanted',
+      description: 'Number of agents that there should be.',
+    },
     conditionColumn('Connected', 'Connected', 'Whether every agent is connected.'),
   ),
   conditions: [

@@ -16,8 +16,6 @@ export const PAUSED = `${GROUP}/paused`
 export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
 /** On a kind with tokens, and on a Tunnel: any new value asks for a new token or key now; answered in `status.lastHandledRotateAt`. */
 export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
-/** Label of everything that a Tunnel owns, with the Tunnel's name. */
-export const TUNNEL = `${GROUP}/tunnel`
 /**
  * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage;
  * answered in `status.lastHandledConfirmIdentityAt`.

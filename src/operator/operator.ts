@@ -150,7 +150,14 @@ export class Operator {
    * term.
    */
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespace, watchNamespaces, agentImage, readSecretsEveryMs: intervalMs, watchSilenceMs, logger } = this.#options
+    const {
+      namespace,
+      watchNamespaces,
+      agentImage,
+      readSecretsEveryMs: intervalMs,
+      watchSilenceMs,
+      logger,
+    } = this.#options
     const { kinds, clock, random } = this.#parts
     const base = { client: this.#kube, clock, random, logger, stallMs: watchSilenceMs }
     const watches = createWatches(kinds, base, {

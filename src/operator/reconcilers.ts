@@ -350,7 +350,12 @@ function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {
   return {
     tracer,
     factsOf: (key) => {
-      const store = (managed.get(key.kind) ?? accounts.get(key.kind) ?? commands.get(key.kind) ?? composed.get(key.kind))?.store
+      const store = (
+        managed.get(key.kind) ??
+        accounts.get(key.kind) ??
+        commands.get(key.kind) ??
+        composed.get(key.kind)
+      )?.store
       const object: KubeObject | undefined = store?.get(key)
       return object === undefined ? undefined : { uid: object.metadata.uid, reason: readyOf(object)?.reason }
     },

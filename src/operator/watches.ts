@@ -7,11 +7,10 @@ import type { Descriptor } from '../managed/descriptor/descriptor.ts'
 import { configMapType, secretType } from '../managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../managed/kinds-registry.ts'
 import type { MirroredObject } from '../managed/mirrors/mirrored.ts'
-import { TUNNEL } from '../managed/names.ts'
 import { namedData } from '../managed/store/named-data.ts'
 import { namespaceType } from '../managed/store/namespaces.ts'
 import type { Watches } from '../managed/store/resource-store.ts'
-import { type TunnelResource, workloadTypes } from '../managed/tunnels/tunnel.ts'
+import { TUNNEL, type TunnelResource, workloadTypes } from '../managed/tunnels/tunnel.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import { Poller } from '../runtime/poller.ts'
 import { Reflector, type ReflectorOptions } from '../runtime/reflector.ts'
@@ -77,7 +76,9 @@ export function createWatches(
     mirrors: byKind<MirroredObject>(kinds.mirrors),
     commands: byKind<CommandResource>(kinds.commands),
     composed: byKind<TunnelResource>(kinds.composed),
-    workloads: tunnels ? workloadTypes.map((type) => new Reflector({ ...base, type, namespaces, labelSelector: TUNNEL })) : [],
+    workloads: tunnels
+      ? workloadTypes.map((type) => new Reflector({ ...base, type, namespaces, labelSelector: TUNNEL }))
+      : [],
     secrets: data(secretType, 'Secret'),
     configMaps: data(configMapType, 'ConfigMap'),
     namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,

@@ -11,6 +11,10 @@ export const tunnel: KindTestData = {
     keyRotation: { interval: '720h' },
   },
   refusals: [
-    refuse('with keys of minutes', { keyRotation: { interval: '10m' } }, 'interval must be from 1h to 8760h: write it as'),
+    refuse(
+      'with keys of minutes',
+      { keyRotation: { interval: '10m' } },
+      'interval must be from 1h to 8760h: write it as',
+    ),
   ],
 }

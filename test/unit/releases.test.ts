@@ -34,7 +34,7 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
 }
 
 /** Names that no recording contains. */
-const UNHELD_NAMES: Readonly<Record<string, string>> = { 'culvert.dev/tunnel': TUNNELS }
+const UNHELD_NAMES: Readonly<Record<string, string>> = {}
 
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
 const DOUBTED = 'newer than the recording of 0.1.0: the scene isOpen leaves it behind at the next recording'

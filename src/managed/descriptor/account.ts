@@ -77,7 +77,11 @@ const sshGateway = object(
       pattern: '^([A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+\\]):[1-9][0-9]{0,4}$',
     }),
     hostKeys: list(
-      text({ description: 'A public key, `ssh-ed25519 AAAA…`, without a comment.', maxLength: 1024, pattern: HOST_KEY }),
+      text({
+        description: 'A public key, `ssh-ed25519 AAAA…`, without a comment.',
+        maxLength: 1024,
+        pattern: HOST_KEY,
+      }),
       {
         description:
           'The host keys of the gateway, 1 to 4: it must have one of them, or no agent connects. To change it, add the new one first.',

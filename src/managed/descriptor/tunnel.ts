@@ -4,7 +4,14 @@ import type { KindDefinition } from '../../schema/definition.ts'
 import { ROTATE_REQUESTED_AT } from '../names.ts'
 import type { Reach } from './access.ts'
 import { answerTo } from './answer.ts'
-import { accountInUse, type CommonSpec, conditionsList, objectName, observedGeneration, secretKeyRef } from './common.ts'
+import {
+  accountInUse,
+  type CommonSpec,
+  conditionsList,
+  objectName,
+  observedGeneration,
+  secretKeyRef,
+} from './common.ts'
 import { durationText } from './duration.ts'
 
 /** Agents of a Tunnel whose spec does not say how many. */
@@ -76,7 +83,10 @@ export const tunnelStatusFields = {
   accountRef: Type.Optional(accountInUse('The account in use: that of the Backend.')),
   wanted: Type.Optional(integer({ description: 'Number of agents that there should be.', minimum: 0 })),
   online: Type.Optional(
-    integer({ description: 'Number of agents that are connected to the gateway and have bound the labels.', minimum: 0 }),
+    integer({
+      description: 'Number of agents that are connected to the gateway and have bound the labels.',
+      minimum: 0,
+    }),
   ),
   key: Type.Optional(
     object(

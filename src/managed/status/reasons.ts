@@ -200,7 +200,8 @@ export const conditionReasons = {
   },
   TunnelsDisabled: {
     means: 'The operator runs no agents.',
-    remedy: 'Have the administrator of Culvert set `tunnels.enabled` of the chart, or run an agent yourself (docs/traffic.md).',
+    remedy:
+      'Have the administrator of Culvert set `tunnels.enabled` of the chart, or run an agent yourself (docs/traffic.md).',
   },
   Unauthorized: {
     means: 'The API refused the key.',

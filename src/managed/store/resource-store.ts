@@ -349,7 +349,9 @@ export class ResourceStore implements Resources {
 
   record(object: KubeObject): void {
     const { managed, accounts, mirrors, commands, composed } = this.#watches
-    const reflector = [managed, accounts, mirrors, commands, composed].map((kinds) => kinds.get(object.kind)).find(Boolean)
+    const reflector = [managed, accounts, mirrors, commands, composed]
+      .map((kinds) => kinds.get(object.kind))
+      .find(Boolean)
     this.#recording = true
     try {
       ;(reflector as Reflector<KubeObject> | undefined)?.record(object)

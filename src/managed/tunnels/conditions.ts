@@ -18,7 +18,9 @@ export function conditionsOf(said: Said, before: TunnelStatus): readonly Conditi
   }
   if (said.type !== 'kept') {
     const { reason, message } = said
-    const kept = before.conditions?.filter(({ type, status }) => type === 'Connected' || (type === 'Ready' && status === 'True'))
+    const kept = before.conditions?.filter(
+      ({ type, status }) => type === 'Connected' || (type === 'Ready' && status === 'True'),
+    )
     const isKept = (type: string): boolean => kept?.some((condition) => condition.type === type) ?? false
     return [
       ...(kept ?? []),

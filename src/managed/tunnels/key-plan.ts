@@ -31,7 +31,10 @@ export function planKey(facts: KeyFacts): KeyStatus {
     if (key === undefined || formerKey !== undefined) return kept
     return { ...kept, key: undefined, formerKey: { revision: key.revision } }
   }
-  const numbered = (revision: number): NonNullable<TunnelStatus['key']> => ({ revision, name: keyName(tunnel, revision) })
+  const numbered = (revision: number): NonNullable<TunnelStatus['key']> => ({
+    revision,
+    name: keyName(tunnel, revision),
+  })
   if (key === undefined) {
     const first = formerKey === undefined ? (mounted ?? 1) : formerKey.revision + 1
     return { key: numbered(first), formerKey, lastHandledRotateAt: requested ?? lastHandledRotateAt }

@@ -2,16 +2,9 @@ import type { ResourceType } from '../../kube/types.ts'
 import type { AccountSpec } from '../descriptor/account.ts'
 import { DEFAULT_REPLICAS, type TunnelSpec } from '../descriptor/tunnel.ts'
 import type { AccountName } from '../identity/attempt.ts'
-import { OUTPUT_OF, TUNNEL } from '../names.ts'
+import { OUTPUT_OF } from '../names.ts'
 import { LABELS } from '../outputs/ownership.ts'
-import {
-  budgetType,
-  deploymentType,
-  keyName,
-  PUBLIC_KEY,
-  serviceAccountType,
-  workloadName,
-} from './tunnel.ts'
+import { budgetType, deploymentType, keyName, PUBLIC_KEY, serviceAccountType, TUNNEL, workloadName } from './tunnel.ts'
 
 /** What a Tunnel consists of, without its owner and the key itself. */
 export interface WantedObject {
@@ -104,7 +97,12 @@ export function tunnelCredential(
 /** Labels and annotations of all that a Tunnel owns. */
 export function marks(tunnel: string): Pick<WantedObject, 'labels' | 'annotations'> {
   return {
-    labels: { ...LABELS, 'app.kubernetes.io/name': 'culvert-agent', 'app.kubernetes.io/instance': tunnel, [TUNNEL]: tunnel },
+    labels: {
+      ...LABELS,
+      'app.kubernetes.io/name': 'culvert-agent',
+      'app.kubernetes.io/instance': tunnel,
+      [TUNNEL]: tunnel,
+    },
     annotations: { [OUTPUT_OF]: `Tunnel/${tunnel}` },
   }
 }
@@ -113,9 +111,13 @@ export function marks(tunnel: string): Pick<WantedObject, 'labels' | 'annotation
 export function bindText(labels: TunnelFacts['labels']): { readonly text: string } | { readonly problem: string } {
   const entries = Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1))
   if (entries.length === 0) return { problem: 'has no labels: give it at least one, by which the tunnel is found' }
-  const unfit = entries.find(([label, value]) => /[=,]/.test(label) || value.includes(',') || /[^!-~]/.test(label + value))
+  const unfit = entries.find(
+    ([label, value]) => /[=,]/.test(label) || value.includes(',') || /[^!-~]/.test(label + value),
+  )
   if (unfit !== undefined) {
-    return { problem: `has the label ${JSON.stringify(unfit[0])}, which SSH cannot bind: no comma, space or = in labels` }
+    return {
+      problem: `has the label ${JSON.stringify(unfit[0])}, which SSH cannot bind: no comma, space or = in labels`,
+    }
   }
   return { text: entries.map(([label, value]) => `${label}=${value}`).join(',') }
 }
@@ -181,4 +183,3 @@ function agentArgs({ service }: TunnelSpec, { gateway, labels, namespace }: Tunn
     '--termination-log=/dev/termination-log',
   ]
 }
-

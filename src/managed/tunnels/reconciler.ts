@@ -18,7 +18,7 @@ import { type ComposedDescriptor, DEFAULT_REPLICAS, type TunnelStatus } from '..
 import type { AccountName } from '../identity/attempt.ts'
 import { secretType } from '../inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { ROTATE_REQUESTED_AT, TUNNEL } from '../names.ts'
+import { ROTATE_REQUESTED_AT } from '../names.ts'
 import type { EventSink } from '../reconcile/context.ts'
 import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import { stampConditions } from '../status/conditions.ts'
@@ -37,6 +37,7 @@ import {
   PRIVATE_KEY,
   PUBLIC_KEY,
   podType,
+  TUNNEL,
   type TunnelResource,
   tunnelStatus,
   workloadName,
@@ -87,7 +88,7 @@ interface Route {
 
 /**
  * Keeps what a Tunnel consists of: a key and its SSHCredential, then the agents that use them. Everything is owned by
- * the Tunnel, so that the garbage collector deletes it (docs/decisions/0039-tunnels-are-composed.md).
+ * the Tunnel, so that the garbage collector deletes it (docs/decisions/0041-tunnels-are-composed.md).
  */
 export class TunnelReconciler {
   readonly #context: TunnelContext
@@ -156,7 +157,10 @@ export class TunnelReconciler {
   }
 
   /** The account of the Backend. */
-  #accountRef(descriptor: ComposedDescriptor, { metadata: { namespace }, spec }: TunnelResource): AccountName | undefined {
+  #accountRef(
+    descriptor: ComposedDescriptor,
+    { metadata: { namespace }, spec }: TunnelResource,
+  ): AccountName | undefined {
     const backend = this.#context.resources.get({ kind: descriptor.backend, namespace, name: spec.backendRef.name })
     const accountRef = backend && statusOf(backend).accountRef
     return accountRef && { kind: accountRef.kind, name: accountRef.name }
@@ -164,7 +168,9 @@ export class TunnelReconciler {
 
   #deployment(cr: TunnelResource): Deployment | undefined {
     const { namespace, name } = cr.metadata
-    return this.#context.objects.known(deploymentType, { namespace, name: workloadName(name) }) as Deployment | undefined
+    return this.#context.objects.known(deploymentType, { namespace, name: workloadName(name) }) as
+      | Deployment
+      | undefined
   }
 
   /** Decides which key there should be, and records it before anything is made or deleted. */
@@ -297,7 +303,10 @@ export class TunnelReconciler {
     return { type: 'after', ms, reason: said.reason, priority: 'drift' }
   }
 
-  #warn(cr: TunnelResource, { reason, message }: { readonly reason: keyof typeof reasons; readonly message: string }): void {
+  #warn(
+    cr: TunnelResource,
+    { reason, message }: { readonly reason: keyof typeof reasons; readonly message: string },
+  ): void {
     this.#context.events.record(cr, { type: 'Warning', reason, message })
   }
 
@@ -313,7 +322,14 @@ export class TunnelReconciler {
     const conditions =
       said === undefined
         ? before.conditions
-        : [...stampConditions(conditionsOf(said, before), before.conditions ?? [], generation, this.#context.clock.now())]
+        : [
+            ...stampConditions(
+              conditionsOf(said, before),
+              before.conditions ?? [],
+              generation,
+              this.#context.clock.now(),
+            ),
+          ]
     const next = { ...after, conditions, ...(said === undefined ? {} : { observedGeneration: generation }) }
     const patch = mergePatch(before, next)
     if (patch === undefined) return cr
@@ -321,11 +337,17 @@ export class TunnelReconciler {
     const options = { uid, resourceVersion, subresource: 'status' } as const
     try {
       const type = resourceTypeOf(descriptor)
-      const written = await this.#context.kube.mergePatch<TunnelResource>(type, { namespace, name }, { status: patch }, options)
+      const written = await this.#context.kube.mergePatch<TunnelResource>(
+        type,
+        { namespace, name },
+        { status: patch },
+        options,
+      )
       this.#context.resources.record(written)
       return written
     } catch (error) {
-      if (error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound')) throw new ConflictError(error)
+      if (error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound'))
+        throw new ConflictError(error)
       throw error
     }
   }

@@ -1,5 +1,6 @@
 import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import type { TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
+import { GROUP } from '../names.ts'
 
 /** A Tunnel as the watches have reported it. */
 export interface TunnelResource extends KubeObject {
@@ -23,6 +24,9 @@ export function workloadName(tunnel: string): string {
 export function keyName(tunnel: string, revision: number): string {
   return `${tunnel}-tunnel-key-${revision}`
 }
+
+/** Label of everything that a Tunnel owns, with the Tunnel's name. */
+export const TUNNEL = `${GROUP}/tunnel`
 
 /** Keys in that Secret. */
 export const PRIVATE_KEY = 'id_ed25519'

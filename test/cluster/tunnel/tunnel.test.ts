@@ -68,7 +68,9 @@ async function report(tunnel: string, readyReplicas: number): Promise<void> {
 }
 
 /** Where the edges of the emulator can be reached. */
-async function listeners(): Promise<readonly { readonly hostport: string; readonly address: string; readonly port: number }[]> {
+async function listeners(): Promise<
+  readonly { readonly hostport: string; readonly address: string; readonly port: number }[]
+> {
   const { adminUrl, adminToken } = world.emulator
   const answer = await fetch(`${adminUrl}/listeners`, { headers: { authorization: `Bearer ${adminToken}` } })
   return ((await answer.json()) as { listeners: Awaited<ReturnType<typeof listeners>> }).listeners
@@ -146,7 +148,9 @@ describe('a Tunnel', () => {
       const { addr } = (await world.api.post('/reserved_addrs', {})).body as { readonly addr: string }
       const backend = (await world.get('Backend', 'shop'))?.status?.id
       await world.api.post('/edges/tcp', { hostports: [addr], backend: { backend_id: backend } })
-      const place = await until('the edge listens', async () => (await listeners()).find(({ hostport }) => hostport === addr))
+      const place = await until('the edge listens', async () =>
+        (await listeners()).find(({ hostport }) => hostport === addr),
+      )
       expect(await ask(place, 'hello')).toBe('service:hello')
     } finally {
       await agent.kill()
@@ -197,7 +201,12 @@ describe('a Tunnel', () => {
     })
     await world.gone('SSHCredential', 'rotated-tunnel-key-1', 110_000)
     await until('its Secret is gone', async () => (await find(secrets, 'rotated-tunnel-key-1')) === undefined)
-    const tunnel = await world.until('Tunnel', 'rotated', 'has one key', ({ status }) => status?.formerKey === undefined)
+    const tunnel = await world.until(
+      'Tunnel',
+      'rotated',
+      'has one key',
+      ({ status }) => status?.formerKey === undefined,
+    )
     expect(tunnel.status).toMatchObject({ key: { revision: 2 }, lastHandledRotateAt: 'now' })
   })
 
@@ -256,9 +265,13 @@ describe('a Tunnel', () => {
     const audit = AuditLog.ofSuite()
     const mark = await audit.mark()
     // A change that concerns it, and needs nothing.
-    await world.kube.mergePatch(deployments, { namespace: world.namespace, name: 'quiet-tunnel' }, {
-      metadata: { annotations: { note: 'seen' } },
-    })
+    await world.kube.mergePatch(
+      deployments,
+      { namespace: world.namespace, name: 'quiet-tunnel' },
+      {
+        metadata: { annotations: { note: 'seen' } },
+      },
+    )
     await world.apply('Tunnel', 'after', SPEC)
     await deploymentOf('after')
     const entries = (await audit.entries(mark)).filter(({ namespace, userAgent }) => {
