@@ -113,8 +113,8 @@ export function accountSpecFields(secretPlace: string) {
     caBundle: Type.Optional(
       text({
         description:
-          'PEM certificates of the only authorities that Culvert trusts for this API; at most 65536 characters. Default: the public ones, and those that the administrator of Culvert adds.',
-        maxLength: 65_536,
+          'PEM certificates of the only authorities that Culvert trusts for this API; at most 64000 characters. Default: the public ones, and those that the administrator of Culvert adds.',
+        maxLength: 64_000,
         rules: [
           {
             rule: "self.contains('-----BEGIN CERTIFICATE-----')",
