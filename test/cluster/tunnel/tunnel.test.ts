@@ -177,14 +177,14 @@ describe('a Tunnel', () => {
     await until('the PodDisruptionBudget is back', () => find(budgets, 'kept-tunnel'))
     await world.apply('Tunnel', 'kept', { ...SPEC, replicas: 5 })
     await until('there are five', async () => (await deploymentOf('kept')).spec.replicas === 5)
-    await world.apply('SSHCredential', 'kept-tunnel-key-1', { acl: ['*'] }).catch(() => undefined)
+    await world.apply('SSHCredential', 'kept-tunnel-key-1', { acl: ['*'] })
     await until('the ACL is back', async () => {
       const acl = (await world.get('SSHCredential', 'kept-tunnel-key-1'))?.spec.acl
       return JSON.stringify(acl) === '["bind:app=shop"]'
     })
   })
 
-  test('gets a new key on request while the former one stays in use, which is then deleted', async () => {
+  test('gets a new key on request while the former one stays in use, which is then deleted', { timeout: 240_000 }, async () => {
     await nameGateway()
     await world.apply('Tunnel', 'rotated', SPEC)
     await connected('rotated')

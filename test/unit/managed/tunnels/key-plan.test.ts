@@ -47,9 +47,9 @@ describe('the key of a Tunnel', () => {
 
   test('is replaced once for a request', () => {
     const first = plan({ key: key(1) }, { requested: 'x' })
-    expect(plan({ key: key(2), lastHandledRotateAt: first.lastHandledRotateAt ?? '' }, { requested: 'x' }).formerKey).toBe(
-      undefined,
-    )
+    expect(
+      plan({ key: key(2), lastHandledRotateAt: first.lastHandledRotateAt ?? '' }, { requested: 'x' }).formerKey,
+    ).toBe(undefined)
   })
 
   test('is not replaced before it was made, nor while the former one is not retired', () => {

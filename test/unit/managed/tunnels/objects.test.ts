@@ -22,7 +22,9 @@ const metadata = { name: 'x', uid: 'u', resourceVersion: '1' }
 describe('the objects of a Tunnel', () => {
   const objects = tunnelObjects(SPEC, FACTS)
   const deployment = objects.find(({ type }) => type.kind === 'Deployment')?.content as unknown as Deployment & {
-    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly { args: readonly string[] }[] } } }
+    readonly spec: {
+      readonly template: { readonly spec: { readonly containers: readonly { args: readonly string[] }[] } }
+    }
   }
 
   test('bind exactly the labels of the Backend and lead to the Service', () => {
@@ -89,12 +91,25 @@ describe('a stored object', () => {
 })
 
 test.each<[string, Deployment['status'], boolean]>([
-  ['every agent is new and available', { observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2 }, true],
+  [
+    'every agent is new and available',
+    { observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2 },
+    true,
+  ],
   ['a former one is left', { observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 3 }, false],
   ['one is not available', { observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 1 }, false],
-  ['its controller has not seen it', { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 }, false],
+  [
+    'its controller has not seen it',
+    { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 },
+    false,
+  ],
 ])('a Deployment of which %s is rolled out or not', (_what, status, expected) => {
-  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { ...metadata, generation: 2 }, spec: { replicas: 2 } }
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { ...metadata, generation: 2 },
+    spec: { replicas: 2 },
+  }
   expect(isRolledOut({ ...deployment, ...(status === undefined ? {} : { status }) })).toBe(expected)
 })
 
