@@ -1,0 +1,8 @@
+import type { Command } from 'commander'
+
+/** Adds the flags by which a command reaches a cluster. */
+export function connectionOptions(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
+    .option('--context <name>', 'context of the kubeconfig')
+}
