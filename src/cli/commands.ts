@@ -13,6 +13,18 @@ export interface CommandEntry {
  * in half the time and memory, and `culvert --help` loads none.
  */
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  why: {
+    summary: 'say what a resource waits for, and what to do',
+    load: async () => (await import('./why/command.ts')).whyCommand(),
+  },
+  tree: {
+    summary: 'show what resources refer to, or what uses them, with their states',
+    load: async () => (await import('./tree/command.ts')).treeCommand(),
+  },
+  doctor: {
+    summary: 'look for everything that is wrong, worst first',
+    load: async () => (await import('./doctor/command.ts')).doctorCommand(),
+  },
   reconcile: {
     summary: 'read an object, or list an account, now',
     load: async () => (await import('./requests/command.ts')).reconcileCommand(),
@@ -29,6 +41,18 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'put a new token into the Secret of a resource now',
     load: async () => (await import('./requests/command.ts')).rotateCommand(),
   },
+  events: {
+    summary: 'show what Culvert did and found out',
+    load: async () => (await import('./events.ts')).eventsCommand(),
+  },
+  orphans: {
+    summary: 'list or delete objects of resources that no longer exist',
+    load: async () => (await import('./orphans/command.ts')).orphansCommand(),
+  },
+  sessions: {
+    summary: 'list the agents that are connected',
+    load: async () => (await import('./sessions.ts')).sessionsCommand(),
+  },
   operator: {
     summary: 'run the operator',
     load: async () => (await import('./operator.ts')).operatorCommand(),
@@ -44,6 +68,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   emulator: {
     summary: "run an emulator of the service's API",
     load: async () => (await import('./emulator.ts')).emulatorCommand(),
+  },
+  completion: {
+    summary: 'print a script that completes commands in a shell',
+    load: async () => (await import('./completion/command.ts')).completionCommand(),
   },
   demo: {
     summary: 'run everything on this machine',

@@ -55,7 +55,12 @@ export async function askCluster(flags: ClusterFlags, run: (cluster: Cluster) =>
   }
 }
 
-async function withCluster<T>(
+/**
+ * Calls `run` with the cluster that the flags name, and closes the connection afterwards.
+ *
+ * @throws CommandError `NoCluster` if there is none to connect to
+ */
+export async function withCluster<T>(
   flags: ClusterFlags,
   { out, err }: Pick<Cluster, 'out' | 'err'>,
   run: (cluster: Cluster) => Promise<T>,

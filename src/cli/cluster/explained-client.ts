@@ -53,6 +53,16 @@ export class ExplainedClient {
     return this.#explained(call, () => listAll<T>(this.#kube, type, namespaces))
   }
 
+  /** The objects of a type with these labels, in one namespace or in all. */
+  async listSelected<T extends KubeObject>(
+    type: ResourceType,
+    namespace: string | undefined,
+    labelSelector: string | undefined,
+  ): Promise<readonly T[]> {
+    if (labelSelector === undefined) return this.listAll<T>(type, namespace === undefined ? [] : [namespace])
+    return (await this.list<T>(type, { namespace, labelSelector })).items
+  }
+
   async *watch<T extends KubeObject>(
     type: ResourceType,
     name: string,

@@ -8,7 +8,7 @@ import type { AccountContext } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 
 /** The Secret with an account's key, and the name of the key in it. */
-export function secretOf({ operatorNamespace }: AccountContext, key: AccountKey, { spec }: AccountResource) {
+export function secretOf({ operatorNamespace }: Pick<AccountContext, 'operatorNamespace'>, key: AccountKey, { spec }: AccountResource) {
   const { name, key: dataKey = accountDefaults.apiKeySecretKey } = spec.apiKeySecretRef
   return { namespace: key.namespace ?? operatorNamespace, name, dataKey }
 }

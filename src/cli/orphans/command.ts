@@ -1,0 +1,165 @@
+import { Command } from 'commander'
+import { ApiError } from '../../api/errors.ts'
+import { readEnvironment } from '../../config.ts'
+import { type AccountResource, nameOfAccount } from '../../managed/accounts/account-resource.ts'
+import { shortName } from '../../managed/cr.ts'
+import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
+import { CommandError } from '../cluster/command-error.ts'
+import { leaderOf, OPERATOR_NAMESPACE, type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
+import { type OutputFlags, outputOption } from '../cluster/output.ts'
+import type { StatedResource } from '../cluster/resource-state.ts'
+import { Snapshot } from '../cluster/snapshot.ts'
+import { clusterAccount, openAccount } from '../cluster-account.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { tableLines } from '../terminal/table.ts'
+import { type CheckedOrphan, checkOrphans, collectionOf, reportedOrphans } from './orphans.ts'
+
+/** Flags of `culvert orphans`. */
+export interface OrphansFlags extends ClusterFlags, OutputFlags, OperatorFlags {
+  readonly delete: boolean
+  readonly yes: boolean
+}
+
+/** `culvert orphans`: objects of resources that no longer exist. */
+export function orphansCommand(): Command {
+  return outputOption(operatorOptions(clusterOptions(new Command('orphans'))))
+    .description(
+      'List the objects at the API that Culvert created for resources that no longer exist, as the operator found them ' +
+        'at its last resync, with what refers to each; for the Accounts of the namespace and all ClusterAccounts.',
+    )
+    .option('--delete', 'delete them at the API, after a question', false)
+    .option('--yes', 'with --delete: do not ask', false)
+    .addHelpText('after', '\nExamples:\n  culvert orphans -n web\n  culvert orphans --delete\n')
+    .action((flags: OrphansFlags) => askCluster(flags, (cluster) => runOrphans(cluster, flags)))
+}
+
+/** One account with orphans. */
+interface AccountOrphans {
+  readonly account: StatedResource & AccountResource
+  readonly orphans: readonly CheckedOrphan[]
+}
+
+/** @returns the exit code of the process */
+export async function runOrphans(cluster: Cluster, flags: OrphansFlags): Promise<number> {
+  const { out } = cluster
+  const found: AccountOrphans[] = []
+  for (const account of await readAccounts(cluster)) {
+    if (reportedOrphans(account).length === 0) continue
+    found.push({ account, orphans: await check(cluster, account, flags) })
+  }
+  if (flags.output === 'json') {
+    out.print(JSON.stringify(found.map(jsonOf), null, 2))
+    return 0
+  }
+  for (const each of found) print(cluster, each)
+  if (found.length === 0) out.print('There are no orphans.')
+  if (!flags.delete || found.length === 0) return 0
+  return await remove(cluster, found, flags)
+}
+
+async function readAccounts({ kinds, kube, namespace }: Cluster): Promise<readonly (StatedResource & AccountResource)[]> {
+  const lists = kinds.accounts.map((descriptor) => {
+    return kube.listAll<StatedResource & AccountResource>(resourceTypeOf(descriptor), [namespace])
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+async function open({ clock, kube }: Cluster, account: StatedResource & AccountResource, flags: OperatorFlags) {
+  const leader = flags.operatorNamespace === undefined ? await leaderOf(kube, clock, flags) : undefined
+  const seen = leader?.type === 'leading' || leader?.type === 'silent' ? leader.namespace : undefined
+  const access = await clusterAccount(kube, account, flags.operatorNamespace ?? seen ?? OPERATOR_NAMESPACE)
+  if (access.type === 'closed') throw new CommandError('Refused', access.message, access.command)
+  return openAccount(access.config, { clock, proxies: readEnvironment().proxies })
+}
+
+async function check(
+  cluster: Cluster,
+  account: StatedResource & AccountResource,
+  flags: OperatorFlags,
+): Promise<readonly CheckedOrphan[]> {
+  const { kinds, kube } = cluster
+  const client = await open(cluster, account, flags)
+  try {
+    return await checkOrphans({ kinds, client, snapshot: new Snapshot(kinds, kube) }, reportedOrphans(account))
+  } catch (error) {
+    throw ofAPI(account, error)
+  } finally {
+    await client.close()
+  }
+}
+
+function ofAPI(account: AccountResource, error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  const message = `the API of ${shortName(nameOfAccount(account))}: ${error.message}`
+  return new CommandError('Refused', message, 'culvert doctor', { cause: error })
+}
+
+const COLUMNS = [
+  { heading: 'OBJECT' },
+  { heading: 'KIND' },
+  { heading: 'NAMESPACE', shrinksTo: 9 },
+  { heading: 'NAME', shrinksTo: 8 },
+  { heading: 'USED BY' },
+] as const
+
+function print({ out }: Cluster, { account, orphans }: AccountOrphans): void {
+  const { orphanCount = orphans.length } = account.status ?? {}
+  const place = account.metadata.namespace === undefined ? '' : ` in namespace ${account.metadata.namespace}`
+  out.print(out.styled('bold', `${shortName(nameOfAccount(account))}${place}`))
+  const rows = orphans.map((each) => {
+    const { collection, id, kind, namespace, name } = each.orphan
+    const used = each.type === 'settled' ? `(${each.why})` : each.usedBy.join(', ') || '-'
+    return [`${collection}/${id}`, kind, namespace || '-', name, used].map((text) => ({ text }))
+  })
+  for (const line of tableLines(COLUMNS, rows, out.width)) out.print(line)
+  if (orphanCount > orphans.length) out.print(`${orphanCount - orphans.length} more are not listed in the status.`)
+}
+
+async function remove(cluster: Cluster, found: readonly AccountOrphans[], flags: OrphansFlags): Promise<number> {
+  const { err, out } = cluster
+  const count = found.flatMap(({ orphans }) => orphans.filter(({ type }) => type === 'orphan')).length
+  if (count === 0) return 0
+  const answer = flags.yes || (await confirm(`Delete ${count} objects at the API? They cannot be brought back.`))
+  if (answer === undefined) {
+    throw new CommandError('BadArgument', '--delete cannot ask, since the input is no terminal', 'culvert orphans --delete --yes')
+  }
+  if (!answer) {
+    err.print('Nothing was deleted.')
+    return 1
+  }
+  let failed = 0
+  for (const { account, orphans } of found) {
+    const client = await open(cluster, account, flags)
+    try {
+      for (const { orphan, type } of orphans) {
+        const collection = type === 'orphan' ? collectionOf(cluster.kinds, orphan) : undefined
+        if (collection === undefined) continue
+        const object = `${orphan.collection}/${orphan.id}`
+        try {
+          out.print(`${object}: ${await client.delete(collection, orphan.id)}`)
+        } catch (error) {
+          if (!(error instanceof ApiError)) throw error
+          failed += 1
+          err.print(`${object}: ${error.message}`)
+        }
+      }
+    } finally {
+      await client.close()
+    }
+  }
+  return failed === 0 ? 0 : 1
+}
+
+/** Orphans for programs: docs/cli/orphans.md. */
+function jsonOf({ account, orphans }: AccountOrphans): unknown {
+  const { kind, metadata, status } = account
+  return {
+    account: { kind, namespace: metadata.namespace, name: metadata.name },
+    count: status?.orphanCount ?? orphans.length,
+    orphans: orphans.map((each) => ({
+      ...each.orphan,
+      ...(each.type === 'orphan' ? { usedBy: each.usedBy } : { settled: each.why }),
+    })),
+  }
+}
