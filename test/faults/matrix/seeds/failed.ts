@@ -1022,4 +1022,29 @@ export const failedStories: readonly KeptStory[] = [
       { after: 0, does: 'delete', who: 0 },
     ],
   },
+  {
+    seed: 770075,
+    found: 'the list after a refused update showed another etag, and so the update was sent again without any pause',
+    cast: ['EventSubscription/subscription'],
+    replicas: 0,
+    choices: { 'unknown-fields': 'changing' },
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 3 },
+      { after: 8190, does: 'kill' },
+    ],
+  },
+  {
+    seed: 1480002515,
+    found:
+      'an edge that is only observed, and that a GET did not find, was read again without any pause for the same reason',
+    cast: ['Edge/tls'],
+    replicas: 0,
+    adopters: [0],
+    choices: { 'unknown-fields': 'changing' },
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 4 },
+      { after: 0, does: 'mode', who: 0, mode: 'Observe' },
+      { after: 9864, does: 'kill' },
+    ],
+  },
 ]
