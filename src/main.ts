@@ -9,6 +9,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   operator: async () => (await import('./cli/operator.ts')).operatorCommand(),
   leftovers: async () => (await import('./cli/leftovers.ts')).leftoversCommand(),
   probe: async () => (await import('./cli/probe.ts')).probeCommand(),
+  agent: async () => (await import('./cli/agent.ts')).agentCommand(),
   emulator: async () => (await import('./cli/emulator.ts')).emulatorCommand(),
   demo: async () => (await import('./cli/demo.ts')).demoCommand(),
 }

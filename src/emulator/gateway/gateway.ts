@@ -2,11 +2,11 @@
  * The emulator's data plane (`docs/emulator.md § Traffic`): agents connect to an SSH gateway, clients to edges.
  *
  * - `ssh/`: the gateway. `ssh-server` accepts clients, `agent-connection` is one of them, `sessions` stores what it
- *   has; `bind` reads what a forward binds, `tunnel-stream` is one connection through a tunnel.
+ *   has; `bind` reads what a forward binds.
  * - `tunnels`: the tunnels that can carry traffic now.
  * - `edges/`: the clients' side. `edge-server` listens where `edge-table` says, `edge-connection` is one client from
- *   arrival to end, `edge-reader` reads from the store what holds for it; `relay`, `responder` and `tls-handshake` do
- *   the I/O, `authority` issues certificates. The decisions are pure: `client-hello` (which host), `verdict` and
+ *   arrival to end, `edge-reader` reads from the store what holds for it; `responder` and `tls-handshake` do the
+ *   I/O, `authority` issues certificates. The decisions are pure: `client-hello` (which host), `verdict` and
  *   `traffic-policy` (whether), `choose-backend` (where to), `loopback-address` (where to listen).
  * - `traffic`: a line for each connection.
  */

@@ -160,14 +160,16 @@ export interface TrafficOptions {
   readonly data?: string
   /** Where all TCP edges listen. */
   readonly edgeAddress?: string
+  /** Where the SSH gateway listens; on a free port by default. */
+  readonly sshListen?: string
 }
 
 /** Starts an emulator that carries traffic, with an empty account. */
 export async function startTrafficWorld(limits: Limits = {}, options: TrafficOptions = {}): Promise<TrafficWorld> {
-  const { data, edgeAddress } = options
+  const { data, edgeAddress, sshListen = '127.0.0.1:0' } = options
   const log: string[] = []
   const gateway = {
-    sshListen: '127.0.0.1:0',
+    sshListen,
     tlsListen: '127.0.0.1:0',
     log: (line: string) => log.push(line),
     limits,

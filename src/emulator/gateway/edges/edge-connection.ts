@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
+import { cut, type RelayFailure, relay } from '../../../ssh/relay.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { plainAddress } from '../../fields/cidr.ts'
 import type { GatewayLimits, GatewayLog } from '../options.ts'
@@ -9,7 +10,6 @@ import type { EdgeAuthority } from './authority.ts'
 import type { Target } from './choose-backend.ts'
 import type { EdgeReader, Endpoint } from './edge-reader.ts'
 import { hostOf, type Protocol } from './edge-table.ts'
-import { cut, relay } from './relay.ts'
 import type { Responder } from './responder.ts'
 import { alert, readHost, TlsFailure, terminate, versionIn } from './tls-handshake.ts'
 import type { ConnectionFacts } from './traffic-policy.ts'
@@ -231,8 +231,8 @@ export class EdgeConnection {
       }
       this.#entry.tunnel = tunnel.id
       this.#decide('served', this.#entry.reason)
-      relay(this.#client, upstream, (reason) => {
-        this.#entry.end ??= reason
+      relay(this.#client, upstream, (failure) => {
+        this.#entry.end ??= endOf(failure)
       })
       return undefined
     } catch (error) {
@@ -284,4 +284,10 @@ export class EdgeConnection {
     this.#entry.end ??= 'closed'
     this.#onEnd()
   }
+}
+
+/** How a connection ended, for the traffic journal. */
+function endOf(failure: RelayFailure): string {
+  if (failure === undefined) return 'closed'
+  return `the ${failure.side === 'socket' ? 'connection of the client' : 'tunnel'} failed: ${failure.message}`
 }
