@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../src/kube/types.ts'
 import { type CustomResource, internalOf, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { parseMarker } from '../../../src/managed/identity/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
@@ -371,7 +372,9 @@ export class Oracle {
   async #leaks(): Promise<readonly string[]> {
     const { kube, operators } = this.#world
     const secrets = this.#world.secrets()
-    const others = secrets.filter(({ metadata }) => metadata.namespace !== OPERATOR_NAMESPACE)
+    const others = secrets.filter(
+      ({ metadata }) => metadata.namespace !== OPERATOR_NAMESPACE && !this.#isGarbage(metadata),
+    )
     const metrics = await Promise.all(operators.map(({ registry }) => registry.metrics()))
     const twice = [...this.#canaries].some((token) => {
       return (
@@ -393,6 +396,12 @@ export class Oracle {
       return isThere ? [`a token stands in ${place}`] : []
     })
     return twice ? [...found, 'a token stands in two Secrets'] : found
+  }
+
+  /** Whether Kubernetes, which the simulation has no garbage collector of, would have deleted the object by now. */
+  #isGarbage({ ownerReferences: owners = [] }: KubeObject['metadata']): boolean {
+    const uids = new Set(this.#world.all().map(({ metadata }) => metadata.uid))
+    return owners.length > 0 && !owners.some(({ uid }) => uids.has(uid))
   }
 
   /**
