@@ -1049,7 +1049,7 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 621953361,
-    found: 'nothing was wrong: two Secrets with a revoked token, whose resource is gone, wait for the garbage collector',
+    found: 'nothing was wrong: two Secrets of a resource that is gone waited for the garbage collector',
     cast: ['APIKey/apikey'],
     replicas: 0,
     steps: [
@@ -1069,7 +1069,7 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 621953498,
-    found: 'nothing was wrong: an object that its resource had made, and then only observed, stayed when that was deleted',
+    found: 'nothing was wrong: an object that its resource had made, and then only observed, stayed',
     cast: ['BotUser/bot'],
     replicas: 0,
     adopters: [0],
