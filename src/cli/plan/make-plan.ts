@@ -7,6 +7,7 @@ import { type Clock, systemClock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type Random, systemRandom } from '../../util/random.ts'
 import type { ManifestAt } from '../manifests.ts'
+import { checkManifests } from './check-manifests.ts'
 import { DryAccount } from './dry-account.ts'
 import { DryClock } from './dry-clock.ts'
 import { DryCluster } from './dry-cluster.ts'
@@ -71,7 +72,8 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
 
 /** Applies the manifests to a cluster in memory. Reads the account. */
 export async function prepareScene(request: PlanRequest): Promise<PreparedScene> {
-  const { kinds, manifests, namespace, config, reader, logger, progress } = request
+  const { kinds, namespace, config, reader, logger, progress } = request
+  const manifests = checkManifests(kinds, request.manifests)
   const clock = new DryClock(request.clock ?? systemClock)
   const cluster = new DryCluster({ kinds, logger, now: () => clock.now() })
   const account = new DryAccount(reader, clock)

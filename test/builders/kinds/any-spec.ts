@@ -1,5 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import { toStructural } from '../../../scripts/crds/structural.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { testsOf } from '../../kinds/lookup.ts'

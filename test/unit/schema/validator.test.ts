@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { checkRules } from '../../../scripts/crds/rule-checks.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
-import { compile, compileNode } from '../../../scripts/crds/validator.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { compile, compileNode } from '../../../src/schema/validator.ts'
 import {
   anyObject,
   bool,
