@@ -4,8 +4,8 @@ import { type ClosableApiClient, createApiClient } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
 import { RateBudget } from '../api/rate-budget.ts'
 import type { Environment } from '../config.ts'
-import { accountDefaults } from '../managed/descriptor/account.ts'
 import type { SessionConfig } from '../managed/accounts/session.ts'
+import { accountDefaults } from '../managed/descriptor/account.ts'
 import { systemClock } from '../util/clock.ts'
 import { systemRandom } from '../util/random.ts'
 
@@ -21,7 +21,10 @@ export function accountOptions(): readonly Option[] {
   return [
     new Option('--base-url <url>', 'address of the API (default: CULVERT_BASE_URL)'),
     new Option('--api-key <key>', 'API key (default: CULVERT_API_KEY, which other users of the machine cannot see)'),
-    new Option('--version-header <name>', 'header that selects the version of the API (default: CULVERT_VERSION_HEADER, or Service-Version)'),
+    new Option(
+      '--version-header <name>',
+      'header that selects the version of the API (default: CULVERT_VERSION_HEADER, or Service-Version)',
+    ),
   ]
 }
 
@@ -32,7 +35,10 @@ export class AccountFlagsError extends Error {
 }
 
 /** The account that flags and environment name; undefined if they name none. @throws AccountFlagsError for half of one */
-export function accountFromFlags(flags: AccountFlags, { account }: Pick<Environment, 'account'>): SessionConfig | undefined {
+export function accountFromFlags(
+  flags: AccountFlags,
+  { account }: Pick<Environment, 'account'>,
+): SessionConfig | undefined {
   const baseURL = flags.baseUrl ?? account.baseURL
   const apiKey = flags.apiKey ?? account.apiKey
   if (baseURL === undefined && flags.apiKey === undefined) return undefined

@@ -37,7 +37,8 @@ async function filesOf(path: string): Promise<readonly string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path]
     const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort()
-    if (names.length === 0) throw new ManifestError(`${path} holds no manifests: name a folder with .yaml or .json files`)
+    if (names.length === 0)
+      throw new ManifestError(`${path} holds no manifests: name a folder with .yaml or .json files`)
     return names.map((name) => join(path, name))
   } catch (error) {
     if (error instanceof ManifestError) throw error
@@ -61,7 +62,8 @@ export function parseManifestsAt(text: string, file: string): readonly ManifestA
     const lineOf = (path: readonly (string | number)[]): number => {
       for (let length = path.length; length >= 0; length -= 1) {
         const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
-        const range = typeof node === 'object' && node !== null && 'range' in node ? (node.range as number[]) : undefined
+        const range =
+          typeof node === 'object' && node !== null && 'range' in node ? (node.range as number[]) : undefined
         const offset = keyOffset(document, path.slice(0, length)) ?? range?.[0]
         if (offset !== undefined) return lines.linePos(offset).line
       }

@@ -5,11 +5,19 @@ import { kinds } from '../kinds/index.ts'
 import { KubeError } from '../kube/errors.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { createLogger } from '../util/logger.ts'
-import { AccountFlagsError, type AccountFlags, accountFromFlags, accountOptions, readingClient } from './account-flags.ts'
+import {
+  type AccountFlags,
+  AccountFlagsError,
+  accountFromFlags,
+  accountOptions,
+  readingClient,
+} from './account-flags.ts'
 import { collect } from './flags.ts'
 import { type ManifestAt, ManifestError, parseManifestsAt, readManifestsAt } from './manifests.ts'
 import { makePlan, type Plan } from './plan/make-plan.ts'
-import { type Paint, plain, planText } from './plan/render-text.ts'
+import { planJson } from './plan/render-json.ts'
+import { planMarkdown } from './plan/render-markdown.ts'
+import { paintFor, planText } from './plan/render-text.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
 
@@ -36,8 +44,13 @@ export function planCommand(): Command {
     .description('Show what applying these manifests would do to the account, request by request. Changes nothing.')
     .option('-f, --filename <path>', 'file or folder with manifests, or - for standard input (repeatable)', collect, [])
     .option('-n, --namespace <name>', 'namespace of manifests that name none', 'default')
-    .option('--installation <id>', 'id of the Culvert that will apply them (default: as the marks of their objects say)')
-    .addOption(new Option('-o, --output <form>', 'form of the plan').choices(['text', 'json', 'markdown']).default('text'))
+    .option(
+      '--installation <id>',
+      'id of the Culvert that will apply them (default: as the marks of their objects say)',
+    )
+    .addOption(
+      new Option('-o, --output <form>', 'form of the plan').choices(['text', 'json', 'markdown']).default('text'),
+    )
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
@@ -74,7 +87,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
         progress: progress.tell,
       })
       progress.end()
-      for (const line of planText(plan, plain)) streams.output.write(`${line}\n`)
+      streams.output.write(rendered(plan, flags.output, streams.output))
       return exitOf(plan)
     } finally {
       await reader.close()
@@ -91,7 +104,9 @@ async function readAll(paths: readonly string[], input: Streams['input']): Promi
   if (paths.length === 0) throw new ManifestError('no manifests are given: name a file or folder with -f')
   const found: ManifestAt[] = []
   for (const path of paths) {
-    found.push(...(path === '-' ? parseManifestsAt(await textOf(input), 'standard input') : await readManifestsAt(path)))
+    found.push(
+      ...(path === '-' ? parseManifestsAt(await textOf(input), 'standard input') : await readManifestsAt(path)),
+    )
   }
   return found
 }
@@ -100,6 +115,17 @@ async function textOf(input: Streams['input']): Promise<string> {
   const parts: string[] = []
   for await (const part of input) parts.push(String(part))
   return parts.join('')
+}
+
+function rendered(plan: Plan, form: Flags['output'], stream: NodeJS.WritableStream): string {
+  switch (form) {
+    case 'json':
+      return `${JSON.stringify(planJson(plan), undefined, 2)}\n`
+    case 'markdown':
+      return planMarkdown(plan)
+    case 'text':
+      return `${planText(plan, paintFor(stream)).join('\n')}\n`
+  }
 }
 
 function isExpected(error: unknown): error is Error {

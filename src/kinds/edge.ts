@@ -26,6 +26,7 @@ import {
   switchedOff,
   wantsModule,
 } from './edge/modules.ts'
+import { edgeRisks } from './edge/risks.ts'
 import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
 import { available, plain, plainFields } from './shared/defaults.ts'
 import { isOurs } from './shared/is-ours.ts'
@@ -91,6 +92,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     shown: status,
     readiness: () => available('the edge has every module that its spec names'),
   },
+  risks: edgeRisks,
   modules: {
     named: (spec) => modulesOf(spec).flatMap(({ field }) => (spec[field] === undefined ? [] : [field])),
     held: (remote) => edgeModules.filter((module) => holdsModule(remote, module)).map(({ field }) => field),

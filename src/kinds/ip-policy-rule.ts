@@ -12,7 +12,7 @@ import { fixedField } from '../schema/rules.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
 import { mayDeleteRule } from './ip-policy/last-rule.ts'
 import { refusesRules } from './ip-policy/parts.ts'
-import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy/rules.ts'
+import { heldRule, placeholderDeny, policyOf, ruleAction, ruleRisks, sentAction } from './ip-policy/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, isSameRule, letsFewerIn, specRule } from './shared/api-access.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
 import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
@@ -124,6 +124,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
       return letsFewerIn([...others, ...own], [...others, ...wanted]) ? policyId : undefined
     },
   },
+  risks: ruleRisks,
   part: { mayDelete: mayDeleteRule },
 }
 

@@ -12,6 +12,7 @@ import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './i
 import {
   heldRule,
   planRules,
+  ruleRisks,
   policyOf,
   ruleAction,
   ruleNonce,
@@ -143,6 +144,7 @@ const children: Children<IPPolicySpec> = {
   field: 'rules',
   collection: collections.ipPolicyRules,
   parentId: policyOf,
+  risks: ruleRisks,
   idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
   plan: (desired, policyId, current) => {
     if (takesRules(desired.spec) || !desired.decides('rules')) return []

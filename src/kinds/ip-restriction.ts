@@ -149,6 +149,13 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
     readiness: ({ remote: { enforced } }) =>
       available(enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
   },
+  risks: ({ before, after }) => {
+    if (before?.enforced !== true) return []
+    if (after?.enforced !== true) return [{ type: 'opened', text: 'the restriction is no longer enforced' }]
+    const known = new Set(refIds(before.ip_policies))
+    const more = refIds(after.ip_policies).filter((id) => !known.has(id))
+    return more.length === 0 ? [] : [{ type: 'opened', text: `the restriction lets in more: ${more.join(', ')}` }]
+  },
   apiAccess: {
     type: 'restricts',
     field: 'enforcement',

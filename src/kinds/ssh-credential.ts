@@ -4,7 +4,7 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
+import { acl, aclClaims, aclRisks, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
 import {
   ownerKind,
   ownerOf,
@@ -99,5 +99,6 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
     shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
     readiness: () => available('the credential is in place'),
   },
+  risks: aclRisks,
   replacement: { fields: ['public_key'], first: 'create' },
 }

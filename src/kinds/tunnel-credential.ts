@@ -10,7 +10,7 @@ import {
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
+import { acl, aclClaims, aclRisks, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
 import { outputProblems } from './credentials/output-place.ts'
 import {
   ownerKind,
@@ -80,6 +80,7 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
     shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
     readiness: (view) => tokenReadiness('the token is in its Secret', view),
   },
+  risks: aclRisks,
   rotation: tokenRotation,
   output: tokenOutput,
 }

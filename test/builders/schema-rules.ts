@@ -1,7 +1,7 @@
 import { readsOf } from '../../scripts/crds/cel.ts'
-import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { celValue, holds } from '../../src/schema/cel-rules.ts'
 import type { Rule } from '../../src/schema/rules.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 
 type Value = Readonly<Record<string, unknown>>
 type Child = readonly [node: SchemaNode, value: unknown, path: string]

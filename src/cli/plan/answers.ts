@@ -21,6 +21,11 @@ export function withoutPlaceholders(text: string): string {
 
 const PLACEHOLDERS = new RegExp(`[\\w.@-]*${UNKNOWN}-\\d+[\\w.:-]*`, 'g')
 
+/** Whether a text, or a text in a value, is one that the service will decide. */
+export function isPlaceholder(value: unknown): boolean {
+  return JSON.stringify(value ?? null).includes(`${UNKNOWN}-`)
+}
+
 /** Fields with the id of an object that the API shows as a bare id, not as a Ref. */
 const BARE_IDS: ReadonlySet<string> = new Set(['cloud_access_key_id', 'owner_id', 'ssh_certificate_authority_id'])
 /** Lists of ids, and the lists of Refs that the API shows for them. */

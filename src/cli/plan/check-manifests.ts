@@ -28,12 +28,17 @@ export function checkManifests(
     if (group !== GROUP) return at
     const definition = definitions.get(manifest.kind)
     if (definition === undefined) {
-      complain(`${GROUP} has no kind ${manifest.kind}: correct it to one of ${[...definitions.keys()].join(', ')}`, ['kind'])
+      complain(`${GROUP} has no kind ${manifest.kind}: correct it to one of ${[...definitions.keys()].join(', ')}`, [
+        'kind',
+      ])
       return at
     }
     if (version !== VERSION) complain(`apiVersion must be ${GROUP}/${VERSION}`, ['apiVersion'])
     if (!NAME.test(manifest.metadata.name)) {
-      complain('metadata.name must consist of lower-case letters, digits, "-" and ".", at most 253', ['metadata', 'name'])
+      complain('metadata.name must consist of lower-case letters, digits, "-" and ".", at most 253', [
+        'metadata',
+        'name',
+      ])
     }
     const admitted = admission.admit(definition, manifest.spec ?? {}, formerSpec(manifest))
     if (admitted.ok) return { ...at, manifest: { ...manifest, spec: admitted.spec } }

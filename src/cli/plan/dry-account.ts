@@ -70,12 +70,7 @@ export class DryAccount implements ClosableApiClient {
     return answer
   }
 
-  async update(
-    collection: Collection,
-    id: string,
-    body: RequestBody,
-    options?: CallOptions,
-  ): Promise<RemoteObject> {
+  async update(collection: Collection, id: string, body: RequestBody, options?: CallOptions): Promise<RemoteObject> {
     const objects = await this.objects(collection)
     const before = objects.get(id)
     if (before === undefined) throw new Error(`planned an update of ${id}, which is not there`)

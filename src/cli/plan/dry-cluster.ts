@@ -160,7 +160,12 @@ export class DryCluster implements KubeClient {
   #store(type: ResourceType, object: KubeObject): KubeObject {
     const at = place(type, object.metadata)
     const before = this.#objects.get(at)
-    const same = before !== undefined && equalJSON({ ...object, metadata: { ...object.metadata, resourceVersion: '' } }, { ...before, metadata: { ...before.metadata, resourceVersion: '' } })
+    const same =
+      before !== undefined &&
+      equalJSON(
+        { ...object, metadata: { ...object.metadata, resourceVersion: '' } },
+        { ...before, metadata: { ...before.metadata, resourceVersion: '' } },
+      )
     if (same) return before
     const stored = this.#versioned(object)
     this.#objects.set(at, stored)

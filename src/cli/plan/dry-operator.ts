@@ -1,16 +1,16 @@
 import type { ClosableApiClient } from '../../api/client.ts'
-import { AccountRegistry } from '../../managed/accounts/registry.ts'
-import { type AccountKey, accountKey } from '../../managed/accounts/account-resource.ts'
+import { ApiError } from '../../api/errors.ts'
 import { accountOf } from '../../managed/accounts/account-choice.ts'
+import { type AccountKey, accountKey } from '../../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
+import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
 import { type CustomResource, internalOf, nameText, type ResourceName, statusOf } from '../../managed/cr.ts'
-import { ApiError } from '../../api/errors.ts'
-import { ConflictError } from '../../managed/reconcile/errors.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
 import type { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { ConflictError } from '../../managed/reconcile/errors.ts'
 import { Memories } from '../../managed/reconcile/memory.ts'
 import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
 import { objectKeys } from '../../managed/store/object-keys.ts'
@@ -154,7 +154,7 @@ export class DryOperator {
   }
 
   #note(key: string, name: ResourceName, outcome: Outcome): void {
-    if (outcome.type === 'backoff') return this.#retry(name, outcome.error)
+    if (outcome.type === 'backoff') this.#retry(name, outcome.error)
     if (outcome.type !== 'after') return
     if (outcome.ms <= 0) this.enqueue(name)
     else this.#due.set(key, { name, at: this.#options.clock.monotonic() + outcome.ms })

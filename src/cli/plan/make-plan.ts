@@ -12,6 +12,7 @@ import { DryAccount } from './dry-account.ts'
 import { DryClock } from './dry-clock.ts'
 import { DryCluster } from './dry-cluster.ts'
 import { DryOperator } from './dry-operator.ts'
+import { guardsOf } from './marks.ts'
 import { operationsOf, type PlanOperation } from './operations.ts'
 import {
   type AccountReader,
@@ -67,7 +68,8 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const { account, resources } = scene
   const operator = operatorOver(request, scene, { client: account, writesSent: () => account.writes.length })
   await operator.run((left) => request.progress?.(`planning, ${left} resources left`))
-  return { operations: operationsOf(request.kinds, account.writes), unplanned: unplannedAmong(operator, resources) }
+  const guards = await guardsOf(request.kinds, account)
+  return { operations: operationsOf(request.kinds, account.writes, guards), unplanned: unplannedAmong(operator, resources) }
 }
 
 /** Applies the manifests to a cluster in memory. Reads the account. */

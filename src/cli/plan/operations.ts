@@ -36,8 +36,15 @@ export interface FieldChange {
   readonly isSecret: boolean
 }
 
-/** The operations of a plan, in the order of the requests. */
-export function operationsOf(kinds: KindsRegistry, writes: readonly PlannedWrite[]): readonly PlanOperation[] {
+/**
+ * The operations of a plan, in the order of the requests.
+ * @param guards ids of the objects that list who may call the API, as the account enforces it
+ */
+export function operationsOf(
+  kinds: KindsRegistry,
+  writes: readonly PlannedWrite[],
+  guards: ReadonlySet<string>,
+): readonly PlanOperation[] {
   return writes.map((write) => {
     const { kind, namespace, name } = write.origin.resource
     const descriptor = kinds.managedKind(kind)
@@ -48,7 +55,7 @@ export function operationsOf(kinds: KindsRegistry, writes: readonly PlannedWrite
       id: write.id,
       reason: write.origin.reason,
       changes: changesOf(descriptor, write),
-      marks: marksOf(write),
+      marks: marksOf(kinds, write, guards),
     }
   })
 }

@@ -1,5 +1,4 @@
 import { styleText } from 'node:util'
-import { parseMarker } from '../../managed/identity/marker.ts'
 import { printable } from '../../util/printable.ts'
 import { KNOWN_AFTER_APPLY, withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
@@ -8,12 +7,15 @@ import type { FieldChange, PlanOperation } from './operations.ts'
 /** Colours a text; the text itself where there are none. */
 export type Paint = (colour: Parameters<typeof styleText>[0], text: string) => string
 
-export const plain: Paint = (_colour, text) => text
-
 const SIGNS = { create: ['+', 'green'], update: ['~', 'yellow'], delete: ['-', 'red'] } as const
 
 /** Longest value that is shown whole, in characters. */
 const VALUE_LENGTH = 160
+
+/** Colours on a terminal that shows them, unless NO_COLOR is set. */
+export function paintFor(stream: NodeJS.WritableStream): Paint {
+  return (colour, text) => styleText(colour, text, { stream, validateStream: true })
+}
 
 /** The plan as text, line by line. */
 export function planText({ operations, unplanned }: Plan, paint: Paint): readonly string[] {
@@ -32,7 +34,7 @@ function operationText(operation: PlanOperation, number: number, paint: Paint): 
   return [
     paint(colour, `${head}${why}`),
     ...operation.changes.map((change) => `     ${changeText(change)}`),
-    ...operation.marks.map((mark) => paint(['bold', 'red'], `     ! ${mark.text}`)),
+    ...operation.marks.map((mark) => paint(['bold', 'red'], `     ! ${withoutPlaceholders(mark.text)}`)),
   ]
 }
 
@@ -60,11 +62,6 @@ export function valueText(value: unknown): string {
   const text = printable(withoutPlaceholders(JSON.stringify(value)))
   const shown = text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text
   return shown.length > VALUE_LENGTH ? `${shown.slice(0, VALUE_LENGTH - 1).toWellFormed()}…` : shown
-}
-
-/** What `metadata` says beside Culvert's mark. */
-export function isMark(value: unknown): boolean {
-  return parseMarker(value) !== undefined
 }
 
 function unplannedText({ resource, reason, message }: Unplanned, paint: Paint): string {

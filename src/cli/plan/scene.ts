@@ -71,7 +71,10 @@ export function putManifests(
 }
 
 function putManifest(cluster: DryCluster, type: ResourceType, manifest: Manifest, namespace: string): void {
-  const key = { name: manifest.metadata.name, ...(type.namespaced ? { namespace: manifest.metadata.namespace ?? namespace } : {}) }
+  const key = {
+    name: manifest.metadata.name,
+    ...(type.namespaced ? { namespace: manifest.metadata.namespace ?? namespace } : {}),
+  }
   const known = cluster.known<KubeObject>(type, key)
   const { status: _status, ...given } = manifest
   const content = type.kind === 'Secret' ? withData(given) : given
@@ -151,7 +154,11 @@ function completeAccount(kinds: KindsRegistry, cluster: DryCluster, cr: CustomRe
 /** The text of a Secret's key that only the cluster has. */
 const SECRET_TEXT = 'known in the cluster only'
 
-function completeSecret(cluster: DryCluster, at: { readonly namespace: string; readonly name: string }, key: string): void {
+function completeSecret(
+  cluster: DryCluster,
+  at: { readonly namespace: string; readonly name: string },
+  key: string,
+): void {
   const known = cluster.known<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secretType, at)
   if (known?.data?.[key] !== undefined) return
   const data = { ...known?.data, [key]: Buffer.from(SECRET_TEXT).toString('base64') }

@@ -4,6 +4,7 @@ import type { RemoteObject } from '../../api/types.ts'
 import type { ChildOperation } from '../../managed/descriptor/children.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import { keptText, MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'
+import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
 import { compareTexts, refId, textOf } from '../shared/remote.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
@@ -57,6 +58,14 @@ export function heldRule(object: RemoteObject): HeldRule {
     description: object.description ?? '',
     metadata: object.metadata ?? '',
   }
+}
+
+/** More addresses are let in when an allow is added to a policy, or a deny leaves it. */
+export const ruleRisks: JudgeRisks = ({ before, after }) => {
+  const added = after !== undefined && before === undefined && heldRule(after).action === 'allow'
+  const removed = before !== undefined && after === undefined && heldRule(before).action === 'deny'
+  if (added) return [{ type: 'opened', text: `the policy lets in ${heldRule(after).cidr}` }]
+  return removed ? [{ type: 'opened', text: `the policy no longer refuses ${heldRule(before).cidr}` }] : []
 }
 
 /** Id of the policy that a rule belongs to. */

@@ -17,6 +17,7 @@ import type { DerivedOutput, OneTimeOutput } from './output.ts'
 import type { Part, Whole } from './parts.ts'
 import type { References } from './references.ts'
 import type { Replacement } from './replacement.ts'
+import type { JudgeRisks } from './risks.ts'
 import type { Rotation } from './rotation.ts'
 import type { Reported } from './status.ts'
 
@@ -67,6 +68,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly rotation?: Rotation<Spec>
   /** For kinds whose objects decide who may call the API, by themselves or as part of another object. */
   readonly apiAccess?: APIAccess<Spec>
+  /** What of a change of an object a person should look at first. Absent: nothing but its deletion. */
+  readonly risks?: JudgeRisks
   /** Absent: others may refer to a CR as soon as its object exists. */
   readonly whole?: Whole
   readonly part?: Part

@@ -39,19 +39,25 @@ function sent(writes: readonly WriteReport[]): readonly string[] {
 const cases = managedKindTests.flatMap(({ kind }) => specsOf(kind))
 
 describe('a plan, without a cluster', () => {
-  test.each(cases)('of a $kind ($title) is what is then sent, and empty afterwards', async ({ kind, title, spec, needs }) => {
-    const name = `${kind}-${title}`.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, 40)
-    const manifests = manifestsOf([...needs(name), { kind, name, spec: spec(name) }])
-    const plan = await planning.plan(manifests)
-    expect(plan.unplanned).toEqual([])
-    expect(planned(plan)).not.toEqual([])
+  test.each(cases)(
+    'of a $kind ($title) is what is then sent, and empty afterwards',
+    async ({ kind, title, spec, needs }) => {
+      const name = `${kind}-${title}`
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '-')
+        .slice(0, 40)
+      const manifests = manifestsOf([...needs(name), { kind, name, spec: spec(name) }])
+      const plan = await planning.plan(manifests)
+      expect(plan.unplanned).toEqual([])
+      expect(planned(plan)).not.toEqual([])
 
-    const writes = await planning.apply(manifests)
-    expect(sent(writes)).toEqual(planned(plan))
-    expect(writes.map(({ outcome }) => outcome)).toEqual(writes.map(() => 'done'))
+      const writes = await planning.apply(manifests)
+      expect(sent(writes)).toEqual(planned(plan))
+      expect(writes.map(({ outcome }) => outcome)).toEqual(writes.map(() => 'done'))
 
-    const after = await planning.plan(manifests)
-    expect(after.unplanned).toEqual([])
-    expect(after.operations).toEqual([])
-  })
+      const after = await planning.plan(manifests)
+      expect(after.unplanned).toEqual([])
+      expect(after.operations).toEqual([])
+    },
+  )
 })
