@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   leftovers: async () => (await import('./cli/leftovers.ts')).leftoversCommand(),
   probe: async () => (await import('./cli/probe.ts')).probeCommand(),
   emulator: async () => (await import('./cli/emulator.ts')).emulatorCommand(),
+  export: async () => (await import('./cli/export.ts')).exportCommand(),
   plan: async () => (await import('./cli/plan.ts')).planCommand(),
   demo: async () => (await import('./cli/demo.ts')).demoCommand(),
 }

@@ -99,11 +99,16 @@ function isList(content: unknown): content is { readonly items: readonly unknown
   return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)
 }
 
+/** Nothing of what was read can be relied on. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+}
+
 /** @throws ManifestError if it lacks what every object of Kubernetes has. */
 function refuseMalformed({ manifest, file, line }: ManifestAt): void {
-  const { apiVersion, kind, metadata } = (manifest ?? {}) as unknown as Record<string, unknown>
-  const named = metadata as { readonly name?: unknown } | undefined
-  for (const [field, value] of Object.entries({ apiVersion, kind, 'metadata.name': named?.name })) {
+  const { apiVersion, kind, metadata } = fieldsOf(manifest)
+  const named = fieldsOf(metadata)
+  for (const [field, value] of Object.entries({ apiVersion, kind, 'metadata.name': named.name })) {
     if (typeof value !== 'string' || value === '') {
       throw new ManifestError(`${file}:${line} has no ${field}: give the manifest a text there`)
     }

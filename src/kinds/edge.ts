@@ -27,10 +27,11 @@ import {
   wantsModule,
 } from './edge/modules.ts'
 import { edgeRisks } from './edge/risks.ts'
+import { writtenEdge } from './edge/written.ts'
 import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
 import { available, plain, plainFields } from './shared/defaults.ts'
 import { isOurs } from './shared/is-ours.ts'
-import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textsOf } from './shared/remote.ts'
+import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textOf, textsOf } from './shared/remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
@@ -91,6 +92,10 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   status: {
     shown: status,
     readiness: () => available('the edge has every module that its spec names'),
+  },
+  manifest: {
+    namedAfter: ({ description, hostports }) => [textOf(description), ...textsOf(hostports)],
+    specOf: writtenEdge,
   },
   risks: edgeRisks,
   modules: {

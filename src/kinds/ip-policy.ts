@@ -12,10 +12,12 @@ import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './i
 import {
   heldRule,
   planRules,
-  ruleRisks,
   policyOf,
   ruleAction,
   ruleNonce,
+  isMadeOfParts,
+  ruleRisks,
+  writtenRule,
   type SentAction,
   sentAction,
   type WantedRule,
@@ -241,6 +243,13 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
           ? 'the policy is in place, and declares no rules'
           : 'every declared rule is in place',
       )
+    },
+  },
+  manifest: {
+    namedAfter: ({ description }) => [textOf(description)],
+    specOf: (_remote, { children: held }) => {
+      const empty = held.length === 0 ? { allowEmpty: true } : {}
+      return isMadeOfParts(held) ? { rulesSource: 'IPPolicyRules' } : { rules: held.map(writtenRule), ...empty }
     },
   },
   apiAccess: {

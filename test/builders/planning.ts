@@ -61,6 +61,11 @@ export class Planning {
     })
   }
 
+  /** Reads the account. */
+  get reader(): Pick<ClosableApiClient, 'list'> {
+    return this.#client
+  }
+
   plan(manifests: readonly ManifestAt[]): Promise<Plan> {
     return makePlan(this.#request(manifests))
   }

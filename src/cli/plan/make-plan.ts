@@ -69,7 +69,10 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const operator = operatorOver(request, scene, { client: account, writesSent: () => account.writes.length })
   await operator.run((left) => request.progress?.(`planning, ${left} resources left`))
   const guards = await guardsOf(request.kinds, account)
-  return { operations: operationsOf(request.kinds, account.writes, guards), unplanned: unplannedAmong(operator, resources) }
+  return {
+    operations: operationsOf(request.kinds, account.writes, guards),
+    unplanned: unplannedAmong(operator, resources),
+  }
 }
 
 /** Applies the manifests to a cluster in memory. Reads the account. */

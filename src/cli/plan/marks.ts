@@ -21,7 +21,11 @@ export function marksOf(kinds: KindsRegistry, write: PlannedWrite, guards: Reado
   const descriptor = kinds.managedKind(write.origin.resource.kind)
   // What the plan itself makes, and may delete again, protects and opens nothing that is there now.
   if (descriptor === undefined || isPlaceholder(write.before?.id)) return []
-  return [...lifeMarks(write), ...riskMarks(kinds, descriptor, write), ...lockoutMarks(kinds, descriptor, write, guards)]
+  return [
+    ...lifeMarks(write),
+    ...riskMarks(kinds, descriptor, write),
+    ...lockoutMarks(kinds, descriptor, write, guards),
+  ]
 }
 
 function lifeMarks({ method, origin }: PlannedWrite): readonly Mark[] {
@@ -52,7 +56,12 @@ function lockoutMarks(
       return []
     case 'restricts':
       return after !== undefined && apiAccess.object(after)
-        ? [{ type: 'lockout', text: 'it decides who may call the API: check that it lets in who calls from here, and Culvert' }]
+        ? [
+            {
+              type: 'lockout',
+              text: 'it decides who may call the API: check that it lets in who calls from here, and Culvert',
+            },
+          ]
         : []
     case 'owns-keys':
       return method === 'update' && apiAccess.silences(body)
@@ -83,14 +92,19 @@ function wholeIn({ managed }: KindsRegistry, { collection, before, after }: Plan
 export async function guardsOf(kinds: KindsRegistry, account: DryAccount): Promise<ReadonlySet<string>> {
   const restricting = kinds.managed.filter(({ apiAccess }) => apiAccess?.type === 'restricts')
   const admitting = kinds.managed.filter(({ apiAccess }) => apiAccess?.type === 'admits')
-  if (!account.writes.some(({ origin }) => admitting.some(({ definition }) => definition.kind === origin.resource.kind))) {
+  if (
+    !account.writes.some(({ origin }) => admitting.some(({ definition }) => definition.kind === origin.resource.kind))
+  ) {
     return new Set()
   }
   const found = await Promise.all(restricting.map((descriptor) => guardsIn(descriptor, account)))
   return new Set(found.flat())
 }
 
-async function guardsIn({ apiAccess, identity, references }: ManagedDescriptor, account: DryAccount): Promise<string[]> {
+async function guardsIn(
+  { apiAccess, identity, references }: ManagedDescriptor,
+  account: DryAccount,
+): Promise<string[]> {
   const lists = await Promise.all(identity.collections.map((collection) => account.objects(collection)))
   const objects: readonly RemoteObject[] = lists.flatMap((list) => [...list.values()])
   const enforced = objects.filter((object) => apiAccess?.type === 'restricts' && apiAccess.object(object))

@@ -28,7 +28,11 @@ export function planJson({ operations, unplanned }: Plan): unknown {
 function changeJson({ path, old, new: next, isSecret }: FieldChange): unknown {
   const shown = { path: withoutPlaceholders(path) }
   if (isSecret) return { ...shown, secret: true }
-  return { ...shown, ...(old === undefined ? {} : { old: valueJson(old) }), ...(next === undefined ? {} : { new: valueJson(next) }) }
+  return {
+    ...shown,
+    ...(old === undefined ? {} : { old: valueJson(old) }),
+    ...(next === undefined ? {} : { new: valueJson(next) }),
+  }
 }
 
 function valueJson(value: unknown): unknown {

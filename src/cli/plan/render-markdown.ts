@@ -21,7 +21,9 @@ export function planMarkdown(plan: Plan): string {
 }
 
 function rowOf(operation: Plan['operations'][number], index: number): string {
-  const changes = operation.changes.map((change) => `\`${changeText(change).replaceAll('`', "'").replaceAll('|', '\\|')}\``)
+  const changes = operation.changes.map(
+    (change) => `\`${changeText(change).replaceAll('`', "'").replaceAll('|', '\\|')}\``,
+  )
   const action = `${operation.marks.length > 0 ? '⚠ ' : ''}${operation.action} \`${objectText(operation)}\``
   return `| ${index + 1} | ${action} | \`${resourceText(operation)}\` | ${changes.join('<br>')} |`
 }

@@ -191,8 +191,7 @@ export async function rememberObjects(
     const { cr: held, secret } = remembered(descriptor, cr, objects, { account: name, installation })
     if (held === cr) continue
     cluster.put(type, held)
-    const { metadata } = secret ?? {}
-    if (secret !== undefined && metadata !== undefined) cluster.put(secretType, secret)
+    if (secret !== undefined) cluster.put(secretType, secret)
   }
   return installation
 }

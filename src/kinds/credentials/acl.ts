@@ -77,6 +77,12 @@ export function wantedACL(rules: readonly string[] | undefined, exists: boolean)
   return rules === undefined && !exists ? undefined : [...new Set(rules ?? ['*'])]
 }
 
+/** The rules of an object as a spec has them; undefined if it permits everything. */
+export function writtenACL(value: unknown): readonly string[] | undefined {
+  const rules = [...new Set(textsOf(value))]
+  return comparableACL(rules).length === 0 ? undefined : rules
+}
+
 /** More may be bound with a credential when it gets rules, or loses all of them (ACL rules 1 and 6). */
 export const aclRisks: JudgeRisks = ({ before, after }) => {
   if (before === undefined || after === undefined) return []

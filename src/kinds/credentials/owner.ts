@@ -72,6 +72,14 @@ function refTo({ botUserRef, id }: NonNullable<Owned['owner']>): Ref {
   return botUserRef ?? { ...(id === undefined ? {} : { id }) }
 }
 
+/** The owner of an object as a spec has it; undefined where the API does not show it. */
+export function writtenOwner(remote: RemoteObject, ref: (kind: string, id: string) => Ref): Owned['owner'] {
+  const id = ownerOf(remote)
+  if (id === undefined) return undefined
+  const { name } = ref(KIND, id)
+  return name === undefined ? { id } : { botUserRef: { name } }
+}
+
 /** Id of the owner that an object has. */
 export function ownerOf({ owner_id }: RemoteObject): string | undefined {
   return wholeText(owner_id, 255)

@@ -3,10 +3,10 @@ import type { Static } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { ChildOperation } from '../../managed/descriptor/children.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
-import { keptText, MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'
+import { keptText, MARK_KEY, markedKind, type OwnMetadata, ownKeys, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
-import { compareTexts, refId, textOf } from '../shared/remote.ts'
+import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
 
 /** `action` of a spec. `change` describes the effect of changing it. */
@@ -66,6 +66,23 @@ export const ruleRisks: JudgeRisks = ({ before, after }) => {
   const removed = before !== undefined && after === undefined && heldRule(before).action === 'deny'
   if (added) return [{ type: 'opened', text: `the policy lets in ${heldRule(after).cidr}` }]
   return removed ? [{ type: 'opened', text: `the policy no longer refuses ${heldRule(before).cidr}` }] : []
+}
+
+/** Range and action of a rule, as a spec has them. */
+export function writtenRange(object: RemoteObject): { readonly cidr: string; readonly action: RuleAction } {
+  const { cidr, action } = heldRule(object)
+  return { cidr, action: action === 'deny' ? 'Deny' : 'Allow' }
+}
+
+/** A rule as the spec of its policy has it. Metadata that is not Culvert's stays, as the spec says nothing of it. */
+export function writtenRule(object: RemoteObject): Fields {
+  const own = ownKeys(textOf(object.metadata) ?? '')
+  return given({ ...writtenRange(object), description: textOf(object.description), metadata: own })
+}
+
+/** Whether resources of their own declare the rules, as the marks of some say. */
+export function isMadeOfParts(rules: readonly RemoteObject[]): boolean {
+  return rules.some(({ metadata }) => markedKind(textOf(metadata) ?? '') === 'IPPolicyRule')
 }
 
 /** Id of the policy that a rule belongs to. */

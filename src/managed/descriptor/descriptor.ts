@@ -11,6 +11,7 @@ import type { Desired } from './desired.ts'
 import type { Fields } from './fields.ts'
 import type { Identity } from './identity.ts'
 import type { Inputs } from './inputs.ts'
+import type { ManifestWriter } from './manifest.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { Modules } from './modules.ts'
 import type { DerivedOutput, OneTimeOutput } from './output.ts'
@@ -58,6 +59,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   problems(spec: Spec): readonly string[]
   readonly fields: APIFields<Spec>
   readonly status: Reported<Spec>
+  readonly manifest: ManifestWriter
   /** Parts of the object that others may set too. */
   readonly modules?: Modules<Spec>
   /** For kinds with certificates. */

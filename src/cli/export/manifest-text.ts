@@ -1,0 +1,17 @@
+import { Document, stringify } from 'yaml'
+import type { Exported, ExportResult } from './export-account.ts'
+
+/** The manifests as one stream of YAML documents, with what is to be known of each above it. */
+export function manifestText({ manifests }: Pick<ExportResult, 'manifests'>): string {
+  return manifests.map(documentText).join('---\n')
+}
+
+function documentText({ manifest, note }: Exported): string {
+  if (note === undefined) return stringify(manifest, FORM)
+  const document = new Document(manifest)
+  document.commentBefore = ` ${note}`
+  return document.toString(FORM)
+}
+
+/** Texts stay on one line, so that they are the same when they are read again. */
+const FORM = { lineWidth: 0, aliasDuplicateObjects: false } as const
