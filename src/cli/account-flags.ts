@@ -44,7 +44,7 @@ export function accountFromFlags(
   if (baseURL === undefined && flags.apiKey === undefined) return undefined
   if (baseURL === undefined) throw new AccountFlagsError('an API key is given without an address: add --base-url')
   if (apiKey === undefined) throw new AccountFlagsError('an address is given without an API key: set CULVERT_API_KEY')
-  const checked = checkBaseURL(baseURL, { allowedHosts: [hostIn(baseURL)], allowHTTP: true })
+  const checked = checkBaseURL(baseURL, { allowedHosts: [hostOf(baseURL)], allowHTTP: true })
   if (!checked.ok) throw new AccountFlagsError(checked.message.replace(/^baseURL/, '--base-url'))
   return {
     baseURL: checked.url,
@@ -57,7 +57,7 @@ export function accountFromFlags(
 }
 
 /** The person who runs a command decides which host it calls: the one in the address. */
-function hostIn(baseURL: string): string {
+export function hostOf(baseURL: string): string {
   return URL.canParse(baseURL) ? new URL(baseURL).host : ''
 }
 

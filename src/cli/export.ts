@@ -38,7 +38,9 @@ export function exportCommand(): Command {
     .option('--id <id>', 'only the object with this id (repeatable)', collect, [])
     .option('-n, --namespace <name>', 'namespace of the resources', 'default')
     .addOption(
-      new Option('--account-ref <account>', 'account that the resources name, such as ClusterAccount/shared').argParser(accountRef),
+      new Option('--account-ref <account>', 'account that the resources name, such as ClusterAccount/shared').argParser(
+        accountRef,
+      ),
     )
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
@@ -76,7 +78,8 @@ export async function runExport(flags: Flags, environment: Environment, streams:
       })
       progress.end()
       streams.output.write(manifestText(result))
-      for (const { collection, id, why } of result.leftOut) streams.errors.write(`left out ${collection}/${id}: ${why}\n`)
+      for (const { collection, id, why } of result.leftOut)
+        streams.errors.write(`left out ${collection}/${id}: ${why}\n`)
       return 0
     } finally {
       await reader.close()

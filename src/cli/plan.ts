@@ -2,9 +2,14 @@ import { Command, Option } from 'commander'
 import { ApiError } from '../api/errors.ts'
 import { type Environment, readEnvironment } from '../config.ts'
 import { kinds } from '../kinds/index.ts'
+import { createKubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
+import { loadKubeConnection } from '../kube/load-config.ts'
+import type { SessionConfig } from '../managed/accounts/session.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
+import { systemClock } from '../util/clock.ts'
 import { createLogger } from '../util/logger.ts'
+import { systemRandom } from '../util/random.ts'
 import {
   type AccountFlags,
   AccountFlagsError,
@@ -14,17 +19,27 @@ import {
 } from './account-flags.ts'
 import { collect } from './flags.ts'
 import { type ManifestAt, ManifestError, parseManifestsAt, readManifestsAt } from './manifests.ts'
-import { makePlan, type Plan } from './plan/make-plan.ts'
+import { buildKustomization } from './plan/kustomize.ts'
+import { accountNamed, configOf, type LiveCluster, readCluster } from './plan/live-cluster.ts'
+import { makePlan, OPERATOR_NAMESPACE, type Plan } from './plan/make-plan.ts'
 import { planJson } from './plan/render-json.ts'
 import { planMarkdown } from './plan/render-markdown.ts'
 import { paintFor, planText } from './plan/render-text.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
 
+const registry = new KindsRegistry(kinds)
+
 interface Flags extends AccountFlags {
   readonly filename: readonly string[]
   readonly namespace: string
   readonly installation?: string
+  readonly kustomize?: string
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly account?: string
+  readonly operatorNamespace: string
+  readonly prune: boolean
   readonly output: 'text' | 'json' | 'markdown'
 }
 
@@ -43,6 +58,12 @@ export function planCommand(): Command {
   const command = new Command('plan')
     .description('Show what applying these manifests would do to the account, request by request. Changes nothing.')
     .option('-f, --filename <path>', 'file or folder with manifests, or - for standard input (repeatable)', collect, [])
+    .option('-k, --kustomize <folder>', 'folder to build with kubectl kustomize')
+    .option('--kubeconfig <file>', 'plan for this cluster: references lead to what is there too (default: no cluster)')
+    .option('--context <name>', 'plan for the cluster of this context of the kubeconfig')
+    .option('--account <name>', 'the account of the cluster to plan for, such as ClusterAccount/shared')
+    .option('--prune', 'delete what the cluster has in the namespaces of the manifests, and these lack', false)
+    .option('--operator-namespace <name>', 'namespace of the operator', OPERATOR_NAMESPACE)
     .option('-n, --namespace <name>', 'namespace of manifests that name none', 'default')
     .option(
       '--installation <id>',
@@ -71,23 +92,26 @@ Examples:
 export async function runPlan(flags: Flags, environment: Environment, streams: Streams): Promise<number> {
   const progress = showProgress(streams.errors)
   try {
-    const config = accountFromFlags(flags, environment)
-    if (config === undefined) throw new AccountFlagsError('no account is given: set --base-url and CULVERT_API_KEY')
-    const manifests = await readAll(flags.filename, streams.input)
-    const reader = readingClient(config, environment)
+    const manifests = await readAll(flags, streams.input)
+    const source = await sourceOf(flags, environment, progress.tell)
+    const reader = readingClient(source.config, environment)
     try {
       const plan = await makePlan({
-        kinds: new KindsRegistry(kinds),
+        ...source,
+        kinds: registry,
         manifests,
         namespace: flags.namespace,
+        account: flags.account,
+        prune: flags.prune,
+        operatorNamespace: flags.operatorNamespace,
         installation: flags.installation,
-        config,
         reader,
         logger: createLogger('silent'),
         progress: progress.tell,
       })
       progress.end()
       streams.output.write(rendered(plan, flags.output, streams.output))
+      for (const line of remarks(plan)) streams.errors.write(`${line}\n`)
       return exitOf(plan)
     } finally {
       await reader.close()
@@ -100,14 +124,56 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
   }
 }
 
-async function readAll(paths: readonly string[], input: Streams['input']): Promise<readonly ManifestAt[]> {
-  if (paths.length === 0) throw new ManifestError('no manifests are given: name a file or folder with -f')
-  const found: ManifestAt[] = []
-  for (const path of paths) {
-    found.push(
-      ...(path === '-' ? parseManifestsAt(await textOf(input), 'standard input') : await readManifestsAt(path)),
-    )
+/** What the plan is made for. */
+interface Source {
+  readonly config: SessionConfig
+  readonly live: LiveCluster | undefined
+}
+
+/** The account that flags or environment name, or else that of the cluster. */
+async function sourceOf(flags: Flags, environment: Environment, progress: (text: string) => void): Promise<Source> {
+  const { kubeconfig, context, account, prune, namespace, operatorNamespace } = flags
+  const config = accountFromFlags(flags, environment)
+  if (kubeconfig === undefined && context === undefined && (config !== undefined || account === undefined)) {
+    if (prune) throw new PlanError('--prune compares with a cluster: name it with --kubeconfig or --context')
+    if (config === undefined) {
+      throw new AccountFlagsError('no account is given: set --base-url and CULVERT_API_KEY, or --account for one of the cluster')
+    }
+    return { config, live: undefined }
   }
+  const kube = createKubeClient({
+    connection: loadKubeConnection({ kubeconfig, context }),
+    clock: systemClock,
+    random: systemRandom,
+  })
+  progress('reading the cluster')
+  const live = await readCluster({ kube, kinds: registry, operatorNamespace })
+  const named = (): Promise<SessionConfig> => {
+    return configOf({ kube, operatorNamespace }, accountNamed(live.accounts, account ?? 'default', namespace))
+  }
+  return { config: config ?? (await named()), live }
+}
+
+/** What is to be known about a plan beside it. */
+function remarks({ elsewhere, isUnsalted }: Plan): readonly string[] {
+  return [
+    ...(elsewhere.length === 0 ? [] : [`${elsewhere.length} resources are in other accounts: plan for those with --account`]),
+    ...(isUnsalted ? ['the operator\'s salt could not be read: secrets of edited resources are shown as changed'] : []),
+  ]
+}
+
+async function readAll(
+  { filename, kustomize }: Pick<Flags, 'filename' | 'kustomize'>,
+  input: Streams['input'],
+): Promise<readonly ManifestAt[]> {
+  if (filename.length === 0 && kustomize === undefined) {
+    throw new ManifestError('no manifests are given: name a file or folder with -f, or a kustomization with -k')
+  }
+  const found: ManifestAt[] = []
+  for (const path of filename) {
+    found.push(...(path === '-' ? parseManifestsAt(await textOf(input), 'standard input') : await readManifestsAt(path)))
+  }
+  if (kustomize !== undefined) found.push(...parseManifestsAt(await buildKustomization(kustomize), kustomize))
   return found
 }
 

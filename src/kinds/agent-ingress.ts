@@ -16,7 +16,12 @@ import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
 import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
 import { type CertificateState, certificateProgress } from './certificates/progress.ts'
 import { certificateReady, managedReadiness } from './certificates/readiness.ts'
-import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate, writtenCertificate } from './certificates/spec.ts'
+import {
+  heldCertificatePolicy,
+  sentCertificatePolicy,
+  setByCertificate,
+  writtenCertificate,
+} from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { inCollection, plain, plainFields } from './shared/defaults.ts'
 import { cut, given, namesOf, sorted, textOf, textsOf } from './shared/remote.ts'

@@ -156,7 +156,9 @@ function writtenBackend(remote: RemoteObject, { collection, ref }: ManifestView)
 /** Without absent members and empty maps. */
 function withoutEmpty(fields: Fields): Fields {
   return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && Object.keys(objectOf(value) ?? { a: 1 }).length > 0),
+    Object.entries(fields).filter(
+      ([, value]) => value !== undefined && Object.keys(objectOf(value) ?? { a: 1 }).length > 0,
+    ),
   )
 }
 

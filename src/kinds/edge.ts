@@ -27,8 +27,8 @@ import {
   wantsModule,
 } from './edge/modules.ts'
 import { edgeRisks } from './edge/risks.ts'
-import { writtenEdge } from './edge/written.ts'
 import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
+import { writtenEdge } from './edge/written.ts'
 import { available, plain, plainFields } from './shared/defaults.ts'
 import { isOurs } from './shared/is-ours.ts'
 import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textOf, textsOf } from './shared/remote.ts'

@@ -115,7 +115,10 @@ export const eventSubscription: ManagedDescriptor<EventSubscriptionSpec> = {
     comparable,
   },
   manifest: {
-    namedAfter: ({ description, sources }) => [textOf(description), ...listOf(sources).map((each) => textOf(objectOf(each)?.type))],
+    namedAfter: ({ description, sources }) => [
+      textOf(description),
+      ...listOf(sources).map((each) => textOf(objectOf(each)?.type)),
+    ],
     specOf: ({ sources, destinations }, { ref }) => ({
       sources: listOf(sources).map((source) => ({ type: textOf(objectOf(source)?.type) })),
       destinationRefs: refIds(destinations).map((id) => ref('EventDestination', id)),

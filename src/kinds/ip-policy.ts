@@ -11,16 +11,16 @@ import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
 import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy/parts.ts'
 import {
   heldRule,
+  isMadeOfParts,
   planRules,
   policyOf,
   ruleAction,
   ruleNonce,
-  isMadeOfParts,
   ruleRisks,
-  writtenRule,
   type SentAction,
   sentAction,
   type WantedRule,
+  writtenRule,
 } from './ip-policy/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn, specRule } from './shared/api-access.ts'
 import { managedColumns } from './shared/columns.ts'

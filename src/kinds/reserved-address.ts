@@ -8,7 +8,12 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
 import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
-import { endpointConfigurationRef, foreignIdsOf, wantedConfiguration, writtenConfiguration } from './shared/endpoint-configuration.ts'
+import {
+  endpointConfigurationRef,
+  foreignIdsOf,
+  wantedConfiguration,
+  writtenConfiguration,
+} from './shared/endpoint-configuration.ts'
 import { managedKind } from './shared/names.ts'
 import { region } from './shared/region.ts'
 import { given, namesOf, refId, textOf, wholeText } from './shared/remote.ts'

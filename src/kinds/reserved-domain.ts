@@ -18,7 +18,12 @@ import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-
 import { type CertificateState, certificateProgress } from './certificates/progress.ts'
 import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
-import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate, writtenCertificate } from './certificates/spec.ts'
+import {
+  heldCertificatePolicy,
+  sentCertificatePolicy,
+  setByCertificate,
+  writtenCertificate,
+} from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
 import { foreignIdsOf, wantedConfiguration, writtenConfiguration } from './shared/endpoint-configuration.ts'

@@ -4,7 +4,16 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, aclRisks, aclStatus, comparableACL, shownACL, wantedACL, writtenACL } from './credentials/acl.ts'
+import {
+  acl,
+  aclClaims,
+  aclRisks,
+  aclStatus,
+  comparableACL,
+  shownACL,
+  wantedACL,
+  writtenACL,
+} from './credentials/acl.ts'
 import {
   ownerKind,
   ownerOf,

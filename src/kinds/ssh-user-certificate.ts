@@ -173,7 +173,7 @@ function sentOptions({ forceCommand, sourceAddresses = [] }: SSHUserCertificateS
 }
 
 /** Options as a spec has them; undefined if there are none. */
-function writtenOptions(options: Readonly<Record<string, string>>) {
+function writtenOptions(options: Readonly<Partial<Record<string, string>>>) {
   const addresses = options[SOURCE]?.split(',').map((address) => normaliseCIDR(address.trim()))
   const written = given({ forceCommand: options['force-command'], sourceAddresses: addresses })
   return Object.keys(written).length === 0 ? undefined : written

@@ -10,7 +10,16 @@ import {
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, aclRisks, aclStatus, comparableACL, shownACL, wantedACL, writtenACL } from './credentials/acl.ts'
+import {
+  acl,
+  aclClaims,
+  aclRisks,
+  aclStatus,
+  comparableACL,
+  shownACL,
+  wantedACL,
+  writtenACL,
+} from './credentials/acl.ts'
 import { outputProblems } from './credentials/output-place.ts'
 import {
   ownerKind,

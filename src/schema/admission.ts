@@ -30,7 +30,9 @@ export class SpecAdmission {
     // Rules are only evaluated on a value of the right shape.
     const values = shape.ok ? brokenRules(node, filled, 'spec', old).map(named) : shape.errors
     const problems = [...unknownFields(node, spec, 'spec'), ...values]
-    return problems.length > 0 ? { ok: false, problems } : { ok: true, spec: filled as Readonly<Record<string, unknown>> }
+    return problems.length > 0
+      ? { ok: false, problems }
+      : { ok: true, spec: filled as Readonly<Record<string, unknown>> }
   }
 
   #of(definition: KindDefinition) {

@@ -59,7 +59,11 @@ const ABOUT_CHANGE = /\boldSelf\b/
 type Child = readonly [node: SchemaNode, value: unknown, name: string, old: unknown]
 
 /** Items of lists have no former value: only names tell which was which. */
-function childrenOf({ items, additionalProperties, properties = {} }: SchemaNode, value: unknown, old: unknown): Child[] {
+function childrenOf(
+  { items, additionalProperties, properties = {} }: SchemaNode,
+  value: unknown,
+  old: unknown,
+): Child[] {
   if (Array.isArray(value)) {
     return items === undefined ? [] : value.map((item, index) => [items, item, `[${index}]`, undefined])
   }
@@ -103,6 +107,8 @@ function canonicalCIDR(text: string): string | undefined {
 }
 
 function masked(text: string): string {
-  const network = text.includes(':') ? ipaddr.IPv6.networkAddressFromCIDR(text) : ipaddr.IPv4.networkAddressFromCIDR(text)
+  const network = text.includes(':')
+    ? ipaddr.IPv6.networkAddressFromCIDR(text)
+    : ipaddr.IPv4.networkAddressFromCIDR(text)
   return canonicalCIDR(`${network.toString()}/${text.slice(text.indexOf('/') + 1)}`) ?? text
 }

@@ -1,5 +1,5 @@
-import type { ApiClient, Collection, RemoteObject } from '../../api/types.ts'
 import { ApiError } from '../../api/errors.ts'
+import type { ApiClient, Collection, RemoteObject } from '../../api/types.ts'
 import type { Ref } from '../../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
@@ -74,7 +74,10 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
     const written = write(request, subject, index, account)
     const admitted = admission.admit(subject.descriptor.definition, written.manifest.spec)
     if (admitted.ok) manifests.push(written)
-    else leftOut.push(leave(subject, `no spec can describe it: ${admitted.problems.map(({ message }) => message).join('; ')}`))
+    else
+      leftOut.push(
+        leave(subject, `no spec can describe it: ${admitted.problems.map(({ message }) => message).join('; ')}`),
+      )
   }
   return { manifests, leftOut }
 }
@@ -88,7 +91,9 @@ class ReadAccount {
   constructor({ managed }: KindsRegistry, lists: ReadonlyMap<string, readonly RemoteObject[]>) {
     this.#lists = lists
     this.#parentOf = new Map(
-      managed.flatMap(({ children }) => (children === undefined ? [] : [[children.collection.path, children.parentId]])),
+      managed.flatMap(({ children }) =>
+        children === undefined ? [] : [[children.collection.path, children.parentId]],
+      ),
     )
   }
 
@@ -201,7 +206,11 @@ class ExportIndex {
     return found?.namespace === from ? found.name : undefined
   }
 
-  #note({ definition: { kind }, identity }: ManagedDescriptor, object: RemoteObject, at: { readonly namespace: string; readonly name: string }): void {
+  #note(
+    { definition: { kind }, identity }: ManagedDescriptor,
+    object: RemoteObject,
+    at: { readonly namespace: string; readonly name: string },
+  ): void {
     this.#names.set(`${kind} ${object.id}`, at)
     for (const value of identity.valuesOf?.(object) ?? []) this.#values.set(`${kind} ${value}`, at)
   }
@@ -228,7 +237,10 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
     ...textsOf(subject),
     ...descriptor.manifest.specOf(object, view),
   }
-  return { manifest: { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name, namespace }, spec: pruned(spec) }, note }
+  return {
+    manifest: { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name, namespace }, spec: pruned(spec) },
+    note,
+  }
 }
 
 /** Description and metadata, to the byte; of metadata with a mark, the keys beside it. */

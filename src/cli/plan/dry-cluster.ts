@@ -33,7 +33,7 @@ export interface DryClusterOptions {
   /**
    * Reads an object that is not in memory: a Secret or ConfigMap of the real cluster. Absent: there is nothing else.
    */
-  readonly readThrough?: (type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>
+  readonly readThrough?: ((type: ResourceType, key: ObjectKey) => Promise<KubeObject | undefined>) | undefined
 }
 
 /**

@@ -29,6 +29,8 @@ export interface DryOperatorOptions {
   /** How many writes the account has been sent. */
   readonly writesSent: () => number
   readonly config: SessionConfig
+  /** Whether the plan is for that account; the resources of others are left alone. */
+  readonly isPlanned: (account: AccountKey) => boolean
   /** The marker's installation. */
   readonly installation: string
   readonly operatorNamespace: string
@@ -190,7 +192,7 @@ export class DryOperator {
     const cr = this.#store.get(name)
     const key = cr && this.accountOf(cr)
     if (key === undefined || this.#registry.get(key) !== undefined) return
-    if (this.#store.account(key) === undefined) return
+    if (this.#store.account(key) === undefined || !this.#options.isPlanned(key)) return
     const { account, clock, config, fingerprints, kinds } = this.#options
     const session = new LiveSession({
       key,

@@ -1,4 +1,5 @@
 import type { ClosableApiClient } from '../../api/client.ts'
+import type { AccountKey } from '../../managed/accounts/account-resource.ts'
 import type { SessionConfig } from '../../managed/accounts/session.ts'
 import type { CustomResource, ResourceName } from '../../managed/cr.ts'
 import { Fingerprints } from '../../managed/inputs/fingerprints.ts'
@@ -12,6 +13,8 @@ import { DryAccount } from './dry-account.ts'
 import { DryClock } from './dry-clock.ts'
 import { DryCluster } from './dry-cluster.ts'
 import { DryOperator } from './dry-operator.ts'
+import type { LiveCluster } from './live-cluster.ts'
+import { accountFilter, formerSpec, installationOfCluster, pruneMissing, putLive } from './live-scene.ts'
 import { guardsOf } from './marks.ts'
 import { operationsOf, type PlanOperation } from './operations.ts'
 import {
@@ -30,6 +33,13 @@ export interface PlanRequest {
   readonly namespace: string
   readonly config: SessionConfig
   readonly reader: AccountReader
+  /** The cluster to which the manifests would be applied. Absent: what it would know is told from the account. */
+  readonly live?: LiveCluster | undefined
+  /** Only resources of the account with that name; `Account/NAME` or `ClusterAccount/NAME`. Default: of every account. */
+  readonly account?: string | undefined
+  /** Whether resources that the cluster has in the namespaces of the manifests, and these lack, are deleted. */
+  readonly prune?: boolean
+  readonly operatorNamespace?: string
   /** Id of the installation that will apply the manifests. Default: the one whose marks the objects carry. */
   readonly installation?: string | undefined
   readonly logger: Logger
@@ -37,6 +47,9 @@ export interface PlanRequest {
   readonly random?: Random
   readonly progress?: (text: string) => void
 }
+
+/** Where the chart installs the operator. */
+export const OPERATOR_NAMESPACE = 'culvert-system'
 
 /** A resource whose spec would not be carried out, or not yet. */
 export interface Unplanned {
@@ -51,6 +64,10 @@ export interface Unplanned {
 export interface Plan {
   readonly operations: readonly PlanOperation[]
   readonly unplanned: readonly Unplanned[]
+  /** Resources of accounts for which the plan is not made. */
+  readonly elsewhere: readonly ResourceName[]
+  /** Changes of secrets cannot be told from others: the operator's salt could not be read. */
+  readonly isUnsalted: boolean
 }
 
 /** A cluster in memory as it is once the manifests are applied, and before the operator has seen them. */
@@ -60,40 +77,57 @@ export interface PreparedScene {
   readonly clock: DryClock
   readonly installation: string
   readonly resources: readonly PlannedResource[]
+  /** Resources to reconcile: those of the manifests, and those that are deleted. */
+  readonly names: readonly ResourceName[]
+  readonly isPlanned: (account: AccountKey) => boolean
 }
 
-/** Plans without a cluster: whatever it would know is told from the manifests and from the account. */
+/** Plans what the operator would do once the manifests are applied. Writes nothing anywhere. */
 export async function makePlan(request: PlanRequest): Promise<Plan> {
   const scene = await prepareScene(request)
-  const { account, resources } = scene
+  const { account } = scene
   const operator = operatorOver(request, scene, { client: account, writesSent: () => account.writes.length })
   await operator.run((left) => request.progress?.(`planning, ${left} resources left`))
   const guards = await guardsOf(request.kinds, account)
   return {
     operations: operationsOf(request.kinds, account.writes, guards),
-    unplanned: unplannedAmong(operator, resources),
+    unplanned: unplannedAmong(operator, scene),
+    elsewhere: scene.resources.flatMap(({ name }) => (isElsewhere(operator, scene, name) ? [name] : [])),
+    isUnsalted: request.live !== undefined && request.live.fingerprints === undefined,
   }
 }
 
 /** Applies the manifests to a cluster in memory. Reads the account. */
 export async function prepareScene(request: PlanRequest): Promise<PreparedScene> {
-  const { kinds, namespace, config, reader, logger, progress } = request
-  const manifests = checkManifests(kinds, request.manifests)
+  const { kinds, namespace, reader, logger, progress, live } = request
   const clock = new DryClock(request.clock ?? systemClock)
-  const cluster = new DryCluster({ kinds, logger, now: () => clock.now() })
+  const cluster = new DryCluster({ kinds, logger, now: () => clock.now(), readThrough: live?.readThrough })
+  if (live !== undefined) putLive(kinds, cluster, live)
+  const manifests = checkManifests(kinds, request.manifests, (manifest) => formerSpec(kinds, cluster, manifest, namespace))
   const account = new DryAccount(reader, clock)
   const resources = plannedResources(kinds, manifests, namespace)
   putManifests(kinds, cluster, manifests, namespace)
-  completeScene(kinds, cluster, resources, config.baseURL)
   progress?.('reading the account')
-  const installation = await rememberObjects(kinds, cluster, account, resources, request.installation)
-  return { cluster, account, clock, installation, resources }
+  const installation = await settleScene(request, { cluster, account, resources })
+  const isPlanned = accountFilter(kinds, cluster, resources, request.account)
+  const pruned = request.prune === true ? pruneMissing(kinds, cluster, { resources, isPlanned }) : []
+  return { cluster, account, clock, installation, resources, isPlanned, names: [...resources.map(({ name }) => name), ...pruned] }
+}
+
+/** Adds whatever the manifests do not say. @returns the installation whose marks count */
+async function settleScene(
+  { kinds, config, live, installation }: PlanRequest,
+  { cluster, account, resources }: Pick<PreparedScene, 'cluster' | 'account' | 'resources'>,
+): Promise<string> {
+  if (live !== undefined) return installation ?? (await installationOfCluster(kinds, account, live))
+  completeScene(kinds, cluster, resources, config.baseURL)
+  return await rememberObjects(kinds, cluster, account, resources, installation)
 }
 
 /** An operator that has the resources of the scene to reconcile, and calls the account through `client`. */
 export function operatorOver(
-  { kinds, config, logger, random }: PlanRequest,
-  { cluster, clock, installation, resources }: PreparedScene,
+  { kinds, config, live, logger, random, operatorNamespace = OPERATOR_NAMESPACE }: PlanRequest,
+  { cluster, clock, installation, isPlanned, names }: PreparedScene,
   account: { readonly client: ClosableApiClient; readonly writesSent: () => number },
 ): DryOperator {
   const operator = new DryOperator({
@@ -103,23 +137,31 @@ export function operatorOver(
     writesSent: account.writesSent,
     config,
     installation,
-    operatorNamespace: 'culvert-system',
-    fingerprints: new Fingerprints(Buffer.alloc(32)),
+    isPlanned,
+    operatorNamespace,
+    // Nothing was fingerprinted with a salt of zeros: what was sent before counts as unknown.
+    fingerprints: live?.fingerprints ?? new Fingerprints(Buffer.alloc(32)),
     clock,
     random: random ?? systemRandom,
     logger,
   })
-  for (const { name } of resources) operator.enqueue(name)
+  for (const name of names) operator.enqueue(name)
   return operator
 }
 
-function unplannedAmong(operator: DryOperator, resources: readonly PlannedResource[]): readonly Unplanned[] {
-  return resources.flatMap(({ name }) => {
+function unplannedAmong(operator: DryOperator, scene: PreparedScene): readonly Unplanned[] {
+  return scene.names.flatMap((name) => {
     const ended = operator.ended(name)
-    if (ended?.lacks === undefined) return []
+    if (ended?.lacks === undefined || isElsewhere(operator, scene, name)) return []
     const { reason, message } = ended.lacks
     return [{ resource: name, reason, message, isWaiting: !isStalled(ended.cr) }]
   })
+}
+
+function isElsewhere(operator: DryOperator, { isPlanned }: PreparedScene, name: ResourceName): boolean {
+  const ended = operator.ended(name)
+  const account = ended && operator.accountOf(ended.cr)
+  return account !== undefined && !isPlanned(account)
 }
 
 function isStalled({ status }: CustomResource): boolean {

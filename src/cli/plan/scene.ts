@@ -183,7 +183,7 @@ export async function rememberObjects(
   )
   const installation = asked ?? installationOf(found)
   const types = typesByKind(kinds)
-  const context = { kinds, resources: storeOf(cluster, kinds) }
+  const context = choicesIn(cluster, kinds)
   for (const { cr, descriptor, objects } of found) {
     const name = accountOf(context, cr)
     const type = types.get(cr.kind)
@@ -222,9 +222,9 @@ function find(cluster: DryCluster, kinds: KindsRegistry, name: ResourceName): Cu
   return type && cluster.known(type, name)
 }
 
-/** As much of the watches as the choice of an account needs. */
-function storeOf(cluster: DryCluster, kinds: KindsRegistry) {
-  return {
+/** From what the operator chooses the account of a resource. */
+export function choicesIn(cluster: DryCluster, kinds: KindsRegistry) {
+  const resources = {
     get: (name: ResourceName) => find(cluster, kinds, name),
     namespace: (name: string) => cluster.known<KubeObject>(namespaceType, { name }),
     hasAccount: ({ kind, name }: AccountName, namespace: string) => {
@@ -232,6 +232,7 @@ function storeOf(cluster: DryCluster, kinds: KindsRegistry) {
       return cluster.known<KubeObject>(kinds.accountType(kind), key) !== undefined
     },
   }
+  return { kinds, resources }
 }
 
 /** What reads the account of a plan. */

@@ -18,7 +18,9 @@ export function writtenEdge(edge: RemoteObject, view: ManifestView): Fields {
   return given({
     protocol: view.collection.path === collections.tlsEdges.path ? 'TLS' : 'TCP',
     hostports: hostports.length === 0 ? undefined : hostports,
-    backend: module('backend', ({ backend }) => (refId(backend) === undefined ? {} : { ...ref('Backend', refId(backend) ?? '') })),
+    backend: module('backend', ({ backend }) =>
+      refId(backend) === undefined ? {} : { ...ref('Backend', refId(backend) ?? '') },
+    ),
     ipRestriction: module('ip_restriction', ({ ip_policies }) => ({
       ipPolicyRefs: refsTo('IPPolicy', refIds(ip_policies), view),
     })),
@@ -27,7 +29,10 @@ export function writtenEdge(edge: RemoteObject, view: ManifestView): Fields {
     })),
     tlsTermination: module('tls_termination', ({ terminate_at, min_version }) => {
       const isUpstream = textOf(terminate_at)?.toLowerCase() === 'upstream'
-      return { terminateAt: isUpstream ? 'Upstream' : undefined, minVersion: isUpstream ? undefined : textOf(min_version) }
+      return {
+        terminateAt: isUpstream ? 'Upstream' : undefined,
+        minVersion: isUpstream ? undefined : textOf(min_version),
+      }
     }),
     trafficPolicy: module('policy', ({ inbound, outbound }) => ({
       inbound: writtenRules(inbound),
@@ -42,7 +47,10 @@ function refsTo(kind: string, ids: readonly string[], { ref }: ManifestView) {
 
 /** By the reservation that is written down too, else as it is. */
 function writtenHostport(text: string, { nameOfValue }: ManifestView): Fields {
-  const [host, port] = [text.slice(0, text.lastIndexOf(':')).toLowerCase(), Number(text.slice(text.lastIndexOf(':') + 1))]
+  const [host, port] = [
+    text.slice(0, text.lastIndexOf(':')).toLowerCase(),
+    Number(text.slice(text.lastIndexOf(':') + 1)),
+  ]
   const address = nameOfValue('ReservedAddress', text.toLowerCase())
   if (address !== undefined) return { type: 'ReservedAddress', reservedAddressRef: { name: address } }
   const domain = nameOfValue('ReservedDomain', host)

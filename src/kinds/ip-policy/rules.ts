@@ -3,7 +3,15 @@ import type { Static } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { ChildOperation } from '../../managed/descriptor/children.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
-import { keptText, MARK_KEY, markedKind, type OwnMetadata, ownKeys, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'
+import {
+  keptText,
+  MARK_KEY,
+  markedKind,
+  type OwnMetadata,
+  ownKeys,
+  parseObject,
+  wantedMetadata,
+} from '../../managed/descriptor/metadata.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
 import { compareTexts, given, refId, textOf } from '../shared/remote.ts'

@@ -74,7 +74,13 @@ export function comparablePublicKey(value: unknown): string | undefined {
 
 /** The comment of a key, by which people know it; undefined if it has none. */
 export function commentOf(value: unknown): string | undefined {
-  return textOf(value)?.trim().split(/[ \t]+/).slice(2).join(' ') || undefined
+  return (
+    textOf(value)
+      ?.trim()
+      .split(/[ \t]+/)
+      .slice(2)
+      .join(' ') || undefined
+  )
 }
 
 /** Never quotes the text: a private key put there by mistake must not spread. */

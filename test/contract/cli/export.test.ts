@@ -26,7 +26,12 @@ afterAll(async () => {
 
 /** The account as the command writes it down, read again. */
 async function exported(only?: ReadonlySet<string>): Promise<readonly ManifestAt[]> {
-  const result = await exportAccount({ kinds: new KindsRegistry(kinds), reader: planning.reader, namespace: NAMESPACE, only })
+  const result = await exportAccount({
+    kinds: new KindsRegistry(kinds),
+    reader: planning.reader,
+    namespace: NAMESPACE,
+    only,
+  })
   expect(result.leftOut).toEqual([])
   return parseManifestsAt(manifestText(result), 'export.yaml')
 }
@@ -34,12 +39,18 @@ async function exported(only?: ReadonlySet<string>): Promise<readonly ManifestAt
 const cases = managedKindTests.flatMap(({ kind }) => specsOf(kind))
 
 describe('an export', () => {
-  test.each(cases)('of what a $kind ($title) makes is planned without any request', async ({ kind, title, spec, needs }) => {
-    const name = `${kind}-${title}`.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, 40)
-    await planning.apply(manifestsOf([...needs(name), { kind, name, spec: spec(name) }]))
-    const manifests = await exported()
-    const plan = await planning.plan(manifests)
-    expect(plan.operations).toEqual([])
-    expect(plan.unplanned.filter(({ reason }) => reason !== 'Observed')).toEqual([])
-  })
+  test.each(cases)(
+    'of what a $kind ($title) makes is planned without any request',
+    async ({ kind, title, spec, needs }) => {
+      const name = `${kind}-${title}`
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '-')
+        .slice(0, 40)
+      await planning.apply(manifestsOf([...needs(name), { kind, name, spec: spec(name) }]))
+      const manifests = await exported()
+      const plan = await planning.plan(manifests)
+      expect(plan.operations).toEqual([])
+      expect(plan.unplanned.filter(({ reason }) => reason !== 'Observed')).toEqual([])
+    },
+  )
 })
