@@ -148,7 +148,7 @@ function subjectsIn({ kinds, namespace, ids }: ExportRequest, account: ReadAccou
       const siblings = (parentId: string): readonly RemoteObject[] => account.childrenOf(parentId, collection)
       for (const object of account.in(collection)) {
         if (ids !== undefined && !ids.has(object.id)) continue
-        const marker = markerOf(object)
+        const marker = markerOf(object) ?? markOfChildren(descriptor, object, account)
         const subject = { descriptor, collection, object, marker, namespace: marker?.namespace || namespace }
         if (descriptor.manifest.isPartOf?.(object, { siblings }) === true) continue
         const owner = marker && `${marker.kind} ${marker.namespace}/${marker.name}`
@@ -161,6 +161,17 @@ function subjectsIn({ kinds, namespace, ids }: ExportRequest, account: ReadAccou
     }
   }
   return { subjects, leftOut }
+}
+
+/** Of an object whose own text has replaced its mark, the mark that its inline children still carry. */
+function markOfChildren(
+  { children, definition }: ManagedDescriptor,
+  object: RemoteObject,
+  account: ReadAccount,
+): Marker | undefined {
+  if (children === undefined) return undefined
+  const marks = account.childrenOf(object.id, children.collection).map(markerOf)
+  return marks.find((marker) => marker?.kind === definition.kind && marker.nonce !== PLACEHOLDER_NONCE)
 }
 
 function leave({ collection, object }: Pick<Subject, 'collection' | 'object'>, why: string): LeftOut {
@@ -244,10 +255,11 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
 }
 
 /** Description and metadata, to the byte; of metadata with a mark, the keys beside it. */
-function textsOf({ descriptor, object, marker }: Subject): Fields {
+function textsOf({ descriptor, object }: Subject): Fields {
   if (descriptor.identity.markedBy !== 'metadata') return {}
   const metadata = object.metadata ?? ''
   const own = ownKeys(metadata)
+  const marker = markerOf(object)
   return {
     ...(object.description ? { description: object.description } : {}),
     ...(marker === undefined && metadata !== '' ? { rawMetadata: metadata } : {}),

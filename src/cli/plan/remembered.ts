@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import type { CustomResource } from '../../managed/cr.ts'
+import { type CustomResource, externalId } from '../../managed/cr.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../../managed/descriptor/internal.ts'
@@ -79,7 +79,8 @@ function objectOf(
   installation: string,
 ): RemoteObject | undefined {
   const marked = recoverable(objects, cr, installation).at(-1)
-  if (marked !== undefined) return marked
+  // A resource that names its object adopts it, unless the mark says that it made it.
+  if (marked !== undefined || externalId(cr) !== undefined) return marked
   const { unmarked } = alikeOf(objects, cr, markedBy, installation)
   return unmarked.length === 1 ? objects.find(({ id }) => id === unmarked[0]) : undefined
 }
