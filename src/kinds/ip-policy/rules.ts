@@ -14,6 +14,7 @@ import {
 } from '../../managed/descriptor/metadata.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
+import { equalJSON } from '../../util/equal-json.ts'
 import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
 
@@ -198,8 +199,9 @@ function keptRules(wanted: readonly WantedRule[], held: readonly HeldRule[]): Re
 
 function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean): readonly ChildOperation[] {
   if (held === undefined) return []
-  // A rule made outside Culvert is adopted with its policy and, like it, gets no marker.
-  const isForeign = isAdopted && parseObject(held.metadata)?.[MARK_KEY] === undefined
+  // A rule that this resource did not make is adopted with its policy and, like it, gets no marker; the one of a former
+  // life of the resource stays.
+  const isForeign = isAdopted && !equalJSON(markIn(held.metadata), markIn(rule.metadata))
   const metadata = wantedMetadata({ metadata: rule.own }, held.metadata, isForeign ? undefined : rule.metadata)
   const description = keptText(rule.description, held.description)
   const body: Fields = {
@@ -210,6 +212,10 @@ function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean
   if (changed.length === 0) return []
   const fields = changed.map((field) => `rules.${field}`)
   return [{ type: 'update', id: held.id, body, about: nameOf(rule), fields }]
+}
+
+function markIn(metadata: string): unknown {
+  return parseObject(metadata)?.[MARK_KEY] ?? null
 }
 
 function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): boolean {
