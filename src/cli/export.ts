@@ -12,6 +12,7 @@ import {
 } from './account-flags.ts'
 import { type ExportRequest, exportAccount } from './export/export-account.ts'
 import { manifestText } from './export/manifest-text.ts'
+import { readTerraformState, StateFileError } from './export/terraform-state.ts'
 import { collect } from './flags.ts'
 import { showProgress } from './progress.ts'
 
@@ -20,6 +21,7 @@ interface Flags extends AccountFlags {
   readonly id: readonly string[]
   readonly namespace: string
   readonly accountRef?: ExportRequest['accountRef']
+  readonly terraformState?: string
 }
 
 /** Streams of the command. */
@@ -42,6 +44,7 @@ export function exportCommand(): Command {
         accountRef,
       ),
     )
+    .option('--terraform-state <file>', 'take names from this state file, and say what it covers')
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
@@ -65,6 +68,7 @@ export async function runExport(flags: Flags, environment: Environment, streams:
   try {
     const config = accountFromFlags(flags, environment)
     if (config === undefined) throw new AccountFlagsError('no account is given: set --base-url and CULVERT_API_KEY')
+    const terraform = flags.terraformState === undefined ? undefined : await readTerraformState(flags.terraformState)
     const reader = readingClient(config, environment)
     try {
       const result = await exportAccount({
@@ -74,6 +78,7 @@ export async function runExport(flags: Flags, environment: Environment, streams:
         only: flags.kind.length === 0 ? undefined : new Set(flags.kind),
         ids: flags.id.length === 0 ? undefined : new Set(flags.id),
         accountRef: flags.accountRef,
+        terraform,
         progress: progress.tell,
       })
       progress.end()
@@ -86,10 +91,14 @@ export async function runExport(flags: Flags, environment: Environment, streams:
     }
   } catch (error) {
     progress.end()
-    if (!(error instanceof ApiError || error instanceof AccountFlagsError)) throw error
+    if (!isExpected(error)) throw error
     streams.errors.write(`${error.message}\n`)
     return 1
   }
+}
+
+function isExpected(error: unknown): error is Error {
+  return [ApiError, AccountFlagsError, StateFileError].some((type) => error instanceof type)
 }
 
 function kindNames(value: string, previous: readonly string[]): readonly string[] {

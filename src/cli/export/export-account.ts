@@ -11,6 +11,7 @@ import { GROUP, VERSION } from '../../managed/names.ts'
 import { SpecAdmission } from '../../schema/admission.ts'
 import { timeInMs } from '../../util/rfc3339.ts'
 import { namesFor } from './resource-names.ts'
+import type { TerraformObject } from './terraform-state.ts'
 
 export interface ExportRequest {
   readonly kinds: KindsRegistry
@@ -23,8 +24,8 @@ export interface ExportRequest {
   readonly ids?: ReadonlySet<string> | undefined
   /** Sets `accountRef` of every spec. Absent: the default account. */
   readonly accountRef?: { readonly kind: 'Account' | 'ClusterAccount'; readonly name: string } | undefined
-  /** Names that people gave to objects elsewhere, by id. */
-  readonly knownNames?: ReadonlyMap<string, string> | undefined
+  /** Objects that a Terraform state covers, by id: they keep their names. */
+  readonly terraform?: ReadonlyMap<string, TerraformObject> | undefined
   readonly progress?: (text: string) => void
 }
 
@@ -36,8 +37,8 @@ export interface Exported {
     readonly metadata: { readonly name: string; readonly namespace: string }
     readonly spec: Fields
   }
-  /** What the reader of the manifest has to know, as a sentence; undefined for most. */
-  readonly note: string | undefined
+  /** What the reader of the manifest has to know, in sentences; none for most. */
+  readonly notes: readonly string[]
 }
 
 /** An object without a manifest, and why. */
@@ -66,7 +67,7 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
   const { kinds, only } = request
   const account = await readLists(request)
   const { subjects, leftOut } = subjectsIn(request, account)
-  const index = new ExportIndex(kinds, subjects, request.knownNames)
+  const index = new ExportIndex(kinds, subjects, request.terraform)
   const admission = new SpecAdmission()
   const manifests: Exported[] = []
   for (const subject of subjects) {
@@ -183,7 +184,7 @@ class ExportIndex {
   readonly #names = new Map<string, { readonly namespace: string; readonly name: string }>()
   readonly #values = new Map<string, { readonly namespace: string; readonly name: string }>()
 
-  constructor(kinds: KindsRegistry, subjects: readonly Subject[], known: ExportRequest['knownNames']) {
+  constructor(kinds: KindsRegistry, subjects: readonly Subject[], terraform: ExportRequest['terraform']) {
     for (const descriptor of kinds.managed) {
       const { kind, singular } = descriptor.definition
       const own = subjects.filter((subject) => subject.descriptor === descriptor)
@@ -192,7 +193,7 @@ class ExportIndex {
           group.map(({ object, marker }) => ({
             id: object.id,
             createdMs: timeInMs(object.created_at) ?? 0,
-            given: marker?.kind === kind ? marker.name : known?.get(object.id),
+            given: marker?.kind === kind ? marker.name : terraform?.get(object.id)?.name,
             texts: descriptor.manifest.namedAfter(object),
             otherwise: singular,
           })),
@@ -240,9 +241,12 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
     children: children === undefined ? [] : account.childrenOf(object.id, children.collection),
     siblings: (parentId) => account.childrenOf(parentId, collection),
   }
-  const note = descriptor.manifest.observeOnly?.(object)
+  const hidden = descriptor.manifest.observeOnly?.(object)
+  const address = request.terraform?.get(object.id)?.address
+  const covered = address && `In the Terraform state as ${address}: remove it there before anything here is changed.`
+  const notes = [covered, hidden].filter((note) => note !== undefined)
   const spec = {
-    managementPolicy: note === undefined ? 'Manage' : 'Observe',
+    managementPolicy: hidden === undefined ? 'Manage' : 'Observe',
     externalID: object.id,
     ...(request.accountRef === undefined ? {} : { accountRef: request.accountRef }),
     ...textsOf(subject),
@@ -250,7 +254,7 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
   }
   return {
     manifest: { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name, namespace }, spec: pruned(spec) },
-    note,
+    notes,
   }
 }
 

@@ -1,4 +1,5 @@
 import { Document, stringify } from 'yaml'
+import { printable } from '../../util/printable.ts'
 import type { Exported, ExportResult } from './export-account.ts'
 
 /** The manifests as one stream of YAML documents, with what is to be known of each above it. */
@@ -6,10 +7,10 @@ export function manifestText({ manifests }: Pick<ExportResult, 'manifests'>): st
   return manifests.map(documentText).join('---\n')
 }
 
-function documentText({ manifest, note }: Exported): string {
-  if (note === undefined) return stringify(manifest, FORM)
+function documentText({ manifest, notes }: Exported): string {
+  if (notes.length === 0) return stringify(manifest, FORM)
   const document = new Document(manifest)
-  document.commentBefore = ` ${note}`
+  document.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n')
   return document.toString(FORM)
 }
 
