@@ -42,7 +42,7 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
     specOf: ({ target }, { name }) => writtenTarget(target, name),
     observeOnly: ({ target }) =>
       holdsSecrets(target)
-        ? 'the API does not show its secrets: put them into the Secret that the spec names, then set managementPolicy: Manage'
+        ? 'The API does not show its secrets: put them into the Secret that the spec names, then set managementPolicy: Manage.'
         : undefined,
   },
   status: {

@@ -64,14 +64,16 @@ interface Subject {
 
 /** Writes down the objects of an account as manifests that, once applied, change nothing about them. */
 export async function exportAccount(request: ExportRequest): Promise<ExportResult> {
-  const { kinds, only } = request
+  const { kinds, only, ids } = request
   const account = await readLists(request)
   const { subjects, leftOut } = subjectsIn(request, account)
-  const index = new ExportIndex(kinds, subjects, request.terraform)
+  const isWritten = ({ descriptor, object }: Subject): boolean => {
+    return (only?.has(descriptor.definition.kind) ?? true) && (ids?.has(object.id) ?? true)
+  }
+  const index = new ExportIndex(kinds, { subjects, isWritten }, request.terraform)
   const admission = new SpecAdmission()
   const manifests: Exported[] = []
-  for (const subject of subjects) {
-    if (only !== undefined && !only.has(subject.descriptor.definition.kind)) continue
+  for (const subject of subjects.filter(isWritten)) {
     const written = write(request, subject, index, account)
     const admitted = admission.admit(subject.descriptor.definition, written.manifest.spec)
     if (admitted.ok) manifests.push(written)
@@ -80,7 +82,7 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
         leave(subject, `no spec can describe it: ${admitted.problems.map(({ message }) => message).join('; ')}`),
       )
   }
-  return { manifests, leftOut }
+  return { manifests, leftOut: leftOut.filter(({ id }) => ids?.has(id) ?? true) }
 }
 
 /** The objects of an account, as its lists showed them. */
@@ -140,7 +142,7 @@ async function readList(reader: ExportRequest['reader'], collection: Collection)
   }
 }
 
-function subjectsIn({ kinds, namespace, ids }: ExportRequest, account: ReadAccount) {
+function subjectsIn({ kinds, namespace }: ExportRequest, account: ReadAccount) {
   const leftOut: LeftOut[] = []
   const marked = new Set<string>()
   const subjects: Subject[] = []
@@ -148,7 +150,6 @@ function subjectsIn({ kinds, namespace, ids }: ExportRequest, account: ReadAccou
     for (const collection of descriptor.identity.collections) {
       const siblings = (parentId: string): readonly RemoteObject[] => account.childrenOf(parentId, collection)
       for (const object of account.in(collection)) {
-        if (ids !== undefined && !ids.has(object.id)) continue
         const marker = markerOf(object) ?? markOfChildren(descriptor, object, account)
         const subject = { descriptor, collection, object, marker, namespace: marker?.namespace || namespace }
         if (descriptor.manifest.isPartOf?.(object, { siblings }) === true) continue
@@ -179,12 +180,18 @@ function leave({ collection, object }: Pick<Subject, 'collection' | 'object'>, w
   return { collection: collection.path, id: object.id, why }
 }
 
+/** All objects, whose names depend on each other, and which of them are written down. */
+interface Selection {
+  readonly subjects: readonly Subject[]
+  readonly isWritten: (subject: Subject) => boolean
+}
+
 /** Which object is written down under which name. */
 class ExportIndex {
   readonly #names = new Map<string, { readonly namespace: string; readonly name: string }>()
   readonly #values = new Map<string, { readonly namespace: string; readonly name: string }>()
 
-  constructor(kinds: KindsRegistry, subjects: readonly Subject[], terraform: ExportRequest['terraform']) {
+  constructor(kinds: KindsRegistry, { subjects, isWritten }: Selection, terraform: ExportRequest['terraform']) {
     for (const descriptor of kinds.managed) {
       const { kind, singular } = descriptor.definition
       const own = subjects.filter((subject) => subject.descriptor === descriptor)
@@ -198,7 +205,9 @@ class ExportIndex {
             otherwise: singular,
           })),
         )
-        for (const { object } of group) this.#note(descriptor, object, { namespace, name: names.get(object.id) ?? '' })
+        for (const { object } of group.filter(isWritten)) {
+          this.#note(descriptor, object, { namespace, name: names.get(object.id) ?? '' })
+        }
       }
     }
   }

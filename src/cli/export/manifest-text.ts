@@ -10,7 +10,7 @@ export function manifestText({ manifests }: Pick<ExportResult, 'manifests'>): st
 function documentText({ manifest, notes }: Exported): string {
   if (notes.length === 0) return stringify(manifest, FORM)
   const document = new Document(manifest)
-  document.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n')
+  if (document.contents !== null) document.contents.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n')
   return document.toString(FORM)
 }
 
