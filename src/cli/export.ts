@@ -15,6 +15,7 @@ import { manifestText } from './export/manifest-text.ts'
 import { readTerraformState, StateFileError } from './export/terraform-state.ts'
 import { collect } from './flags.ts'
 import { showProgress } from './progress.ts'
+import { endWithReader } from './terminal/terminal.ts'
 
 interface Flags extends AccountFlags {
   readonly kind: readonly string[]
@@ -25,7 +26,7 @@ interface Flags extends AccountFlags {
 }
 
 /** Streams of the command. */
-export interface Streams {
+interface Streams {
   readonly output: NodeJS.WritableStream
   readonly errors: NodeJS.WritableStream & { readonly isTTY?: boolean }
 }
@@ -48,6 +49,7 @@ export function exportCommand(): Command {
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
+    endWithReader(process.stdout)
     process.exitCode = await runExport(flags, readEnvironment(), { output: process.stdout, errors: process.stderr })
   })
 }

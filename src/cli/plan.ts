@@ -44,10 +44,10 @@ interface Flags extends AccountFlags {
 }
 
 /** Exit codes of `culvert plan`. */
-export const EXIT = { nothing: 0, error: 1, changes: 2, marked: 3 } as const
+const EXIT = { nothing: 0, error: 1, changes: 2, marked: 3 } as const
 
 /** Streams of a command. */
-export interface Streams {
+interface Streams {
   readonly input: AsyncIterable<string | Buffer>
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
   readonly errors: NodeJS.WritableStream & { readonly isTTY?: boolean }
@@ -137,7 +137,9 @@ async function sourceOf(flags: Flags, environment: Environment, progress: (text:
   if (kubeconfig === undefined && context === undefined && (config !== undefined || account === undefined)) {
     if (prune) throw new PlanError('--prune compares with a cluster: name it with --kubeconfig or --context')
     if (config === undefined) {
-      throw new AccountFlagsError('no account is given: set --base-url and CULVERT_API_KEY, or --account for one of the cluster')
+      throw new AccountFlagsError(
+        'no account is given: set --base-url and CULVERT_API_KEY, or --account for one of the cluster',
+      )
     }
     return { config, live: undefined }
   }
@@ -157,8 +159,10 @@ async function sourceOf(flags: Flags, environment: Environment, progress: (text:
 /** What is to be known about a plan beside it. */
 function remarks({ elsewhere, isUnsalted }: Plan): readonly string[] {
   return [
-    ...(elsewhere.length === 0 ? [] : [`${elsewhere.length} resources are in other accounts: plan for those with --account`]),
-    ...(isUnsalted ? ['the operator\'s salt could not be read: secrets of edited resources are shown as changed'] : []),
+    ...(elsewhere.length === 0
+      ? []
+      : [`${elsewhere.length} resources are in other accounts: plan for those with --account`]),
+    ...(isUnsalted ? ["the operator's salt could not be read: secrets of edited resources are shown as changed"] : []),
   ]
 }
 
@@ -171,7 +175,9 @@ async function readAll(
   }
   const found: ManifestAt[] = []
   for (const path of filename) {
-    found.push(...(path === '-' ? parseManifestsAt(await textOf(input), 'standard input') : await readManifestsAt(path)))
+    found.push(
+      ...(path === '-' ? parseManifestsAt(await textOf(input), 'standard input') : await readManifestsAt(path)),
+    )
   }
   if (kustomize !== undefined) found.push(...parseManifestsAt(await buildKustomization(kustomize), kustomize))
   return found

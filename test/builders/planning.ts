@@ -7,7 +7,7 @@ import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import type { WriteReport } from '../../src/telemetry/write-report.ts'
 import { systemClock as clock } from '../../src/util/clock.ts'
 import { systemRandom as random } from '../../src/util/random.ts'
-import { CONFIG_MAP, SECRET } from '../kinds/shared/account.ts'
+import { CONFIG_MAP, INPUTS, SECRET } from '../kinds/shared/account.ts'
 import type { World } from './contract/world.ts'
 import { createSilentLogger } from './silent-logger.ts'
 
@@ -33,6 +33,11 @@ export function manifestsOf(resources: readonly BareManifest[]): readonly Manife
   const documents = [
     held('Secret', SECRET, 'stringData'),
     held('ConfigMap', CONFIG_MAP, 'data'),
+    // Those of generated specs.
+    ...['inputs', 'others'].flatMap((name) => [
+      held('Secret', { name, values: INPUTS }, 'stringData'),
+      held('ConfigMap', { name, values: INPUTS }, 'data'),
+    ]),
     ...resources.map(({ kind, name, spec }) => {
       return { apiVersion: 'culvert.dev/v1alpha1', kind, metadata: { name, namespace: NAMESPACE }, spec }
     }),

@@ -85,7 +85,10 @@ test('an exported account that is applied, over its resources and without them, 
   await world.operator.kill()
   const retained = manifests.filter(({ kind }) => kind !== 'APIKey')
   for (const { kind, name } of retained) {
-    await world.apply(kind, name, { ...manifests.find((each) => each.kind === kind && each.name === name)?.spec, deletionPolicy: 'Retain' })
+    await world.apply(kind, name, {
+      ...manifests.find((each) => each.kind === kind && each.name === name)?.spec,
+      deletionPolicy: 'Retain',
+    })
   }
   await world.startOperator()
   for (const { kind, name } of retained) await world.delete(kind, name)

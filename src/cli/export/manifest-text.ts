@@ -10,8 +10,9 @@ export function manifestText({ manifests }: Pick<ExportResult, 'manifests'>): st
 function documentText({ manifest, notes }: Exported): string {
   if (notes.length === 0) return stringify(manifest, FORM)
   const document = new Document(manifest)
-  if (document.contents !== null) document.contents.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n')
-  return document.toString(FORM)
+  if (document.contents !== null)
+    document.contents.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n')
+  return document.toString(FORM).trimStart()
 }
 
 /** Texts stay on one line, so that they are the same when they are read again. */

@@ -35,7 +35,9 @@ export function parseTerraformState(text: string, file: string): ReadonlyMap<str
   const { version, resources } = fieldsOf(parsed(text, file))
   if (version !== VERSION || !Array.isArray(resources)) {
     const found = typeof version === 'number' ? `has version ${version}` : 'has no version'
-    throw new StateFileError(`${file} ${found}: give a state of version ${VERSION}, as \`terraform state pull\` prints it`)
+    throw new StateFileError(
+      `${file} ${found}: give a state of version ${VERSION}, as \`terraform state pull\` prints it`,
+    )
   }
   const objects = new Map<string, TerraformObject>()
   for (const resource of resources.map(fieldsOf)) {

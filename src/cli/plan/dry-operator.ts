@@ -22,7 +22,7 @@ import type { Random } from '../../util/random.ts'
 import type { DryClock } from './dry-clock.ts'
 import type { DryCluster } from './dry-cluster.ts'
 
-export interface DryOperatorOptions {
+interface DryOperatorOptions {
   readonly kinds: KindsRegistry
   readonly cluster: DryCluster
   readonly account: ClosableApiClient
@@ -41,7 +41,7 @@ export interface DryOperatorOptions {
 }
 
 /** How the reconciles of one resource ended. */
-export interface Ended {
+interface Ended {
   readonly cr: CustomResource
   /** Why its spec is not carried out, or not yet; undefined if it is. */
   readonly lacks: Condition | undefined

@@ -15,7 +15,9 @@ export async function buildKustomization(folder: string): Promise<string> {
   } catch (error) {
     const { code, stderr, message } = error as Error & { readonly code?: unknown; readonly stderr?: string }
     if (code === 'ENOENT') {
-      throw new ManifestError('-k needs kubectl on the PATH: install it, or pipe `kustomize build` into -f -', { cause: error })
+      throw new ManifestError('-k needs kubectl on the PATH: install it, or pipe `kustomize build` into -f -', {
+        cause: error,
+      })
     }
     throw new ManifestError(`kubectl kustomize ${folder} failed: ${stderr?.trim() || message}`, { cause: error })
   }

@@ -1,7 +1,20 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { accountOf } from '../../managed/accounts/account-choice.ts'
-import { type AccountKey, type AccountResource, accountKey, keyOfAccount } from '../../managed/accounts/account-resource.ts'
-import { type CustomResource, internalOf, isDeleting, nameOf, nameText, type ResourceName, statusOf } from '../../managed/cr.ts'
+import {
+  type AccountKey,
+  type AccountResource,
+  accountKey,
+  keyOfAccount,
+} from '../../managed/accounts/account-resource.ts'
+import {
+  type CustomResource,
+  internalOf,
+  isDeleting,
+  nameOf,
+  nameText,
+  type ResourceName,
+  statusOf,
+} from '../../managed/cr.ts'
 import { markerOf } from '../../managed/identity/marker.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { namespaceType } from '../../managed/store/namespaces.ts'
@@ -26,16 +39,23 @@ export function putLive(kinds: KindsRegistry, cluster: DryCluster, live: LiveClu
 export function formerSpec(kinds: KindsRegistry, cluster: DryCluster, manifest: Manifest, namespace: string): unknown {
   const type = typesByKind(kinds).get(manifest.kind)
   if (type === undefined) return undefined
-  const key = type.namespaced ? { name: manifest.metadata.name, namespace: manifest.metadata.namespace ?? namespace } : manifest.metadata
+  const key = type.namespaced
+    ? { name: manifest.metadata.name, namespace: manifest.metadata.namespace ?? namespace }
+    : manifest.metadata
   return cluster.known<KubeObject>(type, key)?.spec
 }
 
 /** The installation whose mark the objects of the cluster's resources carry; a new one if there are none. */
-export async function installationOfCluster(kinds: KindsRegistry, account: DryAccount, live: LiveCluster): Promise<string> {
+export async function installationOfCluster(
+  kinds: KindsRegistry,
+  account: DryAccount,
+  live: LiveCluster,
+): Promise<string> {
   for (const cr of live.resources) {
     const { id, adopted } = statusOf(cr)
     const descriptor = kinds.managedKind(cr.kind)
-    if (id === undefined || adopted === true || internalOf(cr).create === undefined || descriptor === undefined) continue
+    if (id === undefined || adopted === true || internalOf(cr).create === undefined || descriptor === undefined)
+      continue
     const object = await account.get(descriptor.identity.collectionOf(cr.spec), id)
     const marker = object && markerOf(object)
     if (marker?.uid === cr.metadata.uid) return marker.installation
@@ -64,7 +84,9 @@ export function accountFilter(
   const addresses = new Set(used.map(({ spec }) => spec.baseURL))
   if (addresses.size <= 1) return () => true
   const names = used.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')
-  throw new PlanError(`the resources are in accounts with several addresses (${names}): say with --account for which to plan`)
+  throw new PlanError(
+    `the resources are in accounts with several addresses (${names}): say with --account for which to plan`,
+  )
 }
 
 function accountsUsed(kinds: KindsRegistry, cluster: DryCluster, resources: readonly PlannedResource[]) {
@@ -88,7 +110,10 @@ function accountsUsed(kinds: KindsRegistry, cluster: DryCluster, resources: read
 export function pruneMissing(
   kinds: KindsRegistry,
   cluster: DryCluster,
-  { resources, isPlanned }: { readonly resources: readonly PlannedResource[]; readonly isPlanned: (account: AccountKey) => boolean },
+  {
+    resources,
+    isPlanned,
+  }: { readonly resources: readonly PlannedResource[]; readonly isPlanned: (account: AccountKey) => boolean },
 ): readonly ResourceName[] {
   const kept = new Set(resources.map(({ name }) => nameText(name)))
   const namespaces = new Set(resources.map(({ name }) => name.namespace))

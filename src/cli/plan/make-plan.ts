@@ -103,7 +103,9 @@ export async function prepareScene(request: PlanRequest): Promise<PreparedScene>
   const clock = new DryClock(request.clock ?? systemClock)
   const cluster = new DryCluster({ kinds, logger, now: () => clock.now(), readThrough: live?.readThrough })
   if (live !== undefined) putLive(kinds, cluster, live)
-  const manifests = checkManifests(kinds, request.manifests, (manifest) => formerSpec(kinds, cluster, manifest, namespace))
+  const manifests = checkManifests(kinds, request.manifests, (manifest) =>
+    formerSpec(kinds, cluster, manifest, namespace),
+  )
   const account = new DryAccount(reader, clock)
   const resources = plannedResources(kinds, manifests, namespace)
   putManifests(kinds, cluster, manifests, namespace)
@@ -111,7 +113,15 @@ export async function prepareScene(request: PlanRequest): Promise<PreparedScene>
   const installation = await settleScene(request, { cluster, account, resources })
   const isPlanned = accountFilter(kinds, cluster, resources, request.account)
   const pruned = request.prune === true ? pruneMissing(kinds, cluster, { resources, isPlanned }) : []
-  return { cluster, account, clock, installation, resources, isPlanned, names: [...resources.map(({ name }) => name), ...pruned] }
+  return {
+    cluster,
+    account,
+    clock,
+    installation,
+    resources,
+    isPlanned,
+    names: [...resources.map(({ name }) => name), ...pruned],
+  }
 }
 
 /** Adds whatever the manifests do not say. @returns the installation whose marks count */

@@ -5,6 +5,7 @@ import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import { isPlaceholder } from './answers.ts'
 import type { PlannedWrite } from './dry-account.ts'
 import { type Mark, marksOf } from './marks.ts'
 import { ownKeysOf } from './own-keys.ts'
@@ -19,6 +20,8 @@ export interface PlanOperation {
   /** Id of the object; of a create, its placeholder. */
   readonly id: string
   readonly reason: WriteReason
+  /** The object exists only until another of these operations deletes it: it keeps something from being empty. */
+  readonly isTemporary: boolean
   readonly changes: readonly FieldChange[]
   /** Why somebody should look at it first; none for most. */
   readonly marks: readonly Mark[]
@@ -45,6 +48,7 @@ export function operationsOf(
   writes: readonly PlannedWrite[],
   guards: ReadonlySet<string>,
 ): readonly PlanOperation[] {
+  const deleted = new Set(writes.flatMap(({ method, id }) => (method === 'delete' ? [id] : [])))
   return writes.map((write) => {
     const { kind, namespace, name } = write.origin.resource
     const descriptor = kinds.managedKind(kind)
@@ -54,6 +58,7 @@ export function operationsOf(
       collection: write.collection.path,
       id: write.id,
       reason: write.origin.reason,
+      isTemporary: isPlaceholder(write.id) && deleted.has(write.id),
       changes: changesOf(descriptor, write),
       marks: marksOf(kinds, write, guards),
     }

@@ -9,7 +9,7 @@ const FORMAT = 1
 export function planJson({ operations, unplanned }: Plan): unknown {
   return {
     format: FORMAT,
-    operations: operations.map(({ action, resource, collection, id, reason, changes, marks }) => {
+    operations: operations.map(({ action, resource, collection, id, reason, isTemporary, changes, marks }) => {
       const known = withoutPlaceholders(id)
       return {
         action,
@@ -17,6 +17,7 @@ export function planJson({ operations, unplanned }: Plan): unknown {
         collection,
         ...(known === KNOWN_AFTER_APPLY ? {} : { id: known }),
         reason,
+        ...(isTemporary ? { temporary: true } : {}),
         changes: changes.map(changeJson),
         marks: marks.map(({ type, text }) => ({ type, text: withoutPlaceholders(text) })),
       }

@@ -30,7 +30,11 @@ export function planText({ operations, unplanned }: Plan, paint: Paint): readonl
 function operationText(operation: PlanOperation, number: number, paint: Paint): readonly string[] {
   const [sign, colour] = SIGNS[operation.action]
   const head = `${number}. ${sign} ${operation.action} ${objectText(operation)} for ${resourceText(operation)}`
-  const why = operation.reason === 'spec' ? '' : ` (${operation.reason})`
+  const told = [
+    ...(operation.reason === 'spec' ? [] : [operation.reason]),
+    ...(operation.isTemporary ? ['placeholder, for the time being'] : []),
+  ]
+  const why = told.length === 0 ? '' : ` (${told.join(', ')})`
   return [
     paint(colour, `${head}${why}`),
     ...operation.changes.map((change) => `     ${changeText(change)}`),
@@ -57,7 +61,7 @@ export function changeText(change: FieldChange): string {
 }
 
 /** A value in one line, without control characters; a long one is cut. */
-export function valueText(value: unknown): string {
+function valueText(value: unknown): string {
   if (value === undefined) return '(none)'
   const text = printable(withoutPlaceholders(JSON.stringify(value)))
   const shown = text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text

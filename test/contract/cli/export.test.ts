@@ -75,12 +75,19 @@ describe('an account made by hand', () => {
     world = await startWorld()
     planning = new Planning(world)
     const texts = awkward.flatMap((description, index) => {
-      return [{ description, metadata: awkward.at(-index) ?? '' }, { description, metadata: `{ "n":  ${index} }` }]
+      return [
+        { description, metadata: awkward.at(-index) ?? '' },
+        { description, metadata: `{ "n":  ${index} }` },
+      ]
     })
     await world.admin.seed({
       objects: {
         ip_policies: texts.map((each, index) => ({ ...each, id: `ipp_hand${index}` })),
-        'backends/tunnel_group': texts.map((each, index) => ({ ...each, id: `bkdtg_hand${index}`, labels: { a: 'b' } })),
+        'backends/tunnel_group': texts.map((each, index) => ({
+          ...each,
+          id: `bkdtg_hand${index}`,
+          labels: { a: 'b' },
+        })),
         'backends/weighted': texts.map((each, index) => ({ ...each, backends: { [`bkdtg_hand${index}`]: 3 } })),
         reserved_addrs: texts,
         'edges/tcp': texts.map((each, index) => ({
@@ -99,7 +106,11 @@ describe('an account made by hand', () => {
   })
 
   test('with awkward texts is written down so that nothing is left to do, references included', async () => {
-    const result = await exportAccount({ kinds: new KindsRegistry(kinds), reader: planning.reader, namespace: NAMESPACE })
+    const result = await exportAccount({
+      kinds: new KindsRegistry(kinds),
+      reader: planning.reader,
+      namespace: NAMESPACE,
+    })
     expect(result.leftOut).toEqual([])
     const manifests = parseManifestsAt(manifestText(result), 'export.yaml')
     expect(manifests.length).toBeGreaterThanOrEqual(300)
@@ -118,7 +129,12 @@ describe('an account made by hand', () => {
 
   test('is written down in part with ids for what is left out', async () => {
     const only = new Set(['Edge'])
-    const { manifests } = await exportAccount({ kinds: new KindsRegistry(kinds), reader: planning.reader, namespace: NAMESPACE, only })
+    const { manifests } = await exportAccount({
+      kinds: new KindsRegistry(kinds),
+      reader: planning.reader,
+      namespace: NAMESPACE,
+      only,
+    })
     expect(new Set(manifests.map(({ manifest }) => manifest.kind))).toEqual(only)
     for (const { manifest } of manifests) {
       expect(manifest.spec).toMatchObject({ backend: { id: expect.stringMatching(/^bkdtg_hand/) } })

@@ -8,7 +8,18 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 /** Texts that people write, and some that they should not. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 80 }),
-  fc.constantFrom('', '---', 'Büro – Zürich', '*.example.com', 'office', 'Office', 'offiCE ', '办公室', '𝒪ffice', 'a'.repeat(300)),
+  fc.constantFrom(
+    '',
+    '---',
+    'Büro – Zürich',
+    '*.example.com',
+    'office',
+    'Office',
+    'offiCE ',
+    '办公室',
+    '𝒪ffice',
+    'a'.repeat(300),
+  ),
 )
 
 const object: fc.Arbitrary<Unnamed> = fc.record({
