@@ -30,6 +30,8 @@ import { showProgress } from './progress.ts'
 
 const registry = new KindsRegistry(kinds)
 
+type Form = 'text' | 'json' | 'markdown'
+
 interface Flags extends AccountFlags {
   readonly filename: readonly string[]
   readonly namespace: string
@@ -40,7 +42,7 @@ interface Flags extends AccountFlags {
   readonly account?: string
   readonly operatorNamespace: string
   readonly prune: boolean
-  readonly output: 'text' | 'json' | 'markdown'
+  readonly output: Form
 }
 
 /** Exit codes of `culvert plan`. */
@@ -189,7 +191,7 @@ async function textOf(input: Streams['input']): Promise<string> {
   return parts.join('')
 }
 
-function rendered(plan: Plan, form: Flags['output'], stream: NodeJS.WritableStream): string {
+function rendered(plan: Plan, form: Form, stream: NodeJS.WritableStream): string {
   switch (form) {
     case 'json':
       return `${JSON.stringify(planJson(plan), undefined, 2)}\n`

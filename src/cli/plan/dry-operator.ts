@@ -1,17 +1,22 @@
 import type { ClosableApiClient } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { accountOf } from '../../managed/accounts/account-choice.ts'
+import { accountOf, openSession } from '../../managed/accounts/account-choice.ts'
 import { type AccountKey, accountKey } from '../../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
-import { type CustomResource, internalOf, nameText, type ResourceName, statusOf } from '../../managed/cr.ts'
+import { type CustomResource, internalOf, isDeleting, nameText, type ResourceName, statusOf } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
+import { fixedDifferences } from '../../managed/identity/adopt.ts'
+import { IdsInFlight } from '../../managed/identity/ids-in-flight.ts'
 import type { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { resolveWanted } from '../../managed/plan/desired.ts'
+import type { ManagedContext } from '../../managed/reconcile/context.ts'
 import { ConflictError } from '../../managed/reconcile/errors.ts'
 import { Memories } from '../../managed/reconcile/memory.ts'
+import { Reconciliation } from '../../managed/reconcile/reconciliation.ts'
 import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
 import { objectKeys } from '../../managed/store/object-keys.ts'
 import { ResourceStore } from '../../managed/store/resource-store.ts'
@@ -62,6 +67,7 @@ export class DryOperator {
   readonly #options: DryOperatorOptions
   readonly #store: ResourceStore
   readonly #registry: AccountRegistry
+  readonly #context: ManagedContext
   readonly #reconciler: ManagedReconciler
   readonly #queue = new Map<string, ResourceName>()
   /** Monotonic time when a resource wants to be reconciled again. */
@@ -77,7 +83,7 @@ export class DryOperator {
     this.#registry = new AccountRegistry(store, kinds, clock)
     store.learnAddressesFrom((account, id) => this.#registry.shownAt(account, id))
     const keptKeys = new KeptKeys(cluster, operatorNamespace)
-    this.#reconciler = new ManagedReconciler({
+    this.#context = {
       kinds,
       resources: store,
       accounts: this.#registry,
@@ -95,7 +101,9 @@ export class DryOperator {
       clock,
       random,
       logger,
-    })
+      inFlight: new IdsInFlight(clock, 0),
+    }
+    this.#reconciler = new ManagedReconciler(this.#context)
     subscribeWakeups({
       kinds,
       store,
@@ -130,6 +138,23 @@ export class DryOperator {
     if (cr === undefined) return undefined
     const synced = statusOf(cr).conditions?.find(({ type }) => type === 'Synced')
     return { cr, lacks: synced === undefined || synced.status === 'True' ? undefined : synced }
+  }
+
+  /**
+   * Fields at the API in which the resource's object differs from its spec and which cannot be changed. The apiserver
+   * refuses such an edit, but only knows of one in its own cluster.
+   */
+  async fixedDifferences(name: ResourceName): Promise<readonly string[]> {
+    const cr = this.#store.get(name)
+    const descriptor = this.#options.kinds.managedKind(name.kind)
+    const { id } = cr === undefined ? {} : statusOf(cr)
+    if (cr === undefined || descriptor === undefined || id === undefined || isDeleting(cr)) return []
+    const run = new Reconciliation(this.#context, descriptor, cr)
+    run.enter(openSession(this.#context, cr))
+    const object = run.session.cache.get(run.collection, id)?.object
+    if (object === undefined) return []
+    const fixed = fixedDifferences(run, await resolveWanted(run), object)
+    return fixed.filter((field) => descriptor.replacement?.fields.includes(field) !== true)
   }
 
   /** The account of a resource; undefined if it has none. */

@@ -4,6 +4,7 @@ import type { SessionConfig } from '../../managed/accounts/session.ts'
 import type { CustomResource, ResourceName } from '../../managed/cr.ts'
 import { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { reasons } from '../../managed/status/reasons.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type Random, systemRandom } from '../../util/random.ts'
@@ -90,8 +91,8 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   await operator.run((left) => request.progress?.(`planning, ${left} resources left`))
   const guards = await guardsOf(request.kinds, account)
   return {
-    operations: operationsOf(request.kinds, account.writes, guards),
-    unplanned: unplannedAmong(operator, scene),
+    operations: operationsOf(request.kinds, account.writes, { guards, knowsCauses: request.live !== undefined }),
+    unplanned: await unplannedAmong(operator, scene),
     elsewhere: scene.resources.flatMap(({ name }) => (isElsewhere(operator, scene, name) ? [name] : [])),
     isUnsalted: request.live !== undefined && request.live.fingerprints === undefined,
   }
@@ -159,13 +160,22 @@ export function operatorOver(
   return operator
 }
 
-function unplannedAmong(operator: DryOperator, scene: PreparedScene): readonly Unplanned[] {
-  return scene.names.flatMap((name) => {
+async function unplannedAmong(operator: DryOperator, scene: PreparedScene): Promise<readonly Unplanned[]> {
+  const found: Unplanned[] = []
+  for (const name of scene.names) {
     const ended = operator.ended(name)
-    if (ended?.lacks === undefined || isElsewhere(operator, scene, name)) return []
-    const { reason, message } = ended.lacks
-    return [{ resource: name, reason, message, isWaiting: !isStalled(ended.cr) }]
-  })
+    if (ended === undefined || isElsewhere(operator, scene, name)) continue
+    if (ended.lacks !== undefined) {
+      const { reason, message } = ended.lacks
+      found.push({ resource: name, reason, message, isWaiting: !isStalled(ended.cr) })
+      continue
+    }
+    const fixed = await operator.fixedDifferences(name)
+    if (fixed.length === 0) continue
+    const message = `${fixed.join(', ')} cannot be changed: set it back, or delete the resource and create it again`
+    found.push({ resource: name, reason: reasons.InvalidSpec, message, isWaiting: false })
+  }
+  return found
 }
 
 function isElsewhere(operator: DryOperator, { isPlanned }: PreparedScene, name: ResourceName): boolean {

@@ -3,7 +3,7 @@ import type { ResourceName } from '../../managed/cr.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
-import type { WriteReason } from '../../telemetry/write-origin.ts'
+import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { isPlaceholder } from './answers.ts'
 import type { PlannedWrite } from './dry-account.ts'
@@ -39,14 +39,19 @@ export interface FieldChange {
   readonly isSecret: boolean
 }
 
-/**
- * The operations of a plan, in the order of the requests.
- * @param guards ids of the objects that list who may call the API, as the account enforces it
- */
+/** What of a plan its requests do not say themselves. */
+interface Surroundings {
+  /** Ids of the objects that list who may call the API, as the account enforces it. */
+  readonly guards: ReadonlySet<string>
+  /** Whether it is known what was applied before: without that, every update is for the spec. */
+  readonly knowsCauses: boolean
+}
+
+/** The operations of a plan, in the order of the requests. */
 export function operationsOf(
   kinds: KindsRegistry,
   writes: readonly PlannedWrite[],
-  guards: ReadonlySet<string>,
+  { guards, knowsCauses }: Surroundings,
 ): readonly PlanOperation[] {
   const deleted = new Set(writes.flatMap(({ method, id }) => (method === 'delete' ? [id] : [])))
   return writes.map((write) => {
@@ -57,13 +62,16 @@ export function operationsOf(
       resource: { kind, namespace, name },
       collection: write.collection.path,
       id: write.id,
-      reason: write.origin.reason,
+      reason: knowsCauses || !OF_UPDATES.has(write.origin.reason) ? write.origin.reason : writeReasons.spec,
       isTemporary: isPlaceholder(write.id) && deleted.has(write.id),
       changes: changesOf(descriptor, write),
       marks: marksOf(kinds, write, guards),
     }
   })
 }
+
+/** Reasons that follow from what was applied before. */
+const OF_UPDATES: ReadonlySet<WriteReason> = new Set([writeReasons.dependency, writeReasons.drift])
 
 function changesOf(descriptor: ManagedDescriptor | undefined, write: PlannedWrite): readonly FieldChange[] {
   const { body, before, collection } = write
