@@ -50,7 +50,7 @@ const EXIT = { nothing: 0, error: 1, changes: 2, marked: 3 } as const
 
 /** Streams of a command. */
 interface Streams {
-  readonly input: AsyncIterable<string | Buffer>
+  readonly input: AsyncIterable<string | Buffer> | Iterable<string>
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
   readonly errors: NodeJS.WritableStream & { readonly isTTY?: boolean }
 }

@@ -136,7 +136,10 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   manifest: {
     namedAfter: (remote) => [textOf(remote.description), textOf(remote.cidr)],
     specOf: (remote, { ref }) => ({ ipPolicyRef: ref('IPPolicy', policyOf(remote) ?? ''), ...writtenRange(remote) }),
-    isPartOf: (remote, { siblings }) => !isMadeOfParts(siblings(policyOf(remote) ?? '')),
+    isPartOf: (remote, { siblings, whole }) => {
+      const policyId = policyOf(remote) ?? ''
+      return !isMadeOfParts(whole(policyId), siblings(policyId))
+    },
   },
   risks: ruleRisks,
   part: { mayDelete: mayDeleteRule },

@@ -247,9 +247,9 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
   },
   manifest: {
     namedAfter: ({ description }) => [textOf(description)],
-    specOf: (_remote, { children: held }) => {
+    specOf: (remote, { children: held }) => {
       const empty = held.length === 0 ? { allowEmpty: true } : {}
-      return isMadeOfParts(held) ? { rulesSource: 'IPPolicyRules' } : { rules: held.map(writtenRule), ...empty }
+      return isMadeOfParts(remote, held) ? { rulesSource: 'IPPolicyRules' } : { rules: held.map(writtenRule), ...empty }
     },
   },
   apiAccess: {

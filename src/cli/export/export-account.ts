@@ -89,15 +89,22 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
 class ReadAccount {
   readonly #lists: ReadonlyMap<string, readonly RemoteObject[]>
   readonly #parentOf: ReadonlyMap<string, (child: RemoteObject) => string | undefined>
+  readonly #byId: ReadonlyMap<string, RemoteObject>
   readonly #families = new Map<string, ReadonlyMap<string | undefined, readonly RemoteObject[]>>()
 
   constructor({ managed }: KindsRegistry, lists: ReadonlyMap<string, readonly RemoteObject[]>) {
     this.#lists = lists
+    this.#byId = new Map([...lists.values()].flat().map((object) => [object.id, object]))
     this.#parentOf = new Map(
       managed.flatMap(({ children }) =>
         children === undefined ? [] : [[children.collection.path, children.parentId]],
       ),
     )
+  }
+
+  /** The object with that id, in any collection. */
+  object(id: string): RemoteObject | undefined {
+    return this.#byId.get(id)
   }
 
   in({ path }: Collection): readonly RemoteObject[] {
@@ -152,7 +159,7 @@ function subjectsIn({ kinds, namespace }: ExportRequest, account: ReadAccount) {
       for (const object of account.in(collection)) {
         const marker = markerOf(object) ?? markOfChildren(descriptor, object, account)
         const subject = { descriptor, collection, object, marker, namespace: marker?.namespace || namespace }
-        if (descriptor.manifest.isPartOf?.(object, { siblings }) === true) continue
+        if (descriptor.manifest.isPartOf?.(object, { siblings, whole: (id) => account.object(id) }) === true) continue
         const owner = marker && `${marker.kind} ${marker.namespace}/${marker.name}`
         if (marker?.nonce === PLACEHOLDER_NONCE) leftOut.push(leave(subject, `it is a placeholder of ${owner}`))
         else if (owner !== undefined && marked.has(owner)) {
@@ -249,6 +256,7 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
     nameOfValue: (target, value) => index.nameOfValue(target, value, namespace),
     children: children === undefined ? [] : account.childrenOf(object.id, children.collection),
     siblings: (parentId) => account.childrenOf(parentId, collection),
+    whole: (id) => account.object(id),
   }
   const hidden = descriptor.manifest.observeOnly?.(object)
   const address = request.terraform?.get(object.id)?.address

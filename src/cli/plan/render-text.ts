@@ -73,7 +73,7 @@ function unplannedText({ resource, reason, message }: Unplanned, paint: Paint): 
 }
 
 /** The plan in one sentence. */
-export function summaryText({ operations, unplanned }: Plan): string {
+export function summaryText({ operations, unplanned }: Pick<Plan, 'operations' | 'unplanned'>): string {
   if (operations.length === 0) {
     return unplanned.length === 0 ? 'Nothing to do: the account is as the manifests say.' : 'Nothing would be done.'
   }

@@ -17,6 +17,7 @@ import { choice } from '../../schema/define.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
+import { RULE_KIND } from './parts.ts'
 
 /** `action` of a spec. `change` describes the effect of changing it. */
 export function ruleAction(change = '') {
@@ -89,9 +90,15 @@ export function writtenRule(object: RemoteObject): Fields {
   return given({ ...writtenRange(object), description: textOf(object.description), metadata: own })
 }
 
-/** Whether resources of their own declare the rules, as the marks of some say. */
-export function isMadeOfParts(rules: readonly RemoteObject[]): boolean {
-  return rules.some(({ metadata }) => markedKind(textOf(metadata) ?? '') === 'IPPolicyRule')
+/**
+ * Whether resources of their own declare the rules of a policy: the marks of some say so, or Culvert made the policy and
+ * some rules are not its own.
+ */
+export function isMadeOfParts(policy: RemoteObject | undefined, rules: readonly RemoteObject[]): boolean {
+  const kinds = rules.map(({ metadata }) => markedKind(textOf(metadata) ?? ''))
+  if (kinds.includes(RULE_KIND)) return true
+  const isOurs = markedKind(textOf(policy?.metadata) ?? '') !== undefined
+  return isOurs && kinds.some((kind) => kind === undefined)
 }
 
 /** Id of the policy that a rule belongs to. */

@@ -17,7 +17,7 @@ export interface ManifestWriter {
    */
   observeOnly?(remote: RemoteObject): string | undefined
   /** Whether another object's spec describes this one, so that it needs none of its own. Absent: never. */
-  isPartOf?(remote: RemoteObject, view: Pick<ManifestView, 'siblings'>): boolean
+  isPartOf?(remote: RemoteObject, view: Pick<ManifestView, 'siblings' | 'whole'>): boolean
 }
 
 /** What else a spec depends on. */
@@ -32,6 +32,8 @@ export interface ManifestView {
   nameOfValue(kind: string, value: string): string | undefined
   /** Inline children, for kinds that have them. */
   readonly children: readonly RemoteObject[]
+  /** The object that a part belongs to. */
+  whole(id: string): RemoteObject | undefined
   /** The other children of the object that a part belongs to, with the part. */
   siblings(parentId: string): readonly RemoteObject[]
 }
