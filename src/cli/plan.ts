@@ -159,7 +159,7 @@ async function sourceOf(flags: Flags, environment: Environment, progress: (text:
 }
 
 /** What is to be known about a plan beside it. */
-function remarks({ elsewhere, isUnsalted }: Plan): readonly string[] {
+function remarks({ elsewhere, unrecognised, isUnsalted }: Plan): readonly string[] {
   return [
     ...(elsewhere.length === 0
       ? []

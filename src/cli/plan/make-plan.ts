@@ -67,6 +67,8 @@ export interface Plan {
   readonly unplanned: readonly Unplanned[]
   /** Resources of accounts for which the plan is not made. */
   readonly elsewhere: readonly ResourceName[]
+  /** Resources that are planned as new, since nothing but a cluster could tell which objects are theirs. */
+  readonly unrecognised: readonly ResourceName[]
   /** Changes of secrets cannot be told from others: the operator's salt could not be read. */
   readonly isUnsalted: boolean
 }
@@ -77,6 +79,8 @@ export interface PreparedScene {
   readonly account: DryAccount
   readonly clock: DryClock
   readonly installation: string
+  /** Resources whose objects, if there are any, cannot be told without a cluster. */
+  readonly unrecognised: readonly ResourceName[]
   readonly resources: readonly PlannedResource[]
   /** Resources to reconcile: those of the manifests, and those that are deleted. */
   readonly names: readonly ResourceName[]
@@ -94,6 +98,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     operations: operationsOf(request.kinds, account.writes, { guards, knowsCauses: request.live !== undefined }),
     unplanned: await unplannedAmong(operator, scene),
     elsewhere: scene.resources.flatMap(({ name }) => (isElsewhere(operator, scene, name) ? [name] : [])),
+    unrecognised: scene.unrecognised,
     isUnsalted: request.live !== undefined && request.live.fingerprints === undefined,
   }
 }
@@ -111,26 +116,28 @@ export async function prepareScene(request: PlanRequest): Promise<PreparedScene>
   const resources = plannedResources(kinds, manifests, namespace)
   putManifests(kinds, cluster, manifests, namespace)
   progress?.('reading the account')
-  const installation = await settleScene(request, { cluster, account, resources })
+  const recognised = await settleScene(request, { cluster, account, resources })
   const isPlanned = accountFilter(kinds, cluster, resources, request.account)
   const pruned = request.prune === true ? pruneMissing(kinds, cluster, { resources, isPlanned }) : []
   return {
     cluster,
     account,
     clock,
-    installation,
+    ...recognised,
     resources,
     isPlanned,
     names: [...resources.map(({ name }) => name), ...pruned],
   }
 }
 
-/** Adds whatever the manifests do not say. @returns the installation whose marks count */
+/** Adds whatever the manifests do not say, and finds out whose marks count. */
 async function settleScene(
   { kinds, config, live, installation }: PlanRequest,
   { cluster, account, resources }: Pick<PreparedScene, 'cluster' | 'account' | 'resources'>,
-): Promise<string> {
-  if (live !== undefined) return installation ?? (await installationOfCluster(kinds, account, live))
+): Promise<Pick<PreparedScene, 'installation' | 'unrecognised'>> {
+  if (live !== undefined) {
+    return { installation: installation ?? (await installationOfCluster(kinds, account, live)), unrecognised: [] }
+  }
   completeScene(kinds, cluster, resources, config.baseURL)
   return await rememberObjects(kinds, cluster, account, resources, installation)
 }

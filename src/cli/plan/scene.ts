@@ -1,7 +1,7 @@
 import type { ApiClient, RemoteObject } from '../../api/types.ts'
 import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import { accountOf } from '../../managed/accounts/account-choice.ts'
-import type { CustomResource, ResourceName } from '../../managed/cr.ts'
+import { type CustomResource, externalId, nameOf, type ResourceName } from '../../managed/cr.ts'
 import { accountDefaults } from '../../managed/descriptor/account.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { AccountName } from '../../managed/identity/attempt.ts'
@@ -165,6 +165,13 @@ function completeSecret(
   cluster.put(secretType, { ...known, apiVersion: 'v1', kind: 'Secret', metadata: { ...known?.metadata, ...at }, data })
 }
 
+/** What the marks in an account say. */
+interface Recognised {
+  readonly installation: string
+  /** Resources without a mark of which no object has the text: they may be new, or their text may have been edited. */
+  readonly unrecognised: readonly ResourceName[]
+}
+
 /** Gives each resource what the operator would remember of it, from the objects that the account has. */
 export async function rememberObjects(
   kinds: KindsRegistry,
@@ -172,7 +179,7 @@ export async function rememberObjects(
   account: DryAccount,
   resources: readonly PlannedResource[],
   asked: string | undefined,
-): Promise<string> {
+): Promise<Recognised> {
   const found = await Promise.all(
     resources.map(async (resource) => {
       const cr = find(cluster, kinds, resource.name)
@@ -182,6 +189,7 @@ export async function rememberObjects(
     }),
   )
   const installation = asked ?? installationOf(found)
+  const unrecognised: ResourceName[] = []
   const types = typesByKind(kinds)
   const context = choicesIn(cluster, kinds)
   for (const { cr, descriptor, objects } of found) {
@@ -189,11 +197,14 @@ export async function rememberObjects(
     const type = types.get(cr.kind)
     if (name === undefined || type === undefined) continue
     const { cr: held, secret } = remembered(descriptor, cr, objects, { account: name, installation })
-    if (held === cr) continue
+    if (held === cr) {
+      if (cr.spec.rawMetadata !== undefined && externalId(cr) === undefined) unrecognised.push(nameOf(cr))
+      continue
+    }
     cluster.put(type, held)
     if (secret !== undefined) cluster.put(secretType, secret)
   }
-  return installation
+  return { installation, unrecognised }
 }
 
 /** The installation whose marks most of the objects carry that are for these resources. */

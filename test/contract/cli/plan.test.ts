@@ -81,7 +81,8 @@ describe('an edit', () => {
       const name = resourceName(kind, title)
       let spec: Record<string, unknown> = { ...base }
       await apart.expectAsPlanned([...namedResources, { kind, name, spec }])
-      for (const edit of edits) {
+      // Without a cluster, nothing tells whose an object is once its own text was edited.
+    for (const edit of edits.filter((each) => !('rawMetadata' in each.spec))) {
         spec = Object.fromEntries(Object.entries({ ...spec, ...edit.spec }).filter(([, value]) => value !== undefined))
         await apart.expectAsPlanned([...namedResources, { kind, name, spec }])
       }
@@ -98,9 +99,9 @@ const pools = kinds.flatMap((descriptor) => {
   return [fc.record({ kind: fc.constant(descriptor.definition.kind), spec: fc.constantFrom(...specs) })]
 })
 
-/** The spec of a resource that makes its object in the default account. */
+/** The spec of a resource that makes its object in the default account, with Culvert's mark. */
 function ownOnly(spec: CommonSpec): Record<string, unknown> {
-  const { managementPolicy: _policy, externalID: _id, accountRef: _account, deletionPolicy: _deletion, ...own } = spec
+  const { managementPolicy: _policy, externalID: _id, accountRef: _account, deletionPolicy: _deletion, rawMetadata: _raw, ...own } = spec
   return own
 }
 
