@@ -11,6 +11,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   probe: async () => (await import('./cli/probe.ts')).probeCommand(),
   agent: async () => (await import('./cli/agent.ts')).agentCommand(),
   emulator: async () => (await import('./cli/emulator.ts')).emulatorCommand(),
+  export: async () => (await import('./cli/export.ts')).exportCommand(),
+  plan: async () => (await import('./cli/plan.ts')).planCommand(),
   demo: async () => (await import('./cli/demo.ts')).demoCommand(),
 }
 

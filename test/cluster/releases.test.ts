@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
 import { rootSchema } from '../../scripts/crds/crd.ts'
-import { compileNode } from '../../scripts/crds/validator.ts'
+import { compileNode } from '../../src/schema/validator.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { CommonStatus } from '../../src/managed/descriptor/common.ts'
 import type { Fields } from '../../src/managed/descriptor/fields.ts'

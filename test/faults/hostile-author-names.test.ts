@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
-import { toStructural } from '../../scripts/crds/structural.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
+import { toStructural } from '../../src/schema/structural.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { openAccess } from '../builders/access.ts'
 import { AuditLog } from '../cluster/support/audit-log.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
-import { toStructural } from '../../scripts/crds/structural.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
+import { toStructural } from '../../src/schema/structural.ts'
 import { KubeError } from '../../src/kube/errors.ts'
 import { parseObject } from '../../src/managed/descriptor/metadata.ts'
 import { applyNeeds, casesTitled, managed } from '../cluster/support/cases.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
 import { isFixedFieldRule } from '../../../src/schema/rules.ts'
 import { at } from '../../builders/emulator-client.ts'

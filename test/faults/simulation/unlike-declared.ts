@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { type CustomResource, internalOf, isDeleting, isObserved, isPaused, statusOf } from '../../../src/managed/cr.ts'
 import { markerOf } from '../../../src/managed/identity/marker.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'

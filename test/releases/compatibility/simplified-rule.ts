@@ -1,5 +1,5 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { celName } from '../../../src/schema/rules.ts'
 
 /** A CEL expression without source positions, so that equal expressions compare equal. */

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { toStructural } from '../../../scripts/crds/structural.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { choice, list, object, text } from '../../../src/schema/define.ts'
 import {
   atMostOne,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkRules } from '../../../scripts/crds/rule-checks.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 
 const definitions = kinds.map(({ definition }) => definition)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toStructural } from '../../../scripts/crds/structural.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { managingKinds } from '../../contract/covered/kinds.ts'
 import { createFields, managedCollections } from '../../contract/facts/all.ts'
