@@ -95,11 +95,12 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
   const progress = showProgress(streams.errors)
   try {
     const manifests = await readAll(flags, streams.input)
-    const source = await sourceOf(flags, environment, progress.tell)
+    const source = await sourceOf(flags, environment, { manifests, progress: progress.tell })
     const reader = readingClient(source.config, environment)
     try {
       const plan = await makePlan({
-        ...source,
+        config: source.config,
+        live: source.live,
         kinds: registry,
         manifests,
         namespace: flags.namespace,
@@ -116,7 +117,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
       for (const line of remarks(plan)) streams.errors.write(`${line}\n`)
       return exitOf(plan)
     } finally {
-      await reader.close()
+      await Promise.all([reader.close(), source.close()])
     }
   } catch (error) {
     progress.end()
@@ -130,10 +131,16 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
 interface Source {
   readonly config: SessionConfig
   readonly live: LiveCluster | undefined
+  /** Closes the connections to the cluster. */
+  close(): Promise<void>
 }
 
 /** The account that flags or environment name, or else that of the cluster. */
-async function sourceOf(flags: Flags, environment: Environment, progress: (text: string) => void): Promise<Source> {
+async function sourceOf(
+  flags: Flags,
+  environment: Environment,
+  { manifests, progress }: { readonly manifests: readonly ManifestAt[]; readonly progress: (text: string) => void },
+): Promise<Source> {
   const { kubeconfig, context, account, prune, namespace, operatorNamespace } = flags
   const config = accountFromFlags(flags, environment)
   if (kubeconfig === undefined && context === undefined && (config !== undefined || account === undefined)) {
@@ -143,7 +150,7 @@ async function sourceOf(flags: Flags, environment: Environment, progress: (text:
         'no account is given: set --base-url and CULVERT_API_KEY, or --account for one of the cluster',
       )
     }
-    return { config, live: undefined }
+    return { config, live: undefined, close: () => Promise.resolve() }
   }
   const kube = createKubeClient({
     connection: loadKubeConnection({ kubeconfig, context }),
@@ -151,11 +158,17 @@ async function sourceOf(flags: Flags, environment: Environment, progress: (text:
     random: systemRandom,
   })
   progress('reading the cluster')
-  const live = await readCluster({ kube, kinds: registry, operatorNamespace })
-  const named = (): Promise<SessionConfig> => {
-    return configOf({ kube, operatorNamespace }, accountNamed(live.accounts, account ?? 'default', namespace))
+  try {
+    const namespaces = [...new Set(manifests.map(({ manifest }) => manifest.metadata.namespace ?? namespace))]
+    const live = await readCluster({ kube, kinds: registry, operatorNamespace, namespaces })
+    const named = (): Promise<SessionConfig> => {
+      return configOf({ kube, operatorNamespace }, accountNamed(live.accounts, account ?? 'default', namespace))
+    }
+    return { config: config ?? (await named()), live, close: () => kube.close() }
+  } catch (error) {
+    await kube.close()
+    throw error
   }
-  return { config: config ?? (await named()), live }
 }
 
 /** What is to be known about a plan beside it. */
@@ -164,6 +177,9 @@ function remarks({ elsewhere, unrecognised, isUnsalted }: Plan): readonly string
     ...(elsewhere.length === 0
       ? []
       : [`${elsewhere.length} resources are in other accounts: plan for those with --account`]),
+    ...unrecognised.map(({ kind, name }) => {
+      return `${kind}/${name} has rawMetadata that no object has: it is planned as new. With --kubeconfig it is recognised`
+    }),
     ...(isUnsalted ? ["the operator's salt could not be read: secrets of edited resources are shown as changed"] : []),
   ]
 }
