@@ -27,6 +27,7 @@ import { planMarkdown } from './plan/render-markdown.ts'
 import { paintFor, planText } from './plan/render-text.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
+import { endWithReader } from './terminal/terminal.ts'
 
 const registry = new KindsRegistry(kinds)
 
@@ -77,6 +78,7 @@ export function planCommand(): Command {
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
+    endWithReader(process.stdout)
     const streams = { input: process.stdin, output: process.stdout, errors: process.stderr }
     process.exitCode = await runPlan(flags, readEnvironment(), streams)
   })
@@ -164,7 +166,9 @@ async function sourceOf(
     const named = (): Promise<SessionConfig> => {
       return configOf({ kube, operatorNamespace }, accountNamed(live.accounts, account ?? 'default', namespace))
     }
-    return { config: config ?? (await named()), live, close: () => kube.close() }
+    // The name of an account says more than the environment, which may be set for another.
+    const isNamed = config === undefined || (account !== undefined && flags.baseUrl === undefined)
+    return { config: isNamed ? await named() : config, live, close: () => kube.close() }
   } catch (error) {
     await kube.close()
     throw error
