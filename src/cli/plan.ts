@@ -19,6 +19,7 @@ import {
 } from './account-flags.ts'
 import { collect } from './flags.ts'
 import { type ManifestAt, ManifestError, parseManifestsAt, readManifestsAt } from './manifests.ts'
+import { patientReader } from './patient-reader.ts'
 import { buildKustomization } from './plan/kustomize.ts'
 import { accountNamed, configOf, type LiveCluster, readCluster } from './plan/live-cluster.ts'
 import { makePlan, OPERATOR_NAMESPACE, type Plan } from './plan/make-plan.ts'
@@ -110,7 +111,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
         prune: flags.prune,
         operatorNamespace: flags.operatorNamespace,
         installation: flags.installation,
-        reader,
+        reader: patientReader(reader, systemClock, progress.tell),
         logger: createLogger('silent'),
         progress: progress.tell,
       })
