@@ -3,6 +3,7 @@ import { ApiError } from '../api/errors.ts'
 import { type Environment, readEnvironment } from '../config.ts'
 import { kinds } from '../kinds/index.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
+import { systemClock } from '../util/clock.ts'
 import {
   type AccountFlags,
   AccountFlagsError,
@@ -14,6 +15,7 @@ import { type ExportRequest, exportAccount } from './export/export-account.ts'
 import { manifestText } from './export/manifest-text.ts'
 import { readTerraformState, StateFileError } from './export/terraform-state.ts'
 import { collect } from './flags.ts'
+import { patientReader } from './patient-reader.ts'
 import { showProgress } from './progress.ts'
 import { endWithReader } from './terminal/terminal.ts'
 
@@ -75,7 +77,7 @@ export async function runExport(flags: Flags, environment: Environment, streams:
     try {
       const result = await exportAccount({
         kinds: registry,
-        reader,
+        reader: patientReader(reader, systemClock, progress.tell),
         namespace: flags.namespace,
         only: flags.kind.length === 0 ? undefined : new Set(flags.kind),
         ids: flags.id.length === 0 ? undefined : new Set(flags.id),

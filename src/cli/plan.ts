@@ -19,6 +19,7 @@ import {
 } from './account-flags.ts'
 import { collect } from './flags.ts'
 import { type ManifestAt, ManifestError, parseManifestsAt, readManifestsAt } from './manifests.ts'
+import { patientReader } from './patient-reader.ts'
 import { buildKustomization } from './plan/kustomize.ts'
 import { accountNamed, configOf, type LiveCluster, readCluster } from './plan/live-cluster.ts'
 import { makePlan, OPERATOR_NAMESPACE, type Plan } from './plan/make-plan.ts'
@@ -27,6 +28,7 @@ import { planMarkdown } from './plan/render-markdown.ts'
 import { paintFor, planText } from './plan/render-text.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
+import { endWithReader } from './terminal/terminal.ts'
 
 const registry = new KindsRegistry(kinds)
 
@@ -77,6 +79,7 @@ export function planCommand(): Command {
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
+    endWithReader(process.stdout)
     const streams = { input: process.stdin, output: process.stdout, errors: process.stderr }
     process.exitCode = await runPlan(flags, readEnvironment(), streams)
   })
@@ -95,11 +98,12 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
   const progress = showProgress(streams.errors)
   try {
     const manifests = await readAll(flags, streams.input)
-    const source = await sourceOf(flags, environment, progress.tell)
+    const source = await sourceOf(flags, environment, { manifests, progress: progress.tell })
     const reader = readingClient(source.config, environment)
     try {
       const plan = await makePlan({
-        ...source,
+        config: source.config,
+        live: source.live,
         kinds: registry,
         manifests,
         namespace: flags.namespace,
@@ -107,7 +111,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
         prune: flags.prune,
         operatorNamespace: flags.operatorNamespace,
         installation: flags.installation,
-        reader,
+        reader: patientReader(reader, systemClock, progress.tell),
         logger: createLogger('silent'),
         progress: progress.tell,
       })
@@ -116,7 +120,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
       for (const line of remarks(plan)) streams.errors.write(`${line}\n`)
       return exitOf(plan)
     } finally {
-      await reader.close()
+      await Promise.all([reader.close(), source.close()])
     }
   } catch (error) {
     progress.end()
@@ -130,10 +134,16 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
 interface Source {
   readonly config: SessionConfig
   readonly live: LiveCluster | undefined
+  /** Closes the connections to the cluster. */
+  close(): Promise<void>
 }
 
 /** The account that flags or environment name, or else that of the cluster. */
-async function sourceOf(flags: Flags, environment: Environment, progress: (text: string) => void): Promise<Source> {
+async function sourceOf(
+  flags: Flags,
+  environment: Environment,
+  { manifests, progress }: { readonly manifests: readonly ManifestAt[]; readonly progress: (text: string) => void },
+): Promise<Source> {
   const { kubeconfig, context, account, prune, namespace, operatorNamespace } = flags
   const config = accountFromFlags(flags, environment)
   if (kubeconfig === undefined && context === undefined && (config !== undefined || account === undefined)) {
@@ -143,7 +153,7 @@ async function sourceOf(flags: Flags, environment: Environment, progress: (text:
         'no account is given: set --base-url and CULVERT_API_KEY, or --account for one of the cluster',
       )
     }
-    return { config, live: undefined }
+    return { config, live: undefined, close: () => Promise.resolve() }
   }
   const kube = createKubeClient({
     connection: loadKubeConnection({ kubeconfig, context }),
@@ -151,11 +161,19 @@ async function sourceOf(flags: Flags, environment: Environment, progress: (text:
     random: systemRandom,
   })
   progress('reading the cluster')
-  const live = await readCluster({ kube, kinds: registry, operatorNamespace })
-  const named = (): Promise<SessionConfig> => {
-    return configOf({ kube, operatorNamespace }, accountNamed(live.accounts, account ?? 'default', namespace))
+  try {
+    const namespaces = [...new Set(manifests.map(({ manifest }) => manifest.metadata.namespace ?? namespace))]
+    const live = await readCluster({ kube, kinds: registry, operatorNamespace, namespaces })
+    const named = (): Promise<SessionConfig> => {
+      return configOf({ kube, operatorNamespace }, accountNamed(live.accounts, account ?? 'default', namespace))
+    }
+    // The name of an account says more than the environment, which may be set for another.
+    const isNamed = config === undefined || (account !== undefined && flags.baseUrl === undefined)
+    return { config: isNamed ? await named() : config, live, close: () => kube.close() }
+  } catch (error) {
+    await kube.close()
+    throw error
   }
-  return { config: config ?? (await named()), live }
 }
 
 /** What is to be known about a plan beside it. */
@@ -164,6 +182,9 @@ function remarks({ elsewhere, unrecognised, isUnsalted }: Plan): readonly string
     ...(elsewhere.length === 0
       ? []
       : [`${elsewhere.length} resources are in other accounts: plan for those with --account`]),
+    ...unrecognised.map(({ kind, name }) => {
+      return `${kind}/${name} has rawMetadata that no object has: it is planned as new. With --kubeconfig it is recognised`
+    }),
     ...(isUnsalted ? ["the operator's salt could not be read: secrets of edited resources are shown as changed"] : []),
   ]
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { KubeError } from '../../src/kube/errors.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { toStructural } from '../../src/schema/structural.ts'
-import { KubeError } from '../../src/kube/errors.ts'
 import { openAccess } from '../builders/access.ts'
 import { AuditLog } from '../cluster/support/audit-log.ts'
 import { casesTitled, managed } from '../cluster/support/cases.ts'

@@ -40,6 +40,10 @@ export function checkManifests(
         'name',
       ])
     }
+    const { namespace } = manifest.metadata
+    if (namespace !== undefined && !NAMESPACE.test(namespace)) {
+      complain('metadata.namespace must consist of lower-case letters, digits and "-", at most 63', ['metadata', 'namespace'])
+    }
     const admitted = admission.admit(definition, manifest.spec ?? {}, formerSpec(manifest))
     if (admitted.ok) return { ...at, manifest: { ...manifest, spec: admitted.spec } }
     for (const { path, message } of admitted.problems) complain(message, stepsOf(path))
@@ -48,6 +52,9 @@ export function checkManifests(
   if (problems.length > 0) throw new ManifestError(problems.join('\n'))
   return checked
 }
+
+/** A DNS label. */
+const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** A DNS subdomain, of at most 253 characters. */
 const NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/

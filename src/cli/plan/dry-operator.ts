@@ -16,14 +16,15 @@ import { resolveWanted } from '../../managed/plan/desired.ts'
 import type { ManagedContext } from '../../managed/reconcile/context.ts'
 import { ConflictError } from '../../managed/reconcile/errors.ts'
 import { Memories } from '../../managed/reconcile/memory.ts'
-import { Reconciliation } from '../../managed/reconcile/reconciliation.ts'
 import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
+import { Reconciliation } from '../../managed/reconcile/reconciliation.ts'
 import { objectKeys } from '../../managed/store/object-keys.ts'
 import { ResourceStore } from '../../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../../managed/store/wakeups.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Random } from '../../util/random.ts'
+import { isPlaceholder } from './answers.ts'
 import type { DryClock } from './dry-clock.ts'
 import type { DryCluster } from './dry-cluster.ts'
 
@@ -148,7 +149,8 @@ export class DryOperator {
     const cr = this.#store.get(name)
     const descriptor = this.#options.kinds.managedKind(name.kind)
     const { id } = cr === undefined ? {} : statusOf(cr)
-    if (cr === undefined || descriptor === undefined || id === undefined || isDeleting(cr)) return []
+    // An object that the plan itself would make has what its spec says, whatever stands for it meanwhile.
+    if (cr === undefined || descriptor === undefined || id === undefined || isDeleting(cr) || isPlaceholder(id)) return []
     const run = new Reconciliation(this.#context, descriptor, cr)
     run.enter(openSession(this.#context, cr))
     const object = run.session.cache.get(run.collection, id)?.object

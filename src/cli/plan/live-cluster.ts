@@ -33,12 +33,20 @@ export interface LiveClusterOptions {
   readonly kube: KubeClient
   readonly kinds: KindsRegistry
   readonly operatorNamespace: string
+  /** Those of the manifests: enough for somebody who may not read the others. */
+  readonly namespaces: readonly string[]
 }
 
 /** Reads the resources of all kinds, with what decides how they are judged. */
-export async function readCluster({ kube, kinds, operatorNamespace }: LiveClusterOptions): Promise<LiveCluster> {
-  const listed = <T extends KubeObject>(types: readonly ResourceType[]): Promise<readonly T[]> =>
-    Promise.all(types.map((type) => listAll<T>(kube, type, []))).then((lists) => lists.flat())
+export async function readCluster({
+  kube,
+  kinds,
+  operatorNamespace,
+  namespaces: own,
+}: LiveClusterOptions): Promise<LiveCluster> {
+  const listed = <T extends KubeObject>(types: readonly ResourceType[]): Promise<readonly T[]> => {
+    return Promise.all(types.map((type) => listReachable<T>(kube, type, own))).then((lists) => lists.flat())
+  }
   const [resources, accounts, namespaces, salt] = await Promise.all([
     listed<CustomResource>(kinds.managed.map(resourceTypeOf)),
     listed<AccountResource>(kinds.accounts.map(resourceTypeOf)),
@@ -52,6 +60,17 @@ export async function readCluster({ kube, kinds, operatorNamespace }: LiveCluste
     fingerprints: salt === undefined ? undefined : new Fingerprints(salt),
     readThrough: async (type, key) => (READ.has(type.plural) ? await kube.get(type, key) : undefined),
   }
+}
+
+/** All objects of a type or, for somebody who may not list all, those of some namespaces. */
+async function listReachable<T extends KubeObject>(
+  kube: KubeClient,
+  type: ResourceType,
+  namespaces: readonly string[],
+): Promise<readonly T[]> {
+  const all = await unlessForbidden<readonly T[] | undefined>(listAll<T>(kube, type, []), undefined)
+  if (all !== undefined) return all
+  return type.namespaced ? await listAll<T>(kube, type, namespaces) : []
 }
 
 /** Types of which single objects are read when a resource names them. */

@@ -1,3 +1,4 @@
+import { printable } from '../../util/printable.ts'
 import { withoutPlaceholders } from './answers.ts'
 import type { Plan } from './make-plan.ts'
 import { changeText, objectText, resourceText, summaryText } from './render-text.ts'
@@ -30,5 +31,5 @@ function rowOf(operation: Plan['operations'][number], index: number): string {
 
 /** Text that markdown shows as it is. */
 function escaped(text: string): string {
-  return text.replace(/[\\`*_[\]<>|]/g, '\\$&')
+  return printable(text).replace(/[\\`*_[\]<>|]/g, '\\$&')
 }

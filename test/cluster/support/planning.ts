@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { runExport } from '../../../src/cli/export.ts'
 import { runPlan } from '../../../src/cli/plan.ts'
 import { readEnvironment } from '../../../src/config.ts'
+import { CapturedText } from '../../builders/captured-text.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
 import type { World } from './world.ts'
 
@@ -12,20 +13,6 @@ export interface Ran {
   readonly code: number
   readonly output: string
   readonly errors: string
-}
-
-/** Keeps what is written to it. */
-class Text {
-  #text = ''
-
-  write(part: string | Uint8Array): boolean {
-    this.#text += String(part)
-    return true
-  }
-
-  toString(): string {
-    return this.#text
-  }
 }
 
 function documentsOf(world: World, manifests: readonly Manifest[]): string {
@@ -42,7 +29,7 @@ export async function planIn(world: World, manifests: readonly Manifest[], prune
   const folder = await mkdtemp(join(tmpdir(), 'culvert-plan-'))
   try {
     await writeFile(join(folder, 'all.yaml'), documentsOf(world, manifests))
-    const [output, errors] = [new Text(), new Text()]
+    const [output, errors] = [new CapturedText(), new CapturedText()]
     const flags = {
       filename: [folder],
       kubeconfig: world.kubeconfig,
@@ -52,8 +39,8 @@ export async function planIn(world: World, manifests: readonly Manifest[], prune
       output: 'json' as const,
       prune,
     }
-    const streams = { input: [], output: output as never, errors: errors as never }
-    const code = await runPlan(flags, { ...readEnvironment({}) }, streams)
+    const streams = { input: [], output, errors }
+    const code = await runPlan(flags, readEnvironment({}), streams)
     return { code, output: String(output), errors: String(errors) }
   } finally {
     await rm(folder, { recursive: true })
@@ -82,7 +69,7 @@ export function sentIn(world: World, mark: number): readonly string[] {
 
 /** `culvert export` of the world's account. */
 export async function exportFrom(world: World): Promise<Ran> {
-  const [output, errors] = [new Text(), new Text()]
+  const [output, errors] = [new CapturedText(), new CapturedText()]
   const flags = {
     kind: [],
     id: [],
@@ -90,6 +77,6 @@ export async function exportFrom(world: World): Promise<Ran> {
     baseUrl: world.emulator.url,
     apiKey: world.emulator.apiKey,
   }
-  const code = await runExport(flags, readEnvironment({}), { output: output as never, errors: errors as never })
+  const code = await runExport(flags, readEnvironment({}), { output, errors })
   return { code, output: String(output), errors: String(errors) }
 }

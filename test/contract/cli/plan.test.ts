@@ -82,7 +82,7 @@ describe('an edit', () => {
       let spec: Record<string, unknown> = { ...base }
       await apart.expectAsPlanned([...namedResources, { kind, name, spec }])
       // Without a cluster, nothing tells whose an object is once its own text was edited.
-    for (const edit of edits.filter((each) => !('rawMetadata' in each.spec))) {
+      for (const edit of edits.filter((each) => !('rawMetadata' in each.spec))) {
         spec = Object.fromEntries(Object.entries({ ...spec, ...edit.spec }).filter(([, value]) => value !== undefined))
         await apart.expectAsPlanned([...namedResources, { kind, name, spec }])
       }
@@ -101,7 +101,14 @@ const pools = kinds.flatMap((descriptor) => {
 
 /** The spec of a resource that makes its object in the default account, with Culvert's mark. */
 function ownOnly(spec: CommonSpec): Record<string, unknown> {
-  const { managementPolicy: _policy, externalID: _id, accountRef: _account, deletionPolicy: _deletion, rawMetadata: _raw, ...own } = spec
+  const {
+    managementPolicy: _policy,
+    externalID: _id,
+    accountRef: _account,
+    deletionPolicy: _deletion,
+    rawMetadata: _raw,
+    ...own
+  } = spec
   return own
 }
 
