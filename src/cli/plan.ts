@@ -25,10 +25,10 @@ import { accountNamed, configOf, type LiveCluster, readCluster } from './plan/li
 import { makePlan, OPERATOR_NAMESPACE, type Plan } from './plan/make-plan.ts'
 import { planJson } from './plan/render-json.ts'
 import { planMarkdown } from './plan/render-markdown.ts'
-import { paintFor, planText } from './plan/render-text.ts'
+import { type Paint, planText } from './plan/render-text.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
-import { endWithReader } from './terminal/terminal.ts'
+import { endWithReader, terminalOf } from './terminal/terminal.ts'
 
 const registry = new KindsRegistry(kinds)
 
@@ -55,6 +55,8 @@ interface Streams {
   readonly input: AsyncIterable<string | Buffer> | Iterable<string>
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
   readonly errors: NodeJS.WritableStream & { readonly isTTY?: boolean }
+  /** Colours what is printed. Absent: it stays plain. */
+  readonly paint?: Paint
 }
 
 /** `culvert plan`: what applying manifests would do to the account. Writes nothing anywhere. */
@@ -80,7 +82,8 @@ export function planCommand(): Command {
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
     endWithReader(process.stdout)
-    const streams = { input: process.stdin, output: process.stdout, errors: process.stderr }
+    const paint = terminalOf(process.stdout).styled
+    const streams = { input: process.stdin, output: process.stdout, errors: process.stderr, paint }
     process.exitCode = await runPlan(flags, readEnvironment(), streams)
   })
 }
@@ -116,7 +119,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
         progress: progress.tell,
       })
       progress.end()
-      streams.output.write(rendered(plan, flags.output, streams.output))
+      streams.output.write(rendered(plan, flags.output, streams.paint ?? plain))
       for (const line of remarks(plan)) streams.errors.write(`${line}\n`)
       return exitOf(plan)
     } finally {
@@ -212,14 +215,16 @@ async function textOf(input: Streams['input']): Promise<string> {
   return parts.join('')
 }
 
-function rendered(plan: Plan, form: Form, stream: NodeJS.WritableStream): string {
+const plain: Paint = (_style, text) => text
+
+function rendered(plan: Plan, form: Form, paint: Paint): string {
   switch (form) {
     case 'json':
       return `${JSON.stringify(planJson(plan), undefined, 2)}\n`
     case 'markdown':
       return planMarkdown(plan)
     case 'text':
-      return `${planText(plan, paintFor(stream)).join('\n')}\n`
+      return `${planText(plan, paint).join('\n')}\n`
   }
 }
 

@@ -49,6 +49,10 @@ test('what a plan for a cluster says is what the operator sends once the manifes
   const opened = shop.map((each) => (each.kind === 'Edge' ? { ...each, spec: edge({}) } : each))
   expect(await planAndApply(world, opened)).toBe(3)
 
+  // References lead to what the cluster has.
+  const alone = opened.filter(({ kind }) => kind === 'Edge')
+  expect(await planIn(world, alone)).toMatchObject({ code: 0, errors: '' })
+
   const pruned = opened.filter(({ kind }) => kind !== 'APIKey')
   const plan = await planIn(world, pruned, true)
   expect(plan.code).toBe(3)

@@ -42,7 +42,10 @@ export function checkManifests(
     }
     const { namespace } = manifest.metadata
     if (namespace !== undefined && !NAMESPACE.test(namespace)) {
-      complain('metadata.namespace must consist of lower-case letters, digits and "-", at most 63', ['metadata', 'namespace'])
+      complain('metadata.namespace must consist of lower-case letters, digits and "-", at most 63', [
+        'metadata',
+        'namespace',
+      ])
     }
     const admitted = admission.admit(definition, manifest.spec ?? {}, formerSpec(manifest))
     if (admitted.ok) return { ...at, manifest: { ...manifest, spec: admitted.spec } }

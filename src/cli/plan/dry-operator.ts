@@ -150,7 +150,8 @@ export class DryOperator {
     const descriptor = this.#options.kinds.managedKind(name.kind)
     const { id } = cr === undefined ? {} : statusOf(cr)
     // An object that the plan itself would make has what its spec says, whatever stands for it meanwhile.
-    if (cr === undefined || descriptor === undefined || id === undefined || isDeleting(cr) || isPlaceholder(id)) return []
+    if (cr === undefined || descriptor === undefined || id === undefined || isDeleting(cr) || isPlaceholder(id))
+      return []
     const run = new Reconciliation(this.#context, descriptor, cr)
     run.enter(openSession(this.#context, cr))
     const object = run.session.cache.get(run.collection, id)?.object

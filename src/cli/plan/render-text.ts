@@ -1,21 +1,16 @@
-import { styleText } from 'node:util'
 import { printable } from '../../util/printable.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import { KNOWN_AFTER_APPLY, withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
 import type { FieldChange, PlanOperation } from './operations.ts'
 
 /** Colours a text; the text itself where there are none. */
-export type Paint = (colour: Parameters<typeof styleText>[0], text: string) => string
+export type Paint = Terminal['styled']
 
 const SIGNS = { create: ['+', 'green'], update: ['~', 'yellow'], delete: ['-', 'red'] } as const
 
 /** Longest value that is shown whole, in characters. */
 const VALUE_LENGTH = 160
-
-/** Colours on a terminal that shows them, unless NO_COLOR is set. */
-export function paintFor(stream: NodeJS.WritableStream): Paint {
-  return (colour, text) => styleText(colour, text, { stream, validateStream: true })
-}
 
 /** The plan as text, line by line. */
 export function planText({ operations, unplanned }: Plan, paint: Paint): readonly string[] {

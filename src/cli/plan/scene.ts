@@ -51,7 +51,7 @@ export function plannedResources(
 }
 
 /** Where a manifest was read, for messages. */
-export function place({ file, line }: Pick<ManifestAt, 'file' | 'line'>): string {
+function place({ file, line }: Pick<ManifestAt, 'file' | 'line'>): string {
   return `${file}:${line}`
 }
 

@@ -42,7 +42,13 @@ async function run(text: string, { output: form = 'text', input, baseUrl = world
   const file = join(folder, 'all.yaml')
   await writeFile(file, text)
   const [output, errors] = [new CapturedText(), new CapturedText()]
-  const flags = { filename: [input === undefined ? file : '-'], namespace: 'shop', operatorNamespace: 'culvert-system', output: form, prune }
+  const flags = {
+    filename: [input === undefined ? file : '-'],
+    namespace: 'shop',
+    operatorNamespace: 'culvert-system',
+    output: form,
+    prune,
+  }
   const environment = readEnvironment({ CULVERT_BASE_URL: baseUrl, CULVERT_API_KEY: world.apiKey })
   const code = await runPlan(flags, environment, { input: input ?? [], output, errors })
   return { code, output: String(output), errors: String(errors).replaceAll(folder, '') }
@@ -68,7 +74,9 @@ const [allow, deny] = [
 
 describe('culvert plan', () => {
   test('prints each request with its fields, and ends with 2', async () => {
-    const { code, output, errors } = await run(textOf([office([allow]), edge({ ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })]))
+    const { code, output, errors } = await run(
+      textOf([office([allow]), edge({ ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })]),
+    )
     expect({ code, errors }).toEqual({ code: 2, errors: '' })
     expect(output).toBe(`1. + create ip_policies for IPPolicy shop/office
 2. + create ip_policy_rules for IPPolicy shop/office
@@ -131,7 +139,9 @@ Plan: 3 to create, 0 to update, 0 to delete.
     const schema = JSON.parse(readFileSync(new URL('../../../docs/cli/plan.schema.json', import.meta.url), 'utf8'))
     const check = new Ajv2020().compile(schema)
     const waiting = edge({ backend: { name: 'nowhere' } })
-    const { code, output } = await run(textOf([office([deny]), monitor, { ...waiting, name: 'waiting' }]), { output: 'json' })
+    const { code, output } = await run(textOf([office([deny]), monitor, { ...waiting, name: 'waiting' }]), {
+      output: 'json',
+    })
     const plan = JSON.parse(output)
     expect(check(plan), JSON.stringify(check.errors)).toBe(true)
     expect(code).toBe(3)
@@ -171,10 +181,30 @@ spec:
 `
 
   test.each([
-    ['what the schema refuses', policy('{ cidr: 10.0.0.0/8, action: Maybe }'), 'IPPolicy/office: spec.rules[0].action must be one of Allow, Deny, is "Maybe"', 7],
-    ['what a rule refuses', policy('{ cidr: 10.0.0.1/8, action: Allow }'), 'IPPolicy/office: spec.rules[0].cidr: cidr has host bits set', 7],
-    ['an unknown field', policy('{ cidr: 10.0.0.0/8, action: Allow, comment: x }'), 'IPPolicy/office: spec.rules[0].comment is not a field', 7],
-    ['an unknown kind', policy('{}').replace('IPPolicy', 'IPPolcy'), 'IPPolcy/office: culvert.dev has no kind IPPolcy', 2],
+    [
+      'what the schema refuses',
+      policy('{ cidr: 10.0.0.0/8, action: Maybe }'),
+      'IPPolicy/office: spec.rules[0].action must be one of Allow, Deny, is "Maybe"',
+      7,
+    ],
+    [
+      'what a rule refuses',
+      policy('{ cidr: 10.0.0.1/8, action: Allow }'),
+      'IPPolicy/office: spec.rules[0].cidr: cidr has host bits set',
+      7,
+    ],
+    [
+      'an unknown field',
+      policy('{ cidr: 10.0.0.0/8, action: Allow, comment: x }'),
+      'IPPolicy/office: spec.rules[0].comment is not a field',
+      7,
+    ],
+    [
+      'an unknown kind',
+      policy('{}').replace('IPPolicy', 'IPPolcy'),
+      'IPPolcy/office: culvert.dev has no kind IPPolcy',
+      2,
+    ],
     ['no YAML', 'a: [', 'is not YAML', 1],
     ['what is no manifest', 'just: a map', 'has no apiVersion', 1],
   ])('%s, with file and line', async (_what, text, message, line) => {
