@@ -6,7 +6,15 @@ import { KeptKeys } from '../../managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
-import { type CustomResource, internalOf, isDeleting, nameText, type ResourceName, statusOf } from '../../managed/cr.ts'
+import {
+  type CustomResource,
+  internalOf,
+  isDeleting,
+  nameText,
+  type ResourceName,
+  shortName,
+  statusOf,
+} from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
 import { fixedDifferences } from '../../managed/identity/adopt.ts'
 import { IdsInFlight } from '../../managed/identity/ids-in-flight.ts'
@@ -27,6 +35,7 @@ import type { Random } from '../../util/random.ts'
 import { isPlaceholder } from './answers.ts'
 import type { DryClock } from './dry-clock.ts'
 import type { DryCluster } from './dry-cluster.ts'
+import { PlanError } from './scene.ts'
 
 interface DryOperatorOptions {
   readonly kinds: KindsRegistry
@@ -175,7 +184,7 @@ export class DryOperator {
       this.#due.delete(key)
       const count = (this.#counts.get(key) ?? 0) + 1
       this.#counts.set(key, count)
-      if (count > MOST_RECONCILES) continue
+      if (count > MOST_RECONCILES) throw new PlanError(`${shortName(name)} never comes to rest: please report this`)
       progress(this.#queue.size)
       this.#openAccount(name)
       const outcome = await this.#reconciler.reconcile(name)

@@ -70,6 +70,9 @@ export function putManifests(
   }
 }
 
+/** The apiserver gives every namespace this label, with its name. */
+const NAME_LABEL = 'kubernetes.io/metadata.name'
+
 function putManifest(cluster: DryCluster, type: ResourceType, manifest: Manifest, namespace: string): void {
   const key = {
     name: manifest.metadata.name,
@@ -86,7 +89,11 @@ function putManifest(cluster: DryCluster, type: ResourceType, manifest: Manifest
     metadata: {
       ...known?.metadata,
       ...manifest.metadata,
-      labels: { ...known?.metadata.labels, ...labelsIn(manifest, 'labels') },
+      labels: {
+        ...known?.metadata.labels,
+        ...labelsIn(manifest, 'labels'),
+        ...(type.plural === namespaceType.plural ? { [NAME_LABEL]: key.name } : {}),
+      },
       annotations: { ...known?.metadata.annotations, ...labelsIn(manifest, 'annotations') },
       ...key,
       generation: isEdited ? generation + 1 : Math.max(generation, 1),
@@ -118,7 +125,7 @@ export function completeScene(
   for (const { name, descriptor } of resources) {
     const { namespace = '' } = name
     if (cluster.known(namespaceType, { name: namespace }) === undefined) {
-      const labels = { 'kubernetes.io/metadata.name': namespace }
+      const labels = { [NAME_LABEL]: namespace }
       cluster.put(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } })
     }
     const cr = find(cluster, kinds, name)
@@ -141,8 +148,10 @@ function completeAccount(kinds: KindsRegistry, cluster: DryCluster, cr: CustomRe
   const isThere = has(wanted) || (accountRef === undefined && has({ kind: 'ClusterAccount', name: 'default' }))
   if (isThere) return
   const spec = { baseURL, apiKeySecretRef: { name: 'culvert-plan', key: accountDefaults.apiKeySecretKey } }
-  const all = { namespaceSelector: {}, kinds: kinds.managed.map(({ definition }) => definition.kind) }
-  const access = wanted.kind === 'Account' ? {} : { access: [{ ...all, unmanagedObjects: 'Adopt' as const }] }
+  // What the real account allows is not known: a plan says what becomes of specs that it allows.
+  const namespaceSelector = { matchExpressions: [{ key: NAME_LABEL, operator: 'Exists' as const }] }
+  const allowed = { namespaceSelector, kinds: kinds.managed.map(({ definition }) => definition.kind) }
+  const access = wanted.kind === 'Account' ? {} : { access: [{ ...allowed, unmanagedObjects: 'Adopt' as const }] }
   cluster.put(kinds.accountType(wanted.kind), {
     apiVersion: `${GROUP}/v1alpha1`,
     kind: wanted.kind,
