@@ -13,6 +13,14 @@ export interface CommandEntry {
  * in half the time and memory, and `culvert --help` loads none.
  */
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  plan: {
+    summary: 'show what applying manifests would do to an account',
+    load: async () => (await import('./plan.ts')).planCommand(),
+  },
+  export: {
+    summary: 'write the objects of an account down as manifests',
+    load: async () => (await import('./export.ts')).exportCommand(),
+  },
   why: {
     summary: 'say what a resource waits for, and what to do',
     load: async () => (await import('./why/command.ts')).whyCommand(),
@@ -64,6 +72,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   probe: {
     summary: 'request a URL once',
     load: async () => (await import('./probe.ts')).probeCommand(),
+  },
+  agent: {
+    summary: 'carry connections from the SSH gateway of the service to targets',
+    load: async () => (await import('./agent.ts')).agentCommand(),
   },
   emulator: {
     summary: "run an emulator of the service's API",

@@ -143,6 +143,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       budgets,
     }),
     wake: (cr, priority) => wakeManaged(cr, priority),
+    wakePatiently: (cr) => managed.enqueuePatiently(cr, priorityOf(store.get(cr), 'drift')),
   })
   const accounts = accountController(parts, accountReconciler)
   metrics.watchStates(stateSources(watches, budgets))

@@ -3,7 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Registry } from '@prometheus-io/client'
 import type { Logger } from '../util/logger.ts'
-import { type Access, METRICS_PATH, type MetricsAccess } from './metrics-access.ts'
+
+/** Path of the metrics, and the non-resource URL that their readers must be allowed to `get`. */
+export const METRICS_PATH = '/metrics'
+
+/**
+ * Result for a request for metrics: `unauthenticated` without a token that the cluster knows, `forbidden` without the
+ * right, `unknown` when the API server could not be asked, or too many requests are waiting.
+ */
+export type Access = 'allowed' | 'unauthenticated' | 'forbidden' | 'unknown'
 
 /** One health check. `isWell` answers from memory: probes are frequent and must not wait. */
 interface HealthCheck {
@@ -24,7 +32,7 @@ export interface HealthServerOptions {
   /**
    * Decides who may read metrics. Undefined: everybody who can connect. Health is always public: probes send no token.
    */
-  readonly metricsAccess?: Pick<MetricsAccess, 'of'> | undefined
+  readonly metricsAccess?: { of(authorization: string | undefined): Promise<Access> } | undefined
   readonly logger: Logger
 }
 

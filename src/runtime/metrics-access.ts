@@ -5,15 +5,7 @@ import { type Reviewer, subjectAccessReviews, tokenReviews } from '../kube/revie
 import { Rarely } from '../telemetry/rarely.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
-
-/** Path of the metrics, and the non-resource URL that their readers must be allowed to `get`. */
-export const METRICS_PATH = '/metrics'
-
-/**
- * Result for a request for metrics: `unauthenticated` without a token that the cluster knows, `forbidden` without the
- * right, `unknown` when the API server could not be asked, or too many requests are waiting.
- */
-export type Access = 'allowed' | 'unauthenticated' | 'forbidden' | 'unknown'
+import { type Access, METRICS_PATH } from './health.ts'
 
 /**
  * How long an answer is cached, in milliseconds, and so the longest that a revoked right or an expired token still

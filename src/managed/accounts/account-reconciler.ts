@@ -218,7 +218,7 @@ export class AccountReconciler {
     await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
     this.#told.delete(accountText(key))
     const changed = concerned(this.#context, session, resources.membersOf(key))
-    if (!opened) for (const cr of changed) this.#context.wake(nameOf(cr), 'drift')
+    if (!opened) for (const cr of changed) this.#context.wakePatiently(nameOf(cr))
     const left = Math.min(this.#nextResync(key, resource) ?? 0, session.closed.nextRetryAt) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { AuthContext, Channel, Connection, PublicKeyAuthContext } from 'ssh2'
+import { Congestion, TunnelStream } from '../../../ssh/tunnel-stream.ts'
+import { disconnect, takesPackets } from '../../../ssh/wire-gaps.ts'
 import type { Clock } from '../../../util/clock.ts'
 import type { KeyHolders } from '../../agents/key-holders.ts'
 import { RequestError } from '../../errors.ts'
@@ -10,8 +12,6 @@ import type { LiveTunnels, Origin } from '../tunnels.ts'
 import { judgeKey, type KeyJudgement, signatureFault } from './authenticate.ts'
 import { hostportOf, parseBind } from './bind.ts'
 import type { GatewaySessions, SessionKey } from './sessions.ts'
-import { Congestion, TunnelStream } from './tunnel-stream.ts'
-import { disconnect, takesPackets } from './wire-gaps.ts'
 
 /** What all connections of the gateway share. */
 export interface GatewayParts {

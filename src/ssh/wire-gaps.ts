@@ -1,7 +1,7 @@
-import type { Channel, Connection } from 'ssh2'
+import type { Channel, Client, Connection } from 'ssh2'
 
 /*
- * What the library ssh2 leaves out. It has no public way to do either, so this file, and no other, uses its internals;
+ * What the library ssh2 leaves out. It has no public way to do any of it, so this file, and no other, uses its internals;
  * where they are missing, the connection ends without a text.
  */
 
@@ -50,4 +50,22 @@ function isWire(value: unknown): value is Wire {
 export function takesPackets({ outgoing }: Channel): boolean {
   const size: unknown = typeof outgoing === 'object' && outgoing !== null ? Reflect.get(outgoing, 'packetSize') : 0
   return typeof size === 'number' && size >= 1024
+}
+
+/**
+ * Calls `told` with the text with which the server ends a connection: the library drops it where the server says that it
+ * did so on purpose. To be called after `connect`.
+ */
+export function onFarewell(client: Client, told: (text: string) => void): void {
+  const protocol: unknown = Reflect.get(client, '_protocol')
+  const handlers: unknown =
+    typeof protocol === 'object' && protocol !== null ? Reflect.get(protocol, '_handlers') : null
+  if (typeof handlers !== 'object' || handlers === null) return
+  const handle: unknown = Reflect.get(handlers, 'DISCONNECT')
+  if (typeof handle !== 'function') return
+  Reflect.set(handlers, 'DISCONNECT', (...args: readonly unknown[]) => {
+    const text = args[2]
+    if (typeof text === 'string' && text !== '') told(text.slice(0, LONGEST))
+    Reflect.apply(handle, handlers, args)
+  })
 }
