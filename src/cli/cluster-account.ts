@@ -1,52 +1,58 @@
-import { checkBaseURL } from '../api/base-url.ts'
 import { type ClosableApiClient, createApiClient } from '../api/client.ts'
 import { createDispatcher, type OpenDispatcher, type ProxyOptions } from '../api/dispatcher.ts'
 import { RateBudget } from '../api/rate-budget.ts'
-import { sessionConfig } from '../managed/accounts/account-config.ts'
-import { secretOf } from '../managed/accounts/account-key.ts'
+import type { KubeClient } from '../kube/types.ts'
+import { accountConfig } from '../managed/accounts/account-config.ts'
 import { type AccountResource, keyOfAccount } from '../managed/accounts/account-resource.ts'
+import { KeptKeys } from '../managed/accounts/kept-key.ts'
 import type { SessionConfig } from '../managed/accounts/session.ts'
-import { secretType } from '../managed/inputs/inputs.ts'
-import { heldToken } from '../managed/outputs/held-token.ts'
-import type { DataObject } from '../managed/outputs/place.ts'
-import { reasons } from '../managed/status/reasons.ts'
 import { USER_AGENT } from '../operator/sessions.ts'
 import type { Clock } from '../util/clock.ts'
 import { systemRandom } from '../util/random.ts'
-import type { ExplainedClient } from './cluster/explained-client.ts'
+import { hostOf } from './account-flags.ts'
 
 /** The address and key of an account, from its resource and its Secret; or why there are none. */
 export type AccountAccess =
   | { readonly type: 'open'; readonly config: SessionConfig }
-  | { readonly type: 'closed'; readonly why: 'host' | 'secret'; readonly message: string; readonly command: string }
+  /** `unverified`: the operator does not use the account, so nobody else does either. */
+  | { readonly type: 'closed'; readonly why: 'unverified' | 'incomplete'; readonly message: string }
+
+/** Where accounts and their Secrets are read. */
+export interface AccountPlace {
+  readonly kube: KubeClient
+  /** The operator's own namespace, where the Secrets of ClusterAccounts are. */
+  readonly operatorNamespace: string
+}
 
 /**
  * Reads address and key of an account as the operator does. Which hosts an administrator allows is known only to the
- * operator, which checks the immutable address of each account: one that it has not accepted is not asked either, since
- * whoever writes an Account would choose where this machine sends requests.
+ * operator, which checks the immutable address of each account: one that it has not verified is not called, since
+ * whoever may write an Account must not choose whom this machine calls.
  *
- * @throws CommandError if the Secret may not be read
+ * @throws KubeError if the Secret cannot be read
  */
 export async function clusterAccount(
-  kube: Pick<ExplainedClient, 'get'>,
+  { kube, operatorNamespace }: AccountPlace,
   account: AccountResource,
-  operatorNamespace: string,
 ): Promise<AccountAccess> {
-  const { spec, status } = account
-  const { kind, metadata } = account
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
-  if (ready === undefined || ready.reason === reasons.BaseURLNotAllowed) {
-    const message = `the operator has not accepted the host of spec.baseURL (${spec.baseURL})`
-    return { type: 'closed', why: 'host', message, command: `culvert why ${kind.toLowerCase()}/${metadata.name}` }
+  const ready = account.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status !== 'True') {
+    const why = ready === undefined ? 'the operator has not looked at it yet' : ready.message
+    return { type: 'closed', why: 'unverified', message: `it is not Ready (${why})` }
   }
-  const checked = checkBaseURL(spec.baseURL, { allowedHosts: [new URL(spec.baseURL).host], allowHTTP: true })
-  if (!checked.ok) return { type: 'closed', why: 'host', message: checked.message, command: 'culvert --help' }
-  const { namespace, name, dataKey } = secretOf({ operatorNamespace }, keyOfAccount(account), account)
-  const secret = await kube.get<DataObject>(secretType, { namespace, name })
-  const { token } = heldToken(secret, dataKey)
-  if (token !== undefined) return { type: 'open', config: sessionConfig(spec, checked.url, token) }
-  const message = `Secret ${name} in namespace ${namespace} has no key ${dataKey}`
-  return { type: 'closed', why: 'secret', message, command: `kubectl get secret ${name} -n ${namespace}` }
+  const config = await accountConfig(
+    {
+      kube,
+      operatorNamespace,
+      keptKeys: new KeptKeys(kube, operatorNamespace),
+      resources: { keyIssuersOf: () => [] },
+      baseURLPolicy: { allowedHosts: [hostOf(account.spec.baseURL)], allowHTTP: true },
+    },
+    keyOfAccount(account),
+    account,
+  )
+  if ('baseURL' in config) return { type: 'open', config }
+  return { type: 'closed', why: 'incomplete', message: config.message }
 }
 
 /** How a command calls the API of an account. */

@@ -83,7 +83,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   completion: {
     summary: 'print a script that completes commands in a shell',
-    load: async () => (await import('./completion/command.ts')).completionCommand(),
+    load: async () => (await import('./completion/command.ts')).completionCommand(commands),
   },
   demo: {
     summary: 'run everything on this machine',

@@ -15,7 +15,9 @@ export interface EventsFlags extends ClusterFlags, OutputFlags {
 /** `culvert events`: what Culvert did, and why. */
 export function eventsCommand(): Command {
   return outputOption(clusterOptions(new Command('events')))
-    .description('Show what Culvert did and found out, from its Events, oldest first. Kubernetes keeps them for an hour.')
+    .description(
+      'Show what Culvert did and found out, from its Events, oldest first. Kubernetes keeps them for an hour.',
+    )
     .argument('[resource...]', 'KIND/NAME, or KIND NAME; default: everything in the namespace')
     .option('-A, --all-namespaces', 'show the Events of all namespaces', false)
     .option('--since <time>', 'only those of this time, such as 10m', duration)

@@ -18,10 +18,15 @@ export function sessionsCommand(): Command {
     .description('List the online tunnel sessions that accounts with mirrorSessions show as TunnelSessions.')
     .option('-A, --all-namespaces', 'list the sessions of all namespaces', false)
     .option('-l, --selector <labels>', 'only those with these labels, such as culvert.dev/os=linux')
-    .addHelpText('after', '\nExamples:\n  culvert sessions list -n web\n  culvert sessions list -l culvert.dev/os=linux\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  culvert sessions list -n web\n  culvert sessions list -l culvert.dev/os=linux\n',
+    )
     .action((flags: SessionsFlags) => askCluster(flags, (cluster) => runSessions(cluster, flags)))
   return new Command('sessions')
-    .description('Tunnel sessions: agents that are connected. To restart, stop or update them, create a TunnelSessionCommand.')
+    .description(
+      'Tunnel sessions: agents that are connected. To restart, stop or update them, create a TunnelSessionCommand.',
+    )
     .addCommand(list)
 }
 
@@ -34,7 +39,13 @@ export async function runSessions(cluster: Cluster, flags: SessionsFlags): Promi
   )
   const found = sessions.flat()
   if (flags.output === 'json') {
-    out.print(JSON.stringify(found.map(({ metadata, status }) => ({ namespace: metadata.namespace, name: metadata.name, ...status })), null, 2))
+    out.print(
+      JSON.stringify(
+        found.map(({ metadata, status }) => ({ namespace: metadata.namespace, name: metadata.name, ...status })),
+        null,
+        2,
+      ),
+    )
     return 0
   }
   if (found.length > 0) for (const line of linesOf(cluster, found, flags)) out.print(line)
@@ -68,7 +79,11 @@ interface SessionStatus {
   readonly startedAt?: string
 }
 
-function linesOf({ clock, out }: Cluster, sessions: readonly StatedResource[], flags: SessionsFlags): readonly string[] {
+function linesOf(
+  { clock, out }: Cluster,
+  sessions: readonly StatedResource[],
+  flags: SessionsFlags,
+): readonly string[] {
   const headings = ['NAME', 'IP', 'OS', 'REGION', 'VERSION', 'ONLINE FOR', 'ID']
   const columns = [...(flags.allNamespaces ? ['NAMESPACE'] : []), ...headings].map((heading) => ({ heading }))
   const rows = sessions.map(({ metadata, status }) => {

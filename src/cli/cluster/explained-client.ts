@@ -17,7 +17,7 @@ import { listAll } from '../../managed/store/list-every-page.ts'
 import { CommandError } from './command-error.ts'
 
 /** A call to the API server, for messages. */
-interface Call {
+export interface Call {
   readonly verb: string
   readonly type: ResourceType
   readonly namespace?: string | undefined
@@ -51,6 +51,11 @@ export class ExplainedClient {
   listAll<T extends KubeObject>(type: ResourceType, namespaces: readonly string[]): Promise<readonly T[]> {
     const call = { verb: 'list', type, namespace: namespaces[0] }
     return this.#explained(call, () => listAll<T>(this.#kube, type, namespaces))
+  }
+
+  /** Runs the operator's own code with the plain client; failures are explained as the call that it makes. */
+  run<T>(call: Call, use: (kube: ClosableKubeClient) => Promise<T>): Promise<T> {
+    return this.#explained(call, () => use(this.#kube))
   }
 
   /** The objects of a type with these labels, in one namespace or in all. */
@@ -113,7 +118,7 @@ export class ExplainedClient {
 }
 
 /** The error for a cluster without the CRD of a kind. */
-export function notInstalled({ kind, plural, group, version }: ResourceType): CommandError {
+function notInstalled({ kind, plural, group, version }: ResourceType): CommandError {
   const isOurs = group === GROUP && version === VERSION
   return new CommandError(
     'NotInstalled',

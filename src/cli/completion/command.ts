@@ -1,28 +1,30 @@
 import { Argument, Command } from 'commander'
 import { kinds } from '../../kinds/index.ts'
-import { commands } from '../commands.ts'
 import { bashScript, type Completion, fishScript, zshScript } from './scripts.ts'
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 
 type Shell = keyof typeof SCRIPTS
 
+/** The commands to complete, by name. */
+type Commands = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>>
+
 /** `culvert completion`: completion for shells. */
-export function completionCommand(): Command {
+export function completionCommand(commands: Commands): Command {
   return new Command('completion')
     .description('Print a script that completes the commands and options of culvert, and the kinds of resources.')
     .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
     .addHelpText(
       'after',
-      '\nExamples:\n  source <(culvert completion bash)\n  culvert completion zsh > "${fpath[1]}/_culvert"\n' +
+      '\nExamples:\n  source <(culvert completion bash)\n  culvert completion zsh > ~/.zsh/completions/_culvert\n' +
         '  culvert completion fish > ~/.config/fish/completions/culvert.fish\n',
     )
     .action(async (shell: Shell) => {
-      process.stdout.write(SCRIPTS[shell](await completions()))
+      process.stdout.write(SCRIPTS[shell](await completions(commands)))
     })
 }
 
-async function completions(): Promise<readonly Completion[]> {
+async function completions(commands: Commands): Promise<readonly Completion[]> {
   const named = Object.entries(commands).map(async ([name, { summary, load }]): Promise<Completion> => {
     const command = await load()
     const takesResource = command.registeredArguments.some((argument) => argument.name() === 'resource')
@@ -37,5 +39,8 @@ async function completions(): Promise<readonly Completion[]> {
 }
 
 function subcommands(command: Command): readonly string[] {
-  return [...command.commands.map((each) => each.name()), ...command.registeredArguments.flatMap((each) => each.argChoices ?? [])]
+  return [
+    ...command.commands.map((each) => each.name()),
+    ...command.registeredArguments.flatMap((each) => each.argChoices ?? []),
+  ]
 }

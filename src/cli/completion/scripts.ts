@@ -10,7 +10,9 @@ export interface Completion {
 
 /** A completion script for bash. */
 export function bashScript(completions: readonly Completion[]): string {
-  const cases = completions.map(({ name, options, words }) => `    ${name}) words="${[...words, ...options].join(' ')}" ;;`)
+  const cases = completions.map(
+    ({ name, options, words }) => `    ${name}) words="${[...words, ...options].join(' ')}" ;;`,
+  )
   return `# Completion of culvert for bash.
 _culvert() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words

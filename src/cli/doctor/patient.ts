@@ -31,17 +31,17 @@ export async function readPatient(
 ): Promise<Patient> {
   const { clock, kinds, kube } = cluster
   const unread: Finding[] = []
-  const listed = async (descriptor: Descriptor): Promise<readonly StatedResource[]> => {
+  const listed = async <T extends StatedResource>(descriptor: Descriptor): Promise<readonly T[]> => {
     const type = resourceTypeOf(descriptor)
     const found = await unlessForbidden('resources', `${type.plural}.${type.group}`, unread, () => {
-      return kube.listAll<StatedResource>(type, namespaces)
+      return kube.listAll<T>(type, namespaces)
     })
     return found ?? []
   }
   const [leader, accounts, members] = await Promise.all([
     leaderOf(kube, clock, flags),
-    Promise.all(kinds.accounts.map(listed)),
-    Promise.all(kinds.managed.map(listed)),
+    Promise.all(kinds.accounts.map((descriptor) => listed(descriptor))),
+    Promise.all(kinds.managed.map((descriptor) => listed<StatedResource & CustomResource>(descriptor))),
   ])
   const seen = leader.type === 'leading' || leader.type === 'silent' ? leader.namespace : undefined
   return {
@@ -49,7 +49,7 @@ export async function readPatient(
     leader,
     operatorNamespace: flags.operatorNamespace ?? seen ?? OPERATOR_NAMESPACE,
     accounts: accounts.flat(),
-    members: members.flat() as readonly (StatedResource & CustomResource)[],
+    members: members.flat(),
     unread,
     now: clock.now(),
   }

@@ -8,9 +8,10 @@ import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../
 import { CommandError } from '../cluster/command-error.ts'
 import { leaderOf, OPERATOR_NAMESPACE, type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
 import { type OutputFlags, outputOption } from '../cluster/output.ts'
+import { readAccess } from '../cluster/read-access.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
-import { clusterAccount, openAccount } from '../cluster-account.ts'
+import { openAccount } from '../cluster-account.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { tableLines } from '../terminal/table.ts'
 import { type CheckedOrphan, checkOrphans, collectionOf, reportedOrphans } from './orphans.ts'
@@ -58,18 +59,25 @@ export async function runOrphans(cluster: Cluster, flags: OrphansFlags): Promise
   return await remove(cluster, found, flags)
 }
 
-async function readAccounts({ kinds, kube, namespace }: Cluster): Promise<readonly (StatedResource & AccountResource)[]> {
+async function readAccounts({
+  kinds,
+  kube,
+  namespace,
+}: Cluster): Promise<readonly (StatedResource & AccountResource)[]> {
   const lists = kinds.accounts.map((descriptor) => {
     return kube.listAll<StatedResource & AccountResource>(resourceTypeOf(descriptor), [namespace])
   })
   return (await Promise.all(lists)).flat()
 }
 
-async function open({ clock, kube }: Cluster, account: StatedResource & AccountResource, flags: OperatorFlags) {
+async function open(cluster: Cluster, account: StatedResource & AccountResource, flags: OperatorFlags) {
+  const { clock, kube } = cluster
   const leader = flags.operatorNamespace === undefined ? await leaderOf(kube, clock, flags) : undefined
   const seen = leader?.type === 'leading' || leader?.type === 'silent' ? leader.namespace : undefined
-  const access = await clusterAccount(kube, account, flags.operatorNamespace ?? seen ?? OPERATOR_NAMESPACE)
-  if (access.type === 'closed') throw new CommandError('Refused', access.message, access.command)
+  const access = await readAccess(cluster, account, flags.operatorNamespace ?? seen ?? OPERATOR_NAMESPACE)
+  if (access.type === 'closed') {
+    throw new CommandError('Refused', `${shortName(nameOfAccount(account))}: ${access.message}`, 'culvert doctor')
+  }
   return openAccount(access.config, { clock, proxies: readEnvironment().proxies })
 }
 
@@ -122,7 +130,11 @@ async function remove(cluster: Cluster, found: readonly AccountOrphans[], flags:
   if (count === 0) return 0
   const answer = flags.yes || (await confirm(`Delete ${count} objects at the API? They cannot be brought back.`))
   if (answer === undefined) {
-    throw new CommandError('BadArgument', '--delete cannot ask, since the input is no terminal', 'culvert orphans --delete --yes')
+    throw new CommandError(
+      'BadArgument',
+      '--delete cannot ask, since the input is no terminal',
+      'culvert orphans --delete --yes',
+    )
   }
   if (!answer) {
     err.print('Nothing was deleted.')

@@ -67,8 +67,10 @@ async function checkOrphan(
 
 /** The collection of an orphan, whether it is its kind's own or that of the kind's inline children. */
 export function collectionOf(kinds: KindsRegistry, { kind, collection }: Orphan): Collection | undefined {
-  const { identity, children } = kinds.managedKind(kind) ?? {}
-  const all = [...(identity?.collections ?? []), ...(children === undefined ? [] : [children.collection])]
+  const descriptor = kinds.managedKind(kind)
+  if (descriptor === undefined) return undefined
+  const { identity, children } = descriptor
+  const all = [...identity.collections, ...(children === undefined ? [] : [children.collection])]
   return all.find(({ path }) => path === collection)
 }
 

@@ -1,13 +1,6 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
-import { accountConfig } from '../../managed/accounts/account-config.ts'
-import {
-  type AccountKey,
-  type AccountResource,
-  accountText,
-  keyOfAccount,
-} from '../../managed/accounts/account-resource.ts'
-import { KeptKeys } from '../../managed/accounts/kept-key.ts'
+import { type AccountResource, accountText, keyOfAccount } from '../../managed/accounts/account-resource.ts'
 import type { SessionConfig } from '../../managed/accounts/session.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import { Fingerprints } from '../../managed/inputs/fingerprints.ts'
@@ -16,7 +9,7 @@ import { readSalt } from '../../managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { listAll } from '../../managed/store/list-every-page.ts'
 import { namespaceType } from '../../managed/store/namespaces.ts'
-import { hostOf } from '../account-flags.ts'
+import { type AccountPlace, clusterAccount } from '../cluster-account.ts'
 import { PlanError } from './scene.ts'
 
 /** What a plan takes from a cluster. Read once; Secrets and ConfigMaps when they are needed. */
@@ -109,30 +102,10 @@ export function accountNamed(accounts: readonly AccountResource[], name: string,
  * @throws PlanError if the operator has not verified it: whoever may write an Account must not choose whom this machine
  *   calls
  */
-export async function configOf(
-  { kube, operatorNamespace }: Pick<LiveClusterOptions, 'kube' | 'operatorNamespace'>,
-  account: AccountResource,
-): Promise<SessionConfig> {
-  const key: AccountKey = keyOfAccount(account)
-  const name = accountText(key).replace('//', '/')
-  const ready = account.status?.conditions?.find(({ type }) => type === 'Ready')
-  if (ready?.status !== 'True') {
-    const why = ready === undefined ? 'the operator has not looked at it yet' : ready.message
-    throw new PlanError(
-      `${name} is not Ready (${why}): mend it, or name the account with --base-url and CULVERT_API_KEY`,
-    )
-  }
-  const config = await accountConfig(
-    {
-      kube,
-      operatorNamespace,
-      keptKeys: new KeptKeys(kube, operatorNamespace),
-      resources: { keyIssuersOf: () => [] },
-      baseURLPolicy: { allowedHosts: [hostOf(account.spec.baseURL)], allowHTTP: true },
-    },
-    key,
-    account,
-  )
-  if ('baseURL' in config) return config
-  throw new PlanError(`${name}: ${config.message}`)
+export async function configOf(place: AccountPlace, account: AccountResource): Promise<SessionConfig> {
+  const access = await clusterAccount(place, account)
+  if (access.type === 'open') return access.config
+  const name = accountText(keyOfAccount(account)).replace('//', '/')
+  if (access.why === 'incomplete') throw new PlanError(`${name}: ${access.message}`)
+  throw new PlanError(`${name}: ${access.message}: mend it, or name the account with --base-url and CULVERT_API_KEY`)
 }

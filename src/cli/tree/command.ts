@@ -31,7 +31,9 @@ export function treeCommand(): Command {
       '\nExamples:\n  culvert tree -n web\n  culvert tree edge/shop\n  culvert tree ippolicy/office --reverse\n' +
         '  culvert tree clusteraccount/default --reverse --all-namespaces\n',
     )
-    .action((args: readonly string[], flags: TreeFlags) => askCluster(flags, (cluster) => runTree(cluster, args, flags)))
+    .action((args: readonly string[], flags: TreeFlags) =>
+      askCluster(flags, (cluster) => runTree(cluster, args, flags)),
+    )
 }
 
 /** @returns the exit code of the process */

@@ -74,7 +74,7 @@ export function rootsOf(graph: ResourceGraph, order: readonly string[]): readonl
     .sort((left, right) => place(left) - place(right) || (left.key < right.key ? -1 : 1))
 }
 
-export function keyOf(name: ResourceName): string {
+function keyOf(name: ResourceName): string {
   return nameText(name)
 }
 

@@ -97,7 +97,7 @@ function rowsOf(
 }
 
 /** `Edge/shop`, with its namespace where that is not the one that is shown. */
-export function nodeText({ kind, namespace, name, id }: Node, shown: string | undefined): string {
+function nodeText({ kind, namespace, name, id }: Node, shown: string | undefined): string {
   if (name === undefined) return `${kind} ${id}`
   return namespace === undefined || namespace === shown ? `${kind}/${name}` : `${kind} ${namespace}/${name}`
 }

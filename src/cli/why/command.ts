@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { nameOf, type ResourceName } from '../../managed/cr.ts'
+import { nameOf } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { eventsIfQuick } from '../cluster/events-about.ts'

@@ -1,5 +1,5 @@
-import { conditionReasons, type Explanation, type Reason } from '../../managed/status/reasons.ts'
 import type { ResourceName } from '../../managed/cr.ts'
+import { conditionReasons, type Explanation, type Reason } from '../../managed/status/reasons.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
 import { argumentsFor, fullPlural, type ResourceArgument } from '../cluster/resource-argument.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
@@ -74,15 +74,10 @@ const NOT_WATCHED =
 
 /** While no operator leads, nothing else helps. */
 function withoutLeader(leader: Exclude<Leader, { readonly type: 'leading' }>): Remedy | undefined {
-  switch (leader.type) {
-    case 'silent':
-      return {
-        text: 'Start the operator, or find out from its Pods why it does not run.',
-        command: `kubectl get pods -n ${leader.namespace}`,
-      }
-    case 'none':
-    case 'unknown':
-      return undefined
+  if (leader.type !== 'silent') return undefined
+  return {
+    text: 'Start the operator, or find out from its Pods why it does not run.',
+    command: `kubectl get pods -n ${leader.namespace}`,
   }
 }
 

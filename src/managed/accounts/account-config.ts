@@ -1,5 +1,5 @@
 import { checkBaseURL } from '../../api/base-url.ts'
-import { type AccountSpec, accountDefaults } from '../descriptor/account.ts'
+import { accountDefaults } from '../descriptor/account.ts'
 import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountApiKey, type KeySource, secretOf } from './account-key.ts'
@@ -22,13 +22,8 @@ export async function accountConfig(
     const message = `spec.apiKeySecretRef: Secret ${name} with key ${dataKey} does not exist in namespace ${namespace}: create it`
     return problem(reasons.SecretMissing, message, false)
   }
-  return sessionConfig(spec, checked.url, apiKey)
-}
-
-/** What a session needs, from the spec of its account, the checked base URL and the key. */
-export function sessionConfig(spec: AccountSpec, baseURL: string, apiKey: string): SessionConfig {
   return {
-    baseURL,
+    baseURL: checked.url,
     apiKey: apiKey.trim(),
     versionHeader: spec.versionHeader ?? accountDefaults.versionHeader,
     caBundle: spec.caBundle,

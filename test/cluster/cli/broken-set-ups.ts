@@ -315,7 +315,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   {
     title: 'an object that is only observed and differs',
     make: async (world) => {
-      const { id } = await world.api.create('/backends/tunnel_group', { labels: { app: 'theirs' } })
+      const id = await world.api.create('/backends/tunnel_group', { labels: { app: 'theirs' } })
       const spec = { ...group, externalID: id, managementPolicy: 'Observe' }
       await apply(world, 'Backend', 'web', spec, 'Observed')
     },
@@ -371,7 +371,10 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   },
   {
     title: 'an operator that ended',
-    options: { leaderElect: true, flags: ['--lease-duration', '3s', '--renew-deadline', '2s', '--request-timeout', '900ms'] },
+    options: {
+      leaderElect: true,
+      flags: ['--lease-duration', '3s', '--renew-deadline', '2s', '--request-timeout', '900ms'],
+    },
     make: async (world) => {
       await world.apply('Backend', 'web', failover('absent'))
       await told(world, 'Backend', 'web', 'ReferenceNotReady')

@@ -49,14 +49,16 @@ describe('doctor', () => {
     await world.reason('Edge', 'shop', 'Synced', 'ReferenceNotReady')
     const { code, lines } = await doctor(world)
     expect(code).toBe(1)
-    expect(lines).toEqual([
-      `ERROR Edge/shop in namespace ${world.namespace}`,
-      '  spec.backend is Backend/web, which does not exist. Start with that resource: create it, correct the name,',
-      '  or check its conditions.',
-      `  $ kubectl get backends.culvert.dev -n ${world.namespace}`,
-      '',
-      '1 errors, 0 warnings.',
-    ].map((line) => expect.stringContaining(line.slice(0, 60))))
+    expect(lines).toEqual(
+      [
+        `ERROR Edge/shop in namespace ${world.namespace}`,
+        '  spec.backend is Backend/web, which does not exist. Start with that resource: create it, correct the name,',
+        '  or check its conditions.',
+        `  $ kubectl get backends.culvert.dev -n ${world.namespace}`,
+        '',
+        '1 errors, 0 warnings.',
+      ].map((line) => expect.stringContaining(line.slice(0, 60))),
+    )
   })
 
   test('asks the API of a Ready account whether its key is still good', async () => {
@@ -72,7 +74,11 @@ describe('doctor', () => {
     await world.apply('Backend', 'web', group)
     await world.apply('Edge', 'shop', edge)
     await world.apply('TunnelCredential', 'agent', { acl: ['bind:app=shop'] })
-    for (const [kind, name] of [['Edge', 'shop'], ['TunnelCredential', 'agent']] as const) await world.ready(kind, name)
+    for (const [kind, name] of [
+      ['Edge', 'shop'],
+      ['TunnelCredential', 'agent'],
+    ] as const)
+      await world.ready(kind, name)
     expect(await findings(world)).toMatchObject([{ check: 'acl', severity: 'warning' }])
     await world.apply('TunnelCredential', 'agent', { acl: ['bind:app=shop', 'bind:tier=*'] })
     await world.ready('TunnelCredential', 'agent')
@@ -112,22 +118,26 @@ describe('doctor', () => {
       namespaced: false,
     }
     const name = `${world.namespace}-hook`
-    await world.kube.apply(type, { name }, {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: type.kind,
-      metadata: { name },
-      webhooks: [
-        {
-          name: 'hook.example.com',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          clientConfig: { service: { namespace: world.namespace, name: 'absent' } },
-          // Other tests go on in this cluster.
-          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': world.namespace } },
-          rules: [{ apiGroups: ['culvert.dev'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
-        },
-      ],
-    })
+    await world.kube.apply(
+      type,
+      { name },
+      {
+        apiVersion: 'admissionregistration.k8s.io/v1',
+        kind: type.kind,
+        metadata: { name },
+        webhooks: [
+          {
+            name: 'hook.example.com',
+            admissionReviewVersions: ['v1'],
+            sideEffects: 'None',
+            clientConfig: { service: { namespace: world.namespace, name: 'absent' } },
+            // Other tests go on in this cluster.
+            namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': world.namespace } },
+            rules: [{ apiGroups: ['culvert.dev'], apiVersions: ['*'], operations: ['*'], resources: ['*'] }],
+          },
+        ],
+      },
+    )
     try {
       const found = await findings(world)
       expect(found).toContainEqual(expect.objectContaining({ check: 'webhooks', severity: 'error' }))

@@ -57,7 +57,9 @@ describe('tree', () => {
     const members = names(await tree(world, ['account/default'], { reverse: true }))
     expect(members).toContain('├─ account: IPPolicyRule/vpn')
     const json = JSON.parse((await tree(world, ['edge/shop'], { output: 'json' })).join('\n'))
-    expect(json).toMatchObject([{ kind: 'Edge', state: 'Ready', branches: [{ field: 'backend' }, { kind: 'IPPolicy' }] }])
+    expect(json).toMatchObject([
+      { kind: 'Edge', state: 'Ready', branches: [{ field: 'backend' }, { kind: 'IPPolicy' }] },
+    ])
   })
 
   test('ends quietly when nobody reads on', async () => {

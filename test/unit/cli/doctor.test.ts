@@ -4,8 +4,8 @@ import { compareCRD } from '../../../src/cli/doctor/checks/crds.ts'
 import { clockFinding } from '../../../src/cli/doctor/checks/operator.ts'
 import { mayBind } from '../../../src/cli/doctor/checks/tunnels.ts'
 import { CHECKS, type Finding, isWell, type Severity, worstFirst } from '../../../src/cli/doctor/finding.ts'
-import { edge } from '../../../src/kinds/edge.ts'
 import { aclClaims } from '../../../src/kinds/credentials/acl.ts'
+import { edge } from '../../../src/kinds/edge.ts'
 
 const severities: readonly Severity[] = ['error', 'warning', 'unchecked']
 const finding = fc.record({

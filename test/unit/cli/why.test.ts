@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { stateOf, type StatedResource } from '../../../src/cli/cluster/resource-state.ts'
+import { type StatedResource, stateOf } from '../../../src/cli/cluster/resource-state.ts'
 import { spanText } from '../../../src/cli/terminal/age.ts'
 import { wrap } from '../../../src/cli/terminal/wrap.ts'
 import type { Link } from '../../../src/cli/why/causes.ts'

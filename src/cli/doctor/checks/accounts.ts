@@ -5,8 +5,9 @@ import type { AccountResource } from '../../../managed/accounts/account-resource
 import { accountDefaults } from '../../../managed/descriptor/account.ts'
 import { reasons } from '../../../managed/status/reasons.ts'
 import { durationMs } from '../../../util/duration.ts'
-import { clusterAccount, openAccount } from '../../cluster-account.ts'
+import { readAccess } from '../../cluster/read-access.ts'
 import { type StatedResource, stateOf } from '../../cluster/resource-state.ts'
+import { openAccount } from '../../cluster-account.ts'
 import type { Finding } from '../finding.ts'
 import { objectText, type Patient, unlessForbidden } from '../patient.ts'
 import { clockFinding } from './operator.ts'
@@ -32,13 +33,13 @@ async function checkAPI(patient: Patient, account: StatedResource & AccountResou
   const object = objectText(account)
   const findings: Finding[] = []
   const access = await unlessForbidden('api', object, findings, () => {
-    return clusterAccount(cluster.kube, account, operatorNamespace)
+    return readAccess(cluster, account, operatorNamespace)
   })
   if (access === undefined) return findings
   if (access.type === 'closed') {
-    const { message, command, why } = access
-    const severity = why === 'secret' ? 'error' : 'unchecked'
-    return [{ severity, check: 'api', object, cause: message, command }]
+    const { message, why } = access
+    const severity = why === 'incomplete' ? 'error' : 'unchecked'
+    return [{ severity, check: 'api', object, cause: message }]
   }
   let skew: readonly Finding[] = []
   const { clock } = cluster

@@ -63,7 +63,15 @@ export function compareCRD(definition: KindDefinition, crd: CRD | undefined): re
   const beyond = missingIn({ spec: installed.spec ?? {}, status: installed.status ?? {} }, built, '')
   if (beyond.length === 0) return []
   const cause = `it is of a newer version than this build, which does not know ${listText(beyond)}`
-  return [{ ...about, severity: 'warning', cause, remedy: 'Use the culvert of the installed version.', command: 'culvert --version' }]
+  return [
+    {
+      ...about,
+      severity: 'warning',
+      cause,
+      remedy: 'Use the culvert of the installed version.',
+      command: 'culvert --version',
+    },
+  ]
 }
 
 function schemaOf(schema: TSchema): Schema {

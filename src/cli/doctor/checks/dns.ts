@@ -53,7 +53,7 @@ async function lookUp(resolver: Resolver, { name, type }: NeededRecord): Promise
 }
 
 /** What is wrong with the answer for a record. */
-export function findingFor(resource: StatedResource, record: NeededRecord, answer: Answer): readonly Finding[] {
+function findingFor(resource: StatedResource, record: NeededRecord, answer: Answer): readonly Finding[] {
   const { name, type, value } = record
   const about = { check: 'dns', object: objectText(resource) } as const
   const remedy = `Create ${name} ${type} ${value} at your DNS provider.`

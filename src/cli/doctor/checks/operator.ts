@@ -1,5 +1,5 @@
-import { spanText } from '../../terminal/age.ts'
 import { stateOf } from '../../cluster/resource-state.ts'
+import { spanText } from '../../terminal/age.ts'
 import type { Finding } from '../finding.ts'
 import type { Patient } from '../patient.ts'
 

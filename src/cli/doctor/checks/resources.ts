@@ -97,7 +97,12 @@ function findingOf(
   const others = waiting.filter((resource) => resource !== about)
   return {
     severity,
-    check: root.state?.phase === 'deleting' ? 'deletion' : root.resource !== undefined && ofAccount(root.resource) ? 'account' : 'resources',
+    check:
+      root.state?.phase === 'deleting'
+        ? 'deletion'
+        : root.resource !== undefined && ofAccount(root.resource)
+          ? 'account'
+          : 'resources',
     object: about === undefined ? nameText(root.name) : objectText(about),
     cause: `${causeText(root)}${foreignFinalizers(root)}${waitingText(others)}`,
     ...(text === '' ? {} : { remedy: text }),

@@ -16,7 +16,12 @@ const selfSubjectAccessReviews: ResourceType = {
 const NEEDED = [
   { verb: 'patch', group: GROUP, resource: '*', needs: 'culvert reconcile, pause, resume and rotate' },
   { verb: 'watch', group: GROUP, resource: '*', needs: '--wait of these' },
-  { verb: 'list', group: 'events.k8s.io', resource: 'events', needs: 'culvert events, and what culvert why says was tried' },
+  {
+    verb: 'list',
+    group: 'events.k8s.io',
+    resource: 'events',
+    needs: 'culvert events, and what culvert why says was tried',
+  },
 ] as const
 
 /** Which commands the caller cannot use. */

@@ -1,9 +1,9 @@
 import type { CustomResource } from '../../../managed/cr.ts'
+import { nameOf, nameText } from '../../../managed/cr.ts'
 import type { Claims } from '../../../managed/descriptor/access.ts'
 import { conditionReasons, reasons } from '../../../managed/status/reasons.ts'
 import type { StatedResource } from '../../cluster/resource-state.ts'
 import { graphOf } from '../../tree/resource-graph.ts'
-import { nameOf, nameText } from '../../../managed/cr.ts'
 import type { Finding } from '../finding.ts'
 import { objectText, type Patient } from '../patient.ts'
 
@@ -27,7 +27,9 @@ export function checkTunnels({ cluster: { kinds }, members }: Patient): readonly
       return [{ severity: 'warning', check: 'acl', object, cause, remedy, command: editing(credentials[0] ?? group) }]
     }
     const cause = `no tunnel with the labels ${labels.join(', ') || '(any)'} is online, and something sends traffic to it`
-    return [{ severity: 'warning', check: 'tunnels', object, cause, remedy, command: `culvert sessions list${place(group)}` }]
+    return [
+      { severity: 'warning', check: 'tunnels', object, cause, remedy, command: `culvert sessions list${place(group)}` },
+    ]
   })
 }
 

@@ -54,5 +54,7 @@ export async function checkWebhooks({ cluster: { kube } }: Patient): Promise<rea
 
 /** Whether the API server refuses writes of our resources while the webhook does not answer. */
 function isInTheWay({ failurePolicy = 'Fail', rules = [] }: Webhook): boolean {
-  return failurePolicy === 'Fail' && rules.some(({ apiGroups = [] }) => apiGroups.includes(GROUP) || apiGroups.includes('*'))
+  return (
+    failurePolicy === 'Fail' && rules.some(({ apiGroups = [] }) => apiGroups.includes(GROUP) || apiGroups.includes('*'))
+  )
 }

@@ -33,7 +33,12 @@ const shop = resource('Edge', 'shop', {
 })
 const canary = resource('Backend', 'canary', {
   type: 'Weighted',
-  weighted: { backendRefs: [{ name: 'web', weight: 1 }, { name: 'gone', weight: 1 }] },
+  weighted: {
+    backendRefs: [
+      { name: 'web', weight: 1 },
+      { name: 'gone', weight: 1 },
+    ],
+  },
 })
 const web = resource('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: { labels: {} } })
 const office = resource('IPPolicy', 'office', { rulesSource: 'IPPolicyRules' })
@@ -50,20 +55,22 @@ function lines(resources: readonly StatedResource[], direction: 'needs' | 'usedB
 
 describe('a tree', () => {
   test('leads from what nothing needs over the fields of specs to the last referent', () => {
-    expect(lines(quickstart)).toEqual([
-      'Edge/shop                           Ready',
-      '├─ backend: Backend/canary          Ready',
-      '│  ├─ weighted: Backend/web         Ready',
-      '│  └─ weighted: Backend/gone        Missing  there is no such resource',
-      '├─ ipRestriction: IPPolicy/office   Ready',
-      '│  └─ part: IPPolicyRule/vpn        Ready',
-      '├─ ipRestriction: IPPolicy/home     Ready',
-      '└─ ipRestriction: IPPolicy ipp_unknown  Unmanaged  no resource shown here holds this object',
-    ].map((line) => expect.stringMatching(new RegExp(`^${escape(line).replaceAll(/ {2,}/g, ' +')}$`))))
+    expect(lines(quickstart)).toEqual(
+      [
+        'Edge/shop                           Ready',
+        '├─ backend: Backend/canary          Ready',
+        '│  ├─ weighted: Backend/web         Ready',
+        '│  └─ weighted: Backend/gone        Missing  there is no such resource',
+        '├─ ipRestriction: IPPolicy/office   Ready',
+        '│  └─ part: IPPolicyRule/vpn        Ready',
+        '├─ ipRestriction: IPPolicy/home     Ready',
+        '└─ ipRestriction: IPPolicy ipp_unknown  Unmanaged  no resource shown here holds this object',
+      ].map((line) => expect.stringMatching(new RegExp(`^${escaped(line).replaceAll(/ {2,}/g, ' +')}$`))),
+    )
   })
 
   test('leads the other way to all that would break', () => {
-    expect(lines(quickstart, 'usedBy', 'web').map((line) => line.replace(/ {2,}\S.*/, ''))).toEqual([
+    expect(lines(quickstart, 'usedBy', 'web').map((line) => line.replace(/(?<=\S) {2,}\S.*/, ''))).toEqual([
       'Backend/web',
       '└─ weighted: Backend/canary',
       '   └─ backend: Edge/shop',
@@ -73,11 +80,13 @@ describe('a tree', () => {
   test('ends at a cycle', () => {
     const failover = (name: string, other: string) =>
       resource('Backend', name, { type: 'Failover', failover: { backendRefs: [{ name: other }] } })
-    expect(lines([failover('a', 'b'), failover('b', 'a')], 'needs', 'a').map((line) => line.trimEnd())).toEqual([
-      'Backend/a                        Ready',
-      '└─ failover: Backend/b           Ready',
-      '   └─ failover: Backend/a        Ready  (shown above)',
-    ].map((line) => expect.stringMatching(new RegExp(`^${escape(line).replaceAll(/ {2,}(?=\S)/g, ' +')}$`))))
+    expect(lines([failover('a', 'b'), failover('b', 'a')], 'needs', 'a').map((line) => line.trimEnd())).toEqual(
+      [
+        'Backend/a                        Ready',
+        '└─ failover: Backend/b           Ready',
+        '   └─ failover: Backend/a        Ready  (shown above)',
+      ].map((line) => expect.stringMatching(new RegExp(`^${escaped(line).replaceAll(/ {2,}(?=\S)/g, ' +')}$`))),
+    )
   })
 
   test('never has a line wider than the terminal, and shows each resource', () => {
@@ -102,6 +111,6 @@ function namesIn({ node, branches }: Branch): readonly (string | undefined)[] {
   return [node.name, ...branches.flatMap(namesIn)]
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 }
