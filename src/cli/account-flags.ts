@@ -1,13 +1,8 @@
 import { Option } from 'commander'
 import { checkBaseURL } from '../api/base-url.ts'
-import { type ClosableApiClient, createApiClient } from '../api/client.ts'
-import { ApiError } from '../api/errors.ts'
-import { RateBudget } from '../api/rate-budget.ts'
 import type { Environment } from '../config.ts'
 import type { SessionConfig } from '../managed/accounts/session.ts'
 import { accountDefaults } from '../managed/descriptor/account.ts'
-import { systemClock } from '../util/clock.ts'
-import { systemRandom } from '../util/random.ts'
 
 /** Flags that say which account a command reads. */
 export interface AccountFlags {
@@ -61,26 +56,5 @@ export function hostOf(baseURL: string): string {
   return URL.canParse(baseURL) ? new URL(baseURL).host : ''
 }
 
-/** How long a request of a command may take, in milliseconds. */
-const REQUEST_TIMEOUT_MS = 30_000
-
-/** A client that refuses every write: commands that only read cannot do otherwise, whatever a defect asks for. */
-export function readingClient(config: SessionConfig, { proxies }: Pick<Environment, 'proxies'>): ClosableApiClient {
-  const [clock, random] = [systemClock, systemRandom]
-  const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
-  return createApiClient({
-    baseURL,
-    apiKey: () => apiKey,
-    versionHeader,
-    caBundle,
-    proxies,
-    requestTimeoutMs: REQUEST_TIMEOUT_MS,
-    budget: new RateBudget({ clock, random, requestsPerMinute, burst }),
-    clock,
-    random,
-    beforeWrite: () => {
-      throw new ApiError('NotLeader', 'this command only reads', { definite: true })
-    },
-    userAgent: 'culvert',
-  })
-}
+/** How long a request to such an account may take, in milliseconds: pages of long lists take their time. */
+export const LIST_TIMEOUT_MS = 30_000

@@ -4,12 +4,13 @@ import { type Environment, readEnvironment } from '../config.ts'
 import { kinds } from '../kinds/index.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
+import { openAccount } from './account-client.ts'
 import {
   type AccountFlags,
   AccountFlagsError,
   accountFromFlags,
   accountOptions,
-  readingClient,
+  LIST_TIMEOUT_MS,
 } from './account-flags.ts'
 import { type ExportRequest, exportAccount } from './export/export-account.ts'
 import { manifestText } from './export/manifest-text.ts'
@@ -73,7 +74,11 @@ export async function runExport(flags: Flags, environment: Environment, streams:
     const config = accountFromFlags(flags, environment)
     if (config === undefined) throw new AccountFlagsError('no account is given: set --base-url and CULVERT_API_KEY')
     const terraform = flags.terraformState === undefined ? undefined : await readTerraformState(flags.terraformState)
-    const reader = readingClient(config, environment)
+    const reader = openAccount(config, {
+      clock: systemClock,
+      proxies: environment.proxies,
+      timeoutMs: LIST_TIMEOUT_MS,
+    })
     try {
       const result = await exportAccount({
         kinds: registry,

@@ -10,12 +10,13 @@ import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
 import { createLogger } from '../util/logger.ts'
 import { systemRandom } from '../util/random.ts'
+import { openAccount } from './account-client.ts'
 import {
   type AccountFlags,
   AccountFlagsError,
   accountFromFlags,
   accountOptions,
-  readingClient,
+  LIST_TIMEOUT_MS,
 } from './account-flags.ts'
 import { collect } from './flags.ts'
 import { type ManifestAt, ManifestError, parseManifestsAt, readManifestsAt } from './manifests.ts'
@@ -102,7 +103,11 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
   try {
     const manifests = await readAll(flags, streams.input)
     const source = await sourceOf(flags, environment, { manifests, progress: progress.tell })
-    const reader = readingClient(source.config, environment)
+    const reader = openAccount(source.config, {
+      clock: systemClock,
+      proxies: environment.proxies,
+      timeoutMs: LIST_TIMEOUT_MS,
+    })
     try {
       const plan = await makePlan({
         config: source.config,

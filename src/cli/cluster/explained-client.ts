@@ -15,6 +15,7 @@ import type {
 import { GROUP, VERSION } from '../../managed/names.ts'
 import { listAll } from '../../managed/store/list-every-page.ts'
 import { CommandError } from './command-error.ts'
+import { namespaceFlag } from './flags.ts'
 
 /** A call to the API server, for messages. */
 export interface Call {
@@ -157,7 +158,7 @@ function explain(error: KubeError, call: Call, server: string): CommandError {
 function forbidden(error: KubeError, { verb, type, namespace, name }: Call): CommandError {
   const resource = type.group === '' ? type.plural : `${type.plural}.${type.group}`
   const place = namespace === undefined ? '' : ` in namespace ${namespace}`
-  const flags = type.namespaced ? (namespace === undefined ? ' --all-namespaces' : ` -n ${namespace}`) : ''
+  const flags = type.namespaced ? namespaceFlag(namespace) || ' --all-namespaces' : ''
   const object = name === undefined ? resource : `${resource}/${name}`
   const isRight = / cannot \w+ resource\b/.test(error.message)
   return new CommandError(

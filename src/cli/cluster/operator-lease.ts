@@ -38,6 +38,12 @@ export function operatorOptions(command: Command): Command {
     .option('--operator-namespace <name>', "the operator's own namespace (default: wherever its Lease is)")
 }
 
+/** The operator's own namespace, where the Secrets of ClusterAccounts are: as given, or wherever its Lease is. */
+export function operatorNamespaceOf({ operatorNamespace }: OperatorFlags, leader: Leader): string {
+  const seen = leader.type === 'leading' || leader.type === 'silent' ? leader.namespace : undefined
+  return operatorNamespace ?? seen ?? OPERATOR_NAMESPACE
+}
+
 /**
  * Finds the Lease of a release, by its name. A Lease counts as silent after twice its duration, since
  * the clocks of its holder and of this machine differ.

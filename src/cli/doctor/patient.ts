@@ -4,7 +4,7 @@ import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { type Leader, leaderOf, OPERATOR_NAMESPACE, type OperatorFlags } from '../cluster/operator-lease.ts'
+import { type Leader, leaderOf, type OperatorFlags, operatorNamespaceOf } from '../cluster/operator-lease.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import type { Check, Finding } from './finding.ts'
 
@@ -43,11 +43,10 @@ export async function readPatient(
     Promise.all(kinds.accounts.map((descriptor) => listed(descriptor))),
     Promise.all(kinds.managed.map((descriptor) => listed<StatedResource & CustomResource>(descriptor))),
   ])
-  const seen = leader.type === 'leading' || leader.type === 'silent' ? leader.namespace : undefined
   return {
     cluster,
     leader,
-    operatorNamespace: flags.operatorNamespace ?? seen ?? OPERATOR_NAMESPACE,
+    operatorNamespace: operatorNamespaceOf(flags, leader),
     accounts: accounts.flat(),
     members: members.flat(),
     unread,

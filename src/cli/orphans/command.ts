@@ -4,17 +4,17 @@ import { readEnvironment } from '../../config.ts'
 import { type AccountResource, nameOfAccount } from '../../managed/accounts/account-resource.ts'
 import { shortName } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { openAccount } from '../account-client.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { leaderOf, OPERATOR_NAMESPACE, type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
+import { leaderOf, type OperatorFlags, operatorNamespaceOf, operatorOptions } from '../cluster/operator-lease.ts'
 import { type OutputFlags, outputOption } from '../cluster/output.ts'
 import { readAccess } from '../cluster/read-access.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
-import { openAccount } from '../cluster-account.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { tableLines } from '../terminal/table.ts'
-import { type CheckedOrphan, checkOrphans, collectionOf, reportedOrphans } from './orphans.ts'
+import { type CheckedOrphan, checkOrphans, type Removal, removeOrphan, reportedOrphans } from './orphans.ts'
 
 /** Flags of `culvert orphans`. */
 export interface OrphansFlags extends ClusterFlags, OutputFlags, OperatorFlags {
@@ -43,11 +43,15 @@ interface AccountOrphans {
 
 /** @returns the exit code of the process */
 export async function runOrphans(cluster: Cluster, flags: OrphansFlags): Promise<number> {
-  const { out } = cluster
+  if (flags.delete && flags.output === 'json') {
+    throw new CommandError('BadArgument', '--delete writes no JSON', 'culvert orphans --delete')
+  }
+  const { clock, kube, out } = cluster
+  const operatorNamespace = operatorNamespaceOf(flags, await leaderOf(kube, clock, flags))
   const found: AccountOrphans[] = []
   for (const account of await readAccounts(cluster)) {
     if (reportedOrphans(account).length === 0) continue
-    found.push({ account, orphans: await check(cluster, account, flags) })
+    found.push({ account, orphans: await check(cluster, account, operatorNamespace) })
   }
   if (flags.output === 'json') {
     out.print(JSON.stringify(found.map(jsonOf), null, 2))
@@ -56,7 +60,7 @@ export async function runOrphans(cluster: Cluster, flags: OrphansFlags): Promise
   for (const each of found) print(cluster, each)
   if (found.length === 0) out.print('There are no orphans.')
   if (!flags.delete || found.length === 0) return 0
-  return await remove(cluster, found, flags)
+  return await remove(cluster, found, { operatorNamespace, isSure: flags.yes })
 }
 
 async function readAccounts({
@@ -70,24 +74,30 @@ async function readAccounts({
   return (await Promise.all(lists)).flat()
 }
 
-async function open(cluster: Cluster, account: StatedResource & AccountResource, flags: OperatorFlags) {
-  const { clock, kube } = cluster
-  const leader = flags.operatorNamespace === undefined ? await leaderOf(kube, clock, flags) : undefined
-  const seen = leader?.type === 'leading' || leader?.type === 'silent' ? leader.namespace : undefined
-  const access = await readAccess(cluster, account, flags.operatorNamespace ?? seen ?? OPERATOR_NAMESPACE)
+/** How long a request may take, in milliseconds. */
+const ANSWER_MS = 10_000
+
+/** @param mayWrite whether objects are to be deleted */
+async function open(
+  cluster: Cluster,
+  account: StatedResource & AccountResource,
+  { operatorNamespace, mayWrite }: { readonly operatorNamespace: string; readonly mayWrite: boolean },
+) {
+  const access = await readAccess(cluster, account, operatorNamespace)
   if (access.type === 'closed') {
     throw new CommandError('Refused', `${shortName(nameOfAccount(account))}: ${access.message}`, 'culvert doctor')
   }
-  return openAccount(access.config, { clock, proxies: readEnvironment().proxies })
+  const { proxies } = readEnvironment()
+  return openAccount(access.config, { clock: cluster.clock, proxies, timeoutMs: ANSWER_MS, mayWrite })
 }
 
 async function check(
   cluster: Cluster,
   account: StatedResource & AccountResource,
-  flags: OperatorFlags,
+  operatorNamespace: string,
 ): Promise<readonly CheckedOrphan[]> {
   const { kinds, kube } = cluster
-  const client = await open(cluster, account, flags)
+  const client = await open(cluster, account, { operatorNamespace, mayWrite: false })
   try {
     return await checkOrphans({ kinds, client, snapshot: new Snapshot(kinds, kube) }, reportedOrphans(account))
   } catch (error) {
@@ -124,11 +134,15 @@ function print({ out }: Cluster, { account, orphans }: AccountOrphans): void {
   if (orphanCount > orphans.length) out.print(`${orphanCount - orphans.length} more are not listed in the status.`)
 }
 
-async function remove(cluster: Cluster, found: readonly AccountOrphans[], flags: OrphansFlags): Promise<number> {
+async function remove(
+  cluster: Cluster,
+  found: readonly AccountOrphans[],
+  { operatorNamespace, isSure }: { readonly operatorNamespace: string; readonly isSure: boolean },
+): Promise<number> {
   const { err, out } = cluster
   const count = found.flatMap(({ orphans }) => orphans.filter(({ type }) => type === 'orphan')).length
   if (count === 0) return 0
-  const answer = flags.yes || (await confirm(`Delete ${count} objects at the API? They cannot be brought back.`))
+  const answer = isSure || (await confirm(`Delete ${count} objects at the API? They cannot be brought back.`))
   if (answer === undefined) {
     throw new CommandError(
       'BadArgument',
@@ -140,16 +154,17 @@ async function remove(cluster: Cluster, found: readonly AccountOrphans[], flags:
     err.print('Nothing was deleted.')
     return 1
   }
+  const { kinds, kube } = cluster
   let failed = 0
   for (const { account, orphans } of found) {
-    const client = await open(cluster, account, flags)
+    const client = await open(cluster, account, { operatorNamespace, mayWrite: true })
     try {
       for (const { orphan, type } of orphans) {
-        const collection = type === 'orphan' ? collectionOf(cluster.kinds, orphan) : undefined
-        if (collection === undefined) continue
+        if (type === 'settled') continue
         const object = `${orphan.collection}/${orphan.id}`
         try {
-          out.print(`${object}: ${await client.delete(collection, orphan.id)}`)
+          const removal = await removeOrphan({ kinds, client, snapshot: new Snapshot(kinds, kube) }, orphan)
+          out.print(`${object}: ${removalText(removal)}`)
         } catch (error) {
           if (!(error instanceof ApiError)) throw error
           failed += 1
@@ -163,7 +178,11 @@ async function remove(cluster: Cluster, found: readonly AccountOrphans[], flags:
   return failed === 0 ? 0 : 1
 }
 
-/** Orphans for programs: docs/cli/orphans.md. */
+function removalText(removal: Removal): string {
+  return removal.type === 'settled' ? `left alone: ${removal.why}` : removal.type
+}
+
+/** Orphans for programs. */
 function jsonOf({ account, orphans }: AccountOrphans): unknown {
   const { kind, metadata, status } = account
   return {

@@ -29,10 +29,7 @@ export interface OrphanPlace {
   readonly client: Pick<ClosableApiClient, 'get' | 'list'>
 }
 
-/**
- * Checks each orphan once more, right before it may be deleted: the object is still there with the marker that the
- * operator saw, and no resource has the UID in it.
- */
+/** Checks each orphan once more, since the resync that found it, and looks for what refers to it. */
 export async function checkOrphans(place: OrphanPlace, orphans: readonly Orphan[]): Promise<readonly CheckedOrphan[]> {
   const lists = new Map<string, Promise<readonly RemoteObject[]>>()
   const listOnce = (collection: Collection): Promise<readonly RemoteObject[]> => {
@@ -46,12 +43,41 @@ export async function checkOrphans(place: OrphanPlace, orphans: readonly Orphan[
 }
 
 async function checkOrphan(
-  { client, kinds, snapshot }: OrphanPlace,
+  place: OrphanPlace,
   orphan: Orphan,
   listOnce: (collection: Collection) => Promise<readonly RemoteObject[]>,
 ): Promise<CheckedOrphan> {
+  const state = await stateOf(place, orphan)
+  if (state.type === 'settled') return { type: 'settled', orphan, why: state.why }
+  return { type: 'orphan', orphan, usedBy: await usersOf(place.kinds, orphan.kind, state.object, listOnce) }
+}
+
+/** What became of an orphan that was to be deleted. */
+export type Removal =
+  | { readonly type: 'deleted' | 'absent' }
+  /** It is none any more, and was left alone. */
+  | { readonly type: 'settled'; readonly why: string }
+
+/**
+ * Deletes an orphan if it still is one: between the list that a person saw and the answer, a resource may have taken
+ * the object. The snapshot must not have read anything before. @throws ApiError
+ */
+export async function removeOrphan(
+  place: OrphanPlace & { readonly client: Pick<ClosableApiClient, 'delete'> },
+  orphan: Orphan,
+): Promise<Removal> {
+  const state = await stateOf(place, orphan)
+  return state.type === 'settled' ? state : { type: await place.client.delete(state.collection, orphan.id) }
+}
+
+type OrphanState =
+  | { readonly type: 'settled'; readonly why: string }
+  | { readonly type: 'orphan'; readonly collection: Collection; readonly object: RemoteObject }
+
+/** The object is still there with the marker that the operator saw, and no resource has it. */
+async function stateOf({ client, kinds, snapshot }: OrphanPlace, orphan: Orphan): Promise<OrphanState> {
   const { id, kind, namespace, name } = orphan
-  const settled = (why: string): CheckedOrphan => ({ type: 'settled', orphan, why })
+  const settled = (why: string): OrphanState => ({ type: 'settled', why })
   const collection = collectionOf(kinds, orphan)
   if (collection === undefined) return settled('this build does not know its collection')
   const object = await client.get(collection, id)
@@ -62,11 +88,11 @@ async function checkOrphan(
   const resource = await snapshot.read({ kind, namespace: namespace || undefined, name })
   if (resource?.metadata.uid === marker.uid) return settled('its resource is back')
   if (resource?.status?.id === id) return settled('a resource has adopted it')
-  return { type: 'orphan', orphan, usedBy: await usersOf(kinds, kind, object, listOnce) }
+  return { type: 'orphan', collection, object }
 }
 
 /** The collection of an orphan, whether it is its kind's own or that of the kind's inline children. */
-export function collectionOf(kinds: KindsRegistry, { kind, collection }: Orphan): Collection | undefined {
+function collectionOf(kinds: KindsRegistry, { kind, collection }: Orphan): Collection | undefined {
   const descriptor = kinds.managedKind(kind)
   if (descriptor === undefined) return undefined
   const { identity, children } = descriptor

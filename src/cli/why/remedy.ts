@@ -1,5 +1,6 @@
 import type { ResourceName } from '../../managed/cr.ts'
 import { conditionReasons, type Explanation, type Reason } from '../../managed/status/reasons.ts'
+import { namespaceFlag } from '../cluster/flags.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
 import { argumentsFor, fullPlural, type ResourceArgument } from '../cluster/resource-argument.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
@@ -97,7 +98,7 @@ export function namedFor(snapshot: Snapshot, { kind, name, namespace }: Resource
   const descriptor = snapshot.descriptorOf(kind)
   if (descriptor === undefined) throw new Error(`${kind} is not a kind of Culvert's`)
   const argument: ResourceArgument = { descriptor, name, namespace }
-  const place = namespace === undefined ? '' : ` -n ${namespace}`
+  const place = namespaceFlag(namespace)
   return {
     culvert: argumentsFor(argument),
     kubectl: `${fullPlural(descriptor)}/${name}${place}`,

@@ -5,12 +5,16 @@ import type { AccountResource } from '../../../managed/accounts/account-resource
 import { accountDefaults } from '../../../managed/descriptor/account.ts'
 import { reasons } from '../../../managed/status/reasons.ts'
 import { durationMs } from '../../../util/duration.ts'
+import { openAccount } from '../../account-client.ts'
+import { namespaceFlag } from '../../cluster/flags.ts'
 import { readAccess } from '../../cluster/read-access.ts'
 import { type StatedResource, stateOf } from '../../cluster/resource-state.ts'
-import { openAccount } from '../../cluster-account.ts'
 import type { Finding } from '../finding.ts'
 import { objectText, type Patient, unlessForbidden } from '../patient.ts'
 import { clockFinding } from './operator.ts'
+
+/** An API that takes longer to answer one request is worth a finding. Milliseconds. */
+const ANSWER_MS = 10_000
 
 /** An id that no object has: its absence proves that address, key and version header are right. */
 const NO_ID = 'culvert-doctor'
@@ -46,7 +50,12 @@ async function checkAPI(patient: Patient, account: StatedResource & AccountResou
   const onDate = (theirs: number): void => {
     skew = clockFinding(`the API of ${object}`, theirs, clock.now())
   }
-  const client = openAccount(access.config, { clock, proxies: readEnvironment().proxies, onDate })
+  const client = openAccount(access.config, {
+    clock,
+    proxies: readEnvironment().proxies,
+    timeoutMs: ANSWER_MS,
+    onDate,
+  })
   try {
     await client.get(collections.ipPolicies, NO_ID)
     return skew
@@ -60,14 +69,13 @@ async function checkAPI(patient: Patient, account: StatedResource & AccountResou
 
 function apiFinding(object: string, { spec, metadata }: AccountResource, error: ApiError): Finding {
   const about = { check: 'api', object, cause: error.message } as const
-  const place = metadata.namespace === undefined ? '' : ` -n ${metadata.namespace}`
   switch (error.code) {
     case 'Unauthorized':
       return {
         ...about,
         severity: 'error',
         remedy: 'Put a valid key into the Secret that the account names.',
-        command: `kubectl get secret ${spec.apiKeySecretRef.name}${place}`,
+        command: `kubectl get secret ${spec.apiKeySecretRef.name}${namespaceFlag(metadata.namespace)}`,
       }
     case 'Invalid':
       return {
@@ -117,7 +125,6 @@ function checkBudget(account: StatedResource & AccountResource): readonly Findin
 function checkOrphans(account: StatedResource & AccountResource): readonly Finding[] {
   const { orphanCount = 0 } = account.status ?? {}
   if (orphanCount === 0) return []
-  const place = account.metadata.namespace === undefined ? '' : ` -n ${account.metadata.namespace}`
   return [
     {
       severity: 'warning',
@@ -125,7 +132,7 @@ function checkOrphans(account: StatedResource & AccountResource): readonly Findi
       object: objectText(account),
       cause: `${orphanCount} objects were created for resources that no longer exist`,
       remedy: 'Delete those that you do not need.',
-      command: `culvert orphans${place}`,
+      command: `culvert orphans${namespaceFlag(account.metadata.namespace)}`,
     },
   ]
 }

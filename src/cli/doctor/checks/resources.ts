@@ -1,5 +1,6 @@
 import { type CustomResource, nameText, withoutFinalizer } from '../../../managed/cr.ts'
 import { type Reason, reasons } from '../../../managed/status/reasons.ts'
+import { namespaceFlag } from '../../cluster/flags.ts'
 import { type StatedResource, stateOf } from '../../cluster/resource-state.ts'
 import { Snapshot } from '../../cluster/snapshot.ts'
 import { spanText } from '../../terminal/age.ts'
@@ -151,8 +152,7 @@ export function checkCertificates({ cluster: { kinds }, members, now }: Patient)
       until <= now
         ? `its certificate expired ${spanText(now - until)} ago`
         : `its certificate expires in ${spanText(until - now)}, and ${why}`
-    const place = resource.metadata.namespace === undefined ? '' : ` -n ${resource.metadata.namespace}`
-    const command = `culvert why ${resource.kind.toLowerCase()}/${resource.metadata.name}${place}`
+    const command = `culvert why ${resource.kind.toLowerCase()}/${resource.metadata.name}${namespaceFlag(resource.metadata.namespace)}`
     return [{ severity: until <= now ? 'error' : 'warning', check: 'certificates', object, cause, command }]
   })
 }

@@ -2,6 +2,7 @@ import type { CustomResource } from '../../../managed/cr.ts'
 import { nameOf, nameText } from '../../../managed/cr.ts'
 import type { Claims } from '../../../managed/descriptor/access.ts'
 import { conditionReasons, reasons } from '../../../managed/status/reasons.ts'
+import { namespaceFlag } from '../../cluster/flags.ts'
 import type { StatedResource } from '../../cluster/resource-state.ts'
 import { graphOf } from '../../tree/resource-graph.ts'
 import type { Finding } from '../finding.ts'
@@ -28,7 +29,14 @@ export function checkTunnels({ cluster: { kinds }, members }: Patient): readonly
     }
     const cause = `no tunnel with the labels ${labels.join(', ') || '(any)'} is online, and something sends traffic to it`
     return [
-      { severity: 'warning', check: 'tunnels', object, cause, remedy, command: `culvert sessions list${place(group)}` },
+      {
+        severity: 'warning',
+        check: 'tunnels',
+        object,
+        cause,
+        remedy,
+        command: `culvert sessions list${namespaceFlag(group.metadata.namespace)}`,
+      },
     ]
   })
 }
@@ -50,9 +58,5 @@ export function mayBind({ bound = [] }: Claims, labels: Readonly<Record<string, 
 }
 
 function editing(resource: StatedResource): string {
-  return `kubectl edit ${resource.kind.toLowerCase()}/${resource.metadata.name}${place(resource)}`
-}
-
-function place({ metadata: { namespace } }: StatedResource): string {
-  return namespace === undefined ? '' : ` -n ${namespace}`
+  return `kubectl edit ${resource.kind.toLowerCase()}/${resource.metadata.name}${namespaceFlag(resource.metadata.namespace)}`
 }
