@@ -135,7 +135,7 @@ export class WorkQueue {
     const entry: Entry = { key, priority, group, since: this.#options.clock.monotonic() }
     const busy = this.#inFlight.get(key)
     if (busy === undefined) {
-      this.#enqueueNow(entry, isPatient)
+      this.#enqueueOnceAllowed(entry, isPatient)
     } else {
       busy.again = {
         ...entry,
@@ -145,7 +145,7 @@ export class WorkQueue {
     }
   }
 
-  #enqueueNow(entry: Entry, isPatient: boolean): void {
+  #enqueueOnceAllowed(entry: Entry, isPatient: boolean): void {
     const pauseMs = (this.#pausedUntil.get(entry.key) ?? 0) - this.#options.clock.monotonic()
     if (isPatient && pauseMs > 0) this.addAfter(entry.key, pauseMs, entry)
     else this.#enqueue(entry)
@@ -235,7 +235,7 @@ export class WorkQueue {
     this.#pause(key, CALM_MS)
     if (busy.again !== undefined && !this.#stopped) {
       const { isPatient, ...entry } = busy.again
-      this.#enqueueNow(entry, isPatient)
+      this.#enqueueOnceAllowed(entry, isPatient)
     }
     this.#serve()
   }

@@ -37,6 +37,8 @@ export class DryAccount implements ClosableApiClient {
   readonly #live: Pick<ApiClient, 'list'>
   readonly #clock: Clock
   readonly #read = new Map<string, Promise<Map<string, RemoteObject>>>()
+  /** Number of creates so far. */
+  #created = 0
 
   constructor(live: Pick<ApiClient, 'list'>, clock: Clock) {
     this.#live = live
@@ -62,8 +64,8 @@ export class DryAccount implements ClosableApiClient {
 
   async create(collection: Collection, body: RequestBody, options?: CallOptions): Promise<RemoteObject> {
     const objects = await this.objects(collection)
-    const number = this.writes.filter(({ method }) => method === 'create').length + 1
-    const answer = answerToCreate(collection, body, number, this.#clock.now())
+    this.#created += 1
+    const answer = answerToCreate(collection, body, this.#created, this.#clock.now())
     const kept = { ...answer, ...Object.fromEntries((collection.oneTimeFields ?? []).map((field) => [field, null])) }
     objects.set(answer.id, kept)
     this.#note({ method: 'create', collection, id: answer.id, body, before: undefined, after: kept }, options)

@@ -8,7 +8,7 @@ import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
-import { Repeats } from './repeats.ts'
+import { RequestRates } from './request-rates.ts'
 import { Reversions } from './reversions.ts'
 import { type HeldObjects, unlikeDeclared } from './unlike-declared.ts'
 import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
@@ -53,7 +53,7 @@ export class Oracle {
   readonly #canaries = new Set<string>([KEY])
   readonly #instants: Instants
   readonly #reversions: Reversions
-  readonly #repeats: Repeats
+  readonly #rates: RequestRates
   /** Specs of edges: the previous and the current one. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
   /** Policies that an operator may still be emptying, as an earlier spec allows. */
@@ -82,9 +82,9 @@ export class Oracle {
     this.#world = world
     this.#instants = new Instants(world, this.#canaries)
     this.#reversions = new Reversions(world, (isWanted) => this.#held(isWanted))
-    this.#repeats = new Repeats(world.time)
+    this.#rates = new RequestRates(world.time)
     world.network.onSend = (sighting) => {
-      this.#repeats.sent(sighting)
+      this.#rates.sent(sighting)
       this.#reversions.sent(sighting)
       this.#instants.sent(sighting)
     }
@@ -97,7 +97,7 @@ export class Oracle {
   get violations(): readonly string[] {
     const { violations: ofInstants } = this.#instants
     const { violations: reverted } = this.#reversions
-    return [...this.#violations, ...ofInstants, ...reverted, ...this.#repeats.violations, ...this.#bugs()]
+    return [...this.#violations, ...ofInstants, ...reverted, ...this.#rates.violations, ...this.#bugs()]
   }
 
   /** Writes so far that changed nothing; a violation where nothing fails. */

@@ -6,7 +6,7 @@ const WINDOW_MS = 60_000
 const MOST_IN_WINDOW = 100
 
 /** Notices requests to the API that are repeated without a pause, however they are answered. */
-export class Repeats {
+export class RequestRates {
   readonly violations: string[] = []
   readonly #time: VirtualTime
   /** Times of the last requests, by method and path. */
