@@ -53,7 +53,9 @@ async function main(folder: string): Promise<number> {
   console.log(`every fifth of them meets a server with choices drawn by CULVERT_FAULTS_MIX=${MIX}`)
   await empty(folder)
   const codes: number[] = []
-  for (const each of runs) codes.push(await run(each, folder))
+  const stop = new AbortController()
+  process.once('SIGTERM', () => stop.abort())
+  for (const each of runs) if (!stop.signal.aborted) codes.push(await run(each, folder, stop.signal))
   const rows = rowsOf(await listsIn(folder), await reportsIn(folder))
   const { passed, failed } = countsOf(rows)
   // Failures outside tests and cases appear only in the exit code.
@@ -71,7 +73,7 @@ function restoresOf(firstSeed: string): readonly string[] {
   return (isEven ? ['restored', 'copied'] : ['again', 'two-clusters']).map((name) => `restore/${name}.test.ts`)
 }
 
-async function run({ name, args, workers }: Run, folder: string): Promise<number> {
+async function run({ name, args, workers }: Run, folder: string, signal: AbortSignal): Promise<number> {
   const reporters = ['--reporter', 'default', '--reporter', 'json', `--outputFile.json=${join(folder, reportOf(name))}`]
   const child = spawn(process.execPath, [VITEST, 'run', ...args, ...reporters], {
     cwd: ROOT,
@@ -87,9 +89,9 @@ async function run({ name, args, workers }: Run, folder: string): Promise<number
   })
   // A terminal signals children itself; any other signal to this process is meant for them too.
   const end = (): boolean => child.kill('SIGTERM')
-  process.once('SIGTERM', end)
+  signal.addEventListener('abort', end, { once: true })
   const [code] = (await once(child, 'exit')) as [number | null]
-  process.off('SIGTERM', end)
+  signal.removeEventListener('abort', end)
   return code ?? 1
 }
 

@@ -12,6 +12,12 @@ export interface Environment {
   /** Name of this process for people: the pod's name, else the host's. */
   readonly identity: string
   readonly proxies: ProxyOptions
+  /** The account that commands read unless flags name another: CULVERT_BASE_URL, _API_KEY and _VERSION_HEADER. */
+  readonly account: {
+    readonly baseURL: string | undefined
+    readonly apiKey: string | undefined
+    readonly versionHeader: string | undefined
+  }
   /**
    * OTEL_* names a receiver of traces and does not disable tracing. The OpenTelemetry SDK reads the rest of these
    * itself.
@@ -29,6 +35,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     tracesConfigured: tracesAllowed && Boolean(receiver),
     podNamespace: env.POD_NAMESPACE ?? serviceAccountNamespace(),
     identity: env.POD_NAME ?? hostname(),
+    account: {
+      baseURL: env.CULVERT_BASE_URL || undefined,
+      apiKey: env.CULVERT_API_KEY || undefined,
+      versionHeader: env.CULVERT_VERSION_HEADER || undefined,
+    },
     proxies: {
       httpProxy: env.HTTP_PROXY ?? env.http_proxy,
       httpsProxy: env.HTTPS_PROXY ?? env.https_proxy,

@@ -1,28 +1,28 @@
+import { basename } from 'node:path'
 import { Command } from 'commander'
+import { commands } from './cli/commands.ts'
 import { endAtOnceAsFirstProcess } from './cli/stop-signal.ts'
-
-/**
- * Each command is loaded only when it is named: the emulator starts without the operator's libraries, in half the time
- * and memory.
- */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  operator: async () => (await import('./cli/operator.ts')).operatorCommand(),
-  leftovers: async () => (await import('./cli/leftovers.ts')).leftoversCommand(),
-  probe: async () => (await import('./cli/probe.ts')).probeCommand(),
-  agent: async () => (await import('./cli/agent.ts')).agentCommand(),
-  emulator: async () => (await import('./cli/emulator.ts')).emulatorCommand(),
-  demo: async () => (await import('./cli/demo.ts')).demoCommand(),
-}
+import { packageVersion } from './config.ts'
 
 /** Handles signals until a command takes over, for example while its modules are loaded. */
 const stopListening = endAtOnceAsFirstProcess()
 
+/** kubectl runs the program `kubectl-culvert` for `kubectl culvert`. */
+const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-culvert')
+
 /** Entry point of the `culvert` command. */
-const program = new Command('culvert').description('A Kubernetes operator for a hosted tunnel-and-ingress service.')
-const named = process.argv[2] ?? ''
-const wanted = Object.hasOwn(COMMANDS, named) ? [COMMANDS[named]] : Object.values(COMMANDS)
-for (const load of wanted) {
-  if (load !== undefined) program.addCommand(await load())
+const program = new Command(isPlugin ? 'kubectl culvert' : 'culvert')
+  .description('A Kubernetes operator for a hosted tunnel-and-ingress service.')
+  .version(packageVersion())
+
+const [first = '', second = ''] = process.argv.slice(2)
+const named = first === 'help' ? second : first
+if (Object.hasOwn(commands, named)) {
+  const command = await commands[named]?.load()
+  if (command !== undefined) program.addCommand(command)
+} else {
+  for (const [name, { summary }] of Object.entries(commands))
+    program.command(name).summary(summary).description(summary)
 }
 
 program.hook('preAction', stopListening)

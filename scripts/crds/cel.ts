@@ -1,6 +1,6 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import { celName } from '../../src/schema/rules.ts'
-import { SchemaError, type SchemaNode } from './schema-node.ts'
+import { SchemaError, type SchemaNode } from '../../src/schema/schema-node.ts'
 
 const environment = new Environment({ enableOptionalTypes: true })
 const comprehensions = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])

@@ -1,9 +1,9 @@
 import type { KindDefinition, PrinterColumn } from '../../src/schema/definition.ts'
 import type { Rule } from '../../src/schema/rules.ts'
+import { SchemaError, type SchemaNode } from '../../src/schema/schema-node.ts'
+import { toStructural } from '../../src/schema/structural.ts'
+import { compileNode } from '../../src/schema/validator.ts'
 import { checkRules } from './rule-checks.ts'
-import { SchemaError, type SchemaNode } from './schema-node.ts'
-import { toStructural } from './structural.ts'
-import { compileNode } from './validator.ts'
 
 /** A CustomResourceDefinition, ready to be written as YAML. Keys are in the order in which they are written. */
 export interface CustomResourceDefinition {

@@ -1,9 +1,9 @@
 import type { KindDefinition } from '../../src/schema/definition.ts'
 import { isExperimental } from '../../src/schema/experimental.ts'
 import { bytesLimit, fixedOnceSetRule, immutableRule, isFixedFieldRule } from '../../src/schema/rules.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { rootSchema } from './crd.ts'
 import { code, generatedMarkdownHeader, section, table } from './markdown.ts'
-import type { SchemaNode } from './schema-node.ts'
 
 export interface PageExtras {
   /** A manifest in YAML. */

@@ -1,6 +1,6 @@
 import type { Rule } from '../../src/schema/rules.ts'
+import { SchemaError, type SchemaNode } from '../../src/schema/schema-node.ts'
 import { readsOf } from './cel.ts'
-import { SchemaError, type SchemaNode } from './schema-node.ts'
 
 /** Formats whose values are always short. */
 const shortFormats = new Set(['date-time', 'date', 'duration'])

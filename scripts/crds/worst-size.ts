@@ -1,7 +1,7 @@
 import { isASCII } from '../../src/schema/pattern.ts'
 import { byteLimitOf, exclusiveFields, keyLimitOf, mapLimitOf } from '../../src/schema/rules.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { budgetOf } from '../../src/schema/text-budget.ts'
-import type { SchemaNode } from './schema-node.ts'
 
 /**
  * Maximum size of the largest legal spec as JSON. etcd accepts 1.5 MiB per object, the API a body of 1 MiB; the rest is

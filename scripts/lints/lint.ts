@@ -1,6 +1,6 @@
 import type { KindDefinition } from '../../src/schema/definition.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { rootSchema } from '../crds/crd.ts'
-import type { SchemaNode } from '../crds/schema-node.ts'
 
 /** A kind as passed to a lint. */
 export interface LintedKind {

@@ -1,8 +1,8 @@
 import type { Companion } from '../../src/managed/descriptor/companion.ts'
 import type { AccountDescriptor, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { rootSchema } from '../crds/crd.ts'
-import type { SchemaNode } from '../crds/schema-node.ts'
 import { list } from './cel-literals.ts'
 import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 

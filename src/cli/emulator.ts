@@ -11,7 +11,7 @@ import {
 import { startEmulator } from '../emulator/emulator.ts'
 import type { GatewayOptions } from '../emulator/gateway/options.ts'
 import { OptionError } from '../emulator/option-error.ts'
-import { type EmulatorOptions, parseIpAddress, parseListen, parseRateLimit } from '../emulator/options.ts'
+import { type EmulatorOptions, parseIpAddress, parseIpRange, parseListen, parseRateLimit } from '../emulator/options.ts'
 import { StorageError } from '../emulator/store/storage-error.ts'
 import { systemRandom } from '../util/random.ts'
 import { duration } from './flags.ts'
@@ -34,12 +34,20 @@ interface Flags {
   sshListen?: string
   tlsListen?: string
   edgeAddress?: string
+  dnsListen?: string
+  proxyFrom?: string[]
   /** The seed; true to generate one. */
   contrary?: string | true
   choose: readonly Alternative[]
 }
 
-const FLAG_NAMES = { sshListen: '--ssh-listen', tlsListen: '--tls-listen', edgeAddress: '--edge-address' } as const
+const GATEWAY_FLAGS = {
+  sshListen: '--ssh-listen',
+  tlsListen: '--tls-listen',
+  edgeAddress: '--edge-address',
+  dnsListen: '--dns-listen',
+  proxyFrom: '--proxy-from',
+} as const
 
 /** `culvert emulator`: serves the management API until SIGTERM or SIGINT. */
 export function emulatorCommand(): Command {
@@ -83,6 +91,17 @@ export function emulatorCommand(): Command {
       checked(parseIpAddress),
     )
     .option(
+      '--dns-listen <address>',
+      'address on which DNS queries for the names of edges are answered, over UDP (default: none; needs --gateway)',
+      checked(parseListen),
+    )
+    .option(
+      '--proxy-from <range>',
+      'addresses whose connections to edges begin with a header of version 2 of the PROXY protocol, which names the ' +
+        'client (repeatable; needs --gateway)',
+      (text, previous: readonly string[] = []) => [...previous, reading(parseIpRange)(text)],
+    )
+    .option(
       '--contrary [seed]',
       'wherever the contract leaves a choice, make a different one than docs/api-decisions.md, drawn by this seed ' +
         '(default: a random seed, printed)',
@@ -94,9 +113,9 @@ export function emulatorCommand(): Command {
       [],
     )
     .action(async (flags: Flags, command: Command) => {
-      for (const name of ['sshListen', 'tlsListen', 'edgeAddress'] as const) {
-        if (flags[name] !== undefined && !flags.gateway) {
-          command.error(`error: ${FLAG_NAMES[name]} needs --gateway`, { exitCode: 1 })
+      for (const [name, flag] of Object.entries(GATEWAY_FLAGS)) {
+        if (flags[name as keyof typeof GATEWAY_FLAGS] !== undefined && !flags.gateway) {
+          command.error(`error: ${flag} needs --gateway`, { exitCode: 1 })
         }
       }
       await serve(flags)
@@ -123,9 +142,10 @@ async function serve(flags: Flags): Promise<void> {
     lines.push(`admin surface: ${emulator.adminUrl} with the bearer token ${emulator.adminToken}`)
   }
   if (emulator.gateway !== undefined) {
-    const { ssh, tls } = emulator.gateway
+    const { ssh, tls, dns } = emulator.gateway
     lines.push(`SSH gateway listening on ${ssh.host}:${ssh.port} with the host key ${ssh.hostKey}`)
     lines.push(`TLS edges listening on ${tls.host}:${tls.port}; GET /_emulator/listeners shows the others`)
+    if (dns !== undefined) lines.push(`DNS of edges answered on ${dns.host}:${dns.port}`)
   }
   process.stdout.write(`${lines.join('\n')}\n`)
   await stopped
@@ -143,10 +163,13 @@ function refuseStart(error: unknown): undefined {
   process.exitCode = 1
 }
 
+/** System calls that fail where an address cannot be used: for TCP, and for UDP. */
+const LISTENING: ReadonlySet<unknown> = new Set(['listen', 'bind'])
+
 /** What to say of an address on which the emulator cannot listen; undefined for other errors. */
 function listenFailure(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'syscall' in error && error.syscall === 'listen')) return undefined
-  return `${error.message}; name another address with --listen, --ssh-listen or --tls-listen`
+  if (!(error instanceof Error && 'syscall' in error && LISTENING.has(error.syscall))) return undefined
+  return `${error.message}; name another address with --listen, --ssh-listen, --tls-listen or --dns-listen`
 }
 
 function optionsFrom(flags: Flags): EmulatorOptions {
@@ -167,11 +190,13 @@ function optionsFrom(flags: Flags): EmulatorOptions {
   }
 }
 
-function gatewayOptions({ sshListen, tlsListen, edgeAddress }: Flags): GatewayOptions {
+function gatewayOptions({ sshListen, tlsListen, edgeAddress, dnsListen, proxyFrom }: Flags): GatewayOptions {
   return {
     ...(sshListen === undefined ? {} : { sshListen }),
     ...(tlsListen === undefined ? {} : { tlsListen }),
     ...(edgeAddress === undefined ? {} : { edgeAddress }),
+    ...(dnsListen === undefined ? {} : { dnsListen }),
+    ...(proxyFrom === undefined ? {} : { proxies: proxyFrom }),
   }
 }
 

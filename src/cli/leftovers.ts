@@ -7,6 +7,7 @@ import { findLeftovers, type Leftovers } from '../managed/delete/leftovers.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
 import { systemRandom } from '../util/random.ts'
+import { connectionOptions } from './cluster/flags.ts'
 import { collect } from './flags.ts'
 
 interface Flags {
@@ -31,10 +32,8 @@ const NAMED = 10
 
 /** `culvert leftovers`: which resources could not be deleted if the operator were removed now. Changes nothing. */
 export function leftoversCommand(): Command {
-  return new Command('leftovers')
+  return connectionOptions(new Command('leftovers'))
     .description('List the resources that could not be deleted without an operator; exit with code 1 if there are any.')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
-    .option('--context <name>', 'context of the kubeconfig')
     .option('--watch-namespace <name>', 'check only this namespace (repeatable; default: all)', collect, [])
     .option('--allow', 'exit with code 0 even if there are any', false)
     .action(async ({ kubeconfig, context, watchNamespace: namespaces, allow }: Flags) => {

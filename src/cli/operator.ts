@@ -6,6 +6,7 @@ import type { OperatorOptions } from '../operator/options.ts'
 import { runRelease } from '../operator/release.ts'
 import { runOperator } from '../operator/run-operator.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
+import { connectionOptions } from './cluster/flags.ts'
 import { collect, domainPatterns, duration, installation, positive } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -46,10 +47,8 @@ interface Flags {
 
 /** `culvert operator`: reconciles until SIGTERM or SIGINT. */
 export function operatorCommand(): Command {
-  return new Command('operator')
+  return connectionOptions(new Command('operator'))
     .description('Keep accounts in sync with the custom resources of a cluster, until stopped.')
-    .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
-    .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', "the operator's own namespace (default: POD_NAMESPACE, the pod's, or culvert-system)")
     .option('--name <name>', 'name of this release; also names its Lease and is part of the installation id', 'culvert')
     .option(

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import type { Choices } from './choices/choices.ts'
+import { cidr } from './fields/cidr.ts'
 import type { GatewayOptions } from './gateway/options.ts'
 import type { RateLimit } from './http/rate-limiter.ts'
 import type { FailureLog } from './http/server.ts'
@@ -61,6 +62,15 @@ export function parseRateLimit(text: string): RateLimit {
 export function parseIpAddress(text: string): string {
   if (isIP(text) === 0) throw new OptionError(`IP address ${text}`, '127.0.0.1')
   return text
+}
+
+/** Reads an address range in CIDR notation, or an address, into canonical CIDR notation. */
+export function parseIpRange(text: string): string {
+  try {
+    return cidr(text, 'range')
+  } catch {
+    throw new OptionError(`IP range ${text}`, '127.0.0.9/32')
+  }
 }
 
 /** Reads `host:port` or `[ipv6]:port`. */

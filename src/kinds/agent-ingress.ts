@@ -16,7 +16,12 @@ import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
 import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
 import { type CertificateState, certificateProgress } from './certificates/progress.ts'
 import { certificateReady, managedReadiness } from './certificates/readiness.ts'
-import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
+import {
+  heldCertificatePolicy,
+  sentCertificatePolicy,
+  setByCertificate,
+  writtenCertificate,
+} from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { inCollection, plain, plainFields } from './shared/defaults.ts'
 import { cut, given, namesOf, sorted, textOf, textsOf } from './shared/remote.ts'
@@ -50,6 +55,11 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
     shown: status,
     readiness,
     answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, answeredTargets(remote)),
+  },
+  manifest: {
+    namedAfter: ({ domain }) => [textOf(domain)],
+    specOf: (remote) =>
+      given({ domain: textOf(remote.domain)?.toLowerCase(), certificate: writtenCertificate(remote) }),
   },
   certificate: { renewsAt: ({ renewsAt }) => textOf(renewsAt) },
   companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),

@@ -18,12 +18,13 @@ import {
   ownerSpec,
   ownerStatus,
   sentOwner,
+  writtenOwner,
 } from './credentials/owner.ts'
 import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenRotation } from './credentials/token.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { given, namesOf } from './shared/remote.ts'
+import { given, namesOf, textOf } from './shared/remote.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -72,6 +73,10 @@ export const apiKey: ManagedDescriptor<APIKeySpec> = {
   status: {
     shown: (remote) => given({ ownerID: ownerOf(remote) }),
     readiness: (view) => tokenReadiness('the key is in its Secret', view),
+  },
+  manifest: {
+    namedAfter: ({ description }) => [textOf(description)],
+    specOf: (remote, { ref }) => given({ owner: writtenOwner(remote, ref) }),
   },
   rotation: tokenRotation,
   output: keyOutput,

@@ -5,6 +5,7 @@ import type { Ref } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
+import type { ManifestView } from '../managed/descriptor/manifest.ts'
 import type { FoundReference } from '../managed/descriptor/references.ts'
 import { type BackendSpec, backendDefinition } from './backend/schema.ts'
 import { shownBackend, tunnelsOnlineOf } from './backend/status.ts'
@@ -42,6 +43,10 @@ export const backend: ManagedDescriptor<BackendSpec> = {
       fields.headers === undefined ? fields : { ...fields, headers: lowerCaseNames(textMapOf(fields.headers)) },
     // A service may add headers that an answer needs, such as `content-type`.
     open: ['headers'],
+  },
+  manifest: {
+    namedAfter: ({ description, labels }) => [textOf(description), Object.values(textMapOf(labels)).join('-')],
+    specOf: writtenBackend,
   },
   status: {
     shown: (remote, _kept, spec) => shownBackend(remote, spec?.type),
@@ -125,6 +130,36 @@ function desire(desired: Desired<BackendSpec>): Fields {
     case 'Failover':
       return { backends: (spec.failover?.backendRefs ?? []).map((ref) => desired.id('Backend', ref)) }
   }
+}
+
+/** The spec of an object; its type follows from where it is. */
+function writtenBackend(remote: RemoteObject, { collection, ref }: ManifestView): Fields {
+  const { labels, headers } = observe(remote)
+  switch (collection.path) {
+    case collections.tunnelGroupBackends.path:
+      return { type: 'TunnelGroup', tunnelGroup: withoutEmpty({ labels }) }
+    case collections.httpResponseBackends.path: {
+      const { body, status_code: code } = remote
+      const statusCode = code === 200 || code === null ? undefined : code
+      return { type: 'HTTPResponse', httpResponse: withoutEmpty({ body: textOf(body), headers, statusCode }) }
+    }
+    case collections.weightedBackends.path: {
+      const shares = Object.entries(objectOf(remote.backends) ?? {})
+      const backendRefs = shares.map(([id, weight]) => ({ ...ref('Backend', id), weight }))
+      return { type: 'Weighted', weighted: { backendRefs } }
+    }
+    default:
+      return { type: 'Failover', failover: { backendRefs: textsOf(remote.backends).map((id) => ref('Backend', id)) } }
+  }
+}
+
+/** Without absent members and empty maps. */
+function withoutEmpty(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).filter(
+      ([, value]) => value !== undefined && Object.keys(objectOf(value) ?? { a: 1 }).length > 0,
+    ),
+  )
 }
 
 /** A backend has only the fields of its type; the others are read as empty and not compared. */

@@ -9,7 +9,7 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { namesOf, textOf } from './shared/remote.ts'
+import { given, namesOf, textOf } from './shared/remote.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -80,6 +80,10 @@ export const botUser: ManagedDescriptor<BotUserSpec> = {
     shown: ({ active }) => ({ active: active !== false }),
     readiness: ({ remote: { active } }) =>
       available(active !== false ? 'the bot is active' : 'the bot exists and is not active'),
+  },
+  manifest: {
+    namedAfter: ({ name }) => [textOf(name)],
+    specOf: ({ name, active }) => given({ displayName: textOf(name), active: active === false ? false : undefined }),
   },
   apiAccess: { type: 'owns-keys', silences: ({ active }) => active === false },
 }

@@ -104,6 +104,10 @@ export const certificateAuthority: ManagedDescriptor<CertificateAuthoritySpec> =
     },
     readiness,
   },
+  manifest: {
+    namedAfter: ({ description, subject_common_name }) => [textOf(description), textOf(subject_common_name)],
+    specOf: ({ ca_pem }) => given({ caPEM: textOf(ca_pem) }),
+  },
   replacement: { fields: ['ca_pem'], first: 'create' },
 }
 

@@ -26,10 +26,12 @@ import {
   switchedOff,
   wantsModule,
 } from './edge/modules.ts'
+import { edgeRisks } from './edge/risks.ts'
 import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
+import { writtenEdge } from './edge/written.ts'
 import { available, plain, plainFields } from './shared/defaults.ts'
 import { isOurs } from './shared/is-ours.ts'
-import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textsOf } from './shared/remote.ts'
+import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textOf, textsOf } from './shared/remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },
@@ -91,6 +93,11 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     shown: status,
     readiness: () => available('the edge has every module that its spec names'),
   },
+  manifest: {
+    namedAfter: ({ description, hostports }) => [textOf(description), ...textsOf(hostports)],
+    specOf: writtenEdge,
+  },
+  risks: edgeRisks,
   modules: {
     named: (spec) => modulesOf(spec).flatMap(({ field }) => (spec[field] === undefined ? [] : [field])),
     held: (remote) => edgeModules.filter((module) => holdsModule(remote, module)).map(({ field }) => field),

@@ -4,11 +4,13 @@ import { type EventDestinationSpec, eventDestinationDefinition } from './events/
 import {
   comparableTarget,
   hidesAccessKeyId,
+  holdsSecrets,
   SECRETS,
   SECRETS_AND_KEY_ID,
   sentTarget,
   targetSecrets,
   targetType,
+  writtenTarget,
 } from './events/target.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { cut, namesOf, textOf } from './shared/remote.ts'
@@ -34,6 +36,14 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
       target: comparableTarget(target, hiddenIn(target)),
     }),
     comparable: (fields, remote) => ({ ...fields, target: comparableTarget(fields.target, hiddenIn(remote?.target)) }),
+  },
+  manifest: {
+    namedAfter: ({ description, target }) => [textOf(description), targetType(target)],
+    specOf: ({ target }, { name }) => writtenTarget(target, name),
+    observeOnly: ({ target }) =>
+      holdsSecrets(target)
+        ? 'The API does not show its secrets: put them into the Secret that the spec names, then set managementPolicy: Manage.'
+        : undefined,
   },
   status: {
     shown: ({ target }) => {

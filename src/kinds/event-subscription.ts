@@ -114,6 +114,16 @@ export const eventSubscription: ManagedDescriptor<EventSubscriptionSpec> = {
     observe: ({ sources, destinations }) => comparable({ sources, destination_ids: refIds(destinations) }),
     comparable,
   },
+  manifest: {
+    namedAfter: ({ description, sources }) => [
+      textOf(description),
+      ...listOf(sources).map((each) => textOf(objectOf(each)?.type)),
+    ],
+    specOf: ({ sources, destinations }, { ref }) => ({
+      sources: listOf(sources).map((source) => ({ type: textOf(objectOf(source)?.type) })),
+      destinationRefs: refIds(destinations).map((id) => ref('EventDestination', id)),
+    }),
+  },
   status: {
     shown: (remote) => {
       const held = sourcesOf(remote)

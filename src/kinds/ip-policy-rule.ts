@@ -12,7 +12,16 @@ import { fixedField } from '../schema/rules.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
 import { mayDeleteRule } from './ip-policy/last-rule.ts'
 import { refusesRules } from './ip-policy/parts.ts'
-import { heldRule, placeholderDeny, policyOf, ruleAction, sentAction } from './ip-policy/rules.ts'
+import {
+  heldRule,
+  isMadeOfParts,
+  placeholderDeny,
+  policyOf,
+  ruleAction,
+  ruleRisks,
+  sentAction,
+  writtenRange,
+} from './ip-policy/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, isSameRule, letsFewerIn, specRule } from './shared/api-access.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
 import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
@@ -124,6 +133,15 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
       return letsFewerIn([...others, ...own], [...others, ...wanted]) ? policyId : undefined
     },
   },
+  manifest: {
+    namedAfter: (remote) => [textOf(remote.description), textOf(remote.cidr)],
+    specOf: (remote, { ref }) => ({ ipPolicyRef: ref('IPPolicy', policyOf(remote) ?? ''), ...writtenRange(remote) }),
+    isPartOf: (remote, { siblings, whole }) => {
+      const policyId = policyOf(remote) ?? ''
+      return !isMadeOfParts(whole(policyId), siblings(policyId))
+    },
+  },
+  risks: ruleRisks,
   part: { mayDelete: mayDeleteRule },
 }
 

@@ -11,13 +11,16 @@ import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
 import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy/parts.ts'
 import {
   heldRule,
+  isMadeOfParts,
   planRules,
   policyOf,
   ruleAction,
   ruleNonce,
+  ruleRisks,
   type SentAction,
   sentAction,
   type WantedRule,
+  writtenRule,
 } from './ip-policy/rules.ts'
 import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn, specRule } from './shared/api-access.ts'
 import { managedColumns } from './shared/columns.ts'
@@ -143,6 +146,7 @@ const children: Children<IPPolicySpec> = {
   field: 'rules',
   collection: collections.ipPolicyRules,
   parentId: policyOf,
+  risks: ruleRisks,
   idsIn: ({ rules }) => listOf(rules).flatMap((held) => textOf(objectOf(held)?.id) ?? []),
   plan: (desired, policyId, current) => {
     if (takesRules(desired.spec) || !desired.decides('rules')) return []
@@ -239,6 +243,13 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
           ? 'the policy is in place, and declares no rules'
           : 'every declared rule is in place',
       )
+    },
+  },
+  manifest: {
+    namedAfter: ({ description }) => [textOf(description)],
+    specOf: (remote, { children: held }) => {
+      const empty = held.length === 0 ? { allowEmpty: true } : {}
+      return isMadeOfParts(remote, held) ? { rulesSource: 'IPPolicyRules' } : { rules: held.map(writtenRule), ...empty }
     },
   },
   apiAccess: {

@@ -10,7 +10,7 @@ import { sentPolicies } from './ip-policy/ids.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './shared/remote.ts'
+import { given, ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './shared/remote.ts'
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64
@@ -148,6 +148,26 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
     }),
     readiness: ({ remote: { enforced } }) =>
       available(enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
+  },
+  manifest: {
+    namedAfter: ({ description, type }) => [textOf(description), textOf(type)],
+    specOf: ({ type, enforced, ip_policies }, { ref }) => {
+      const [written = 'Agent'] = Object.entries(SENT_TYPES).flatMap(([name, sent]) => (sent === type ? [name] : []))
+      const isLocking = written === 'API' && enforced === true
+      return given({
+        type: written,
+        ipPolicyRefs: refIds(ip_policies).map((id) => ref('IPPolicy', id)),
+        enforcement: enforced === true ? 'Enforce' : undefined,
+        acknowledgeAPIRestriction: isLocking ? true : undefined,
+      })
+    },
+  },
+  risks: ({ before, after }) => {
+    if (before?.enforced !== true) return []
+    if (after?.enforced !== true) return [{ type: 'opened', text: 'the restriction is no longer enforced' }]
+    const known = new Set(refIds(before.ip_policies))
+    const more = refIds(after.ip_policies).filter((id) => !known.has(id))
+    return more.length === 0 ? [] : [{ type: 'opened', text: `the restriction lets in more: ${more.join(', ')}` }]
   },
   apiAccess: {
     type: 'restricts',

@@ -8,7 +8,12 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn } from './shared/columns.ts'
 import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
-import { endpointConfigurationRef, foreignIdsOf, wantedConfiguration } from './shared/endpoint-configuration.ts'
+import {
+  endpointConfigurationRef,
+  foreignIdsOf,
+  wantedConfiguration,
+  writtenConfiguration,
+} from './shared/endpoint-configuration.ts'
 import { managedKind } from './shared/names.ts'
 import { region } from './shared/region.ts'
 import { given, namesOf, refId, textOf, wholeText } from './shared/remote.ts'
@@ -85,6 +90,14 @@ export const reservedAddress: ManagedDescriptor<ReservedAddressSpec> = {
   status: {
     shown: ({ addr }) => given({ addr: wholeText(addr, ADDR_LENGTH) }),
     readiness: () => available('the address is reserved'),
+  },
+  manifest: {
+    namedAfter: ({ description, addr }) => [textOf(description), textOf(addr)],
+    specOf: ({ region: place, endpoint_configuration }) =>
+      given({
+        region: textOf(place) === REGION ? undefined : textOf(place),
+        endpointConfigurationRef: writtenConfiguration(endpoint_configuration),
+      }),
   },
   modules: {
     named: ({ endpointConfigurationRef: ref }) => namesOf({ [CONFIGURATION]: ref }),

@@ -18,10 +18,15 @@ import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-
 import { type CertificateState, certificateProgress } from './certificates/progress.ts'
 import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
-import { heldCertificatePolicy, sentCertificatePolicy, setByCertificate } from './certificates/spec.ts'
+import {
+  heldCertificatePolicy,
+  sentCertificatePolicy,
+  setByCertificate,
+  writtenCertificate,
+} from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
-import { foreignIdsOf, wantedConfiguration } from './shared/endpoint-configuration.ts'
+import { foreignIdsOf, wantedConfiguration, writtenConfiguration } from './shared/endpoint-configuration.ts'
 import { isOurs } from './shared/is-ours.ts'
 import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './shared/remote.ts'
 import { chosen } from './shared/union-member.ts'
@@ -81,6 +86,17 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
     shown: status,
     readiness,
     answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
+  },
+  manifest: {
+    namedAfter: ({ domain }) => [textOf(domain)],
+    specOf: (remote) =>
+      given({
+        domain: textOf(remote.domain)?.toLowerCase(),
+        region: textOf(remote.region),
+        certificate: writtenCertificate(remote, chosenCertificate(remote)),
+        httpEndpointConfigurationRef: writtenConfiguration(remote.http_endpoint_configuration),
+        httpsEndpointConfigurationRef: writtenConfiguration(remote.https_endpoint_configuration),
+      }),
   },
   modules: {
     named: namedParts,

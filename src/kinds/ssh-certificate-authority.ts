@@ -138,6 +138,22 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
       )
     },
   },
+  manifest: {
+    namedAfter: ({ description }) => [textOf(description)],
+    specOf: (remote) => {
+      const {
+        private_key_type: type,
+        elliptic_curve: curve,
+        key_size: size,
+      } = sshCertificateAuthority.fields.observe(remote)
+      const [written] = (['RSA', 'ECDSA', 'Ed25519'] as const).filter((name) => name.toLowerCase() === type)
+      return given({
+        privateKeyType: written === KEY_TYPE ? undefined : written,
+        ellipticCurve: curve,
+        keySize: size === 2048 || size === 4096 ? size : undefined,
+      })
+    },
+  },
   output: {
     type: 'derived',
     target: placeOf,

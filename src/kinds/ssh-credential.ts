@@ -4,7 +4,16 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
+import {
+  acl,
+  aclClaims,
+  aclRisks,
+  aclStatus,
+  comparableACL,
+  shownACL,
+  wantedACL,
+  writtenACL,
+} from './credentials/acl.ts'
 import {
   ownerKind,
   ownerOf,
@@ -13,12 +22,14 @@ import {
   ownerSpec,
   ownerStatus,
   sentOwner,
+  writtenOwner,
 } from './credentials/owner.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { given, namesOf } from './shared/remote.ts'
+import { given, namesOf, textOf } from './shared/remote.ts'
 import {
+  commentOf,
   comparablePublicKey,
   publicKeyFields,
   publicKeyInputProblems,
@@ -99,5 +110,15 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
     shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
     readiness: () => available('the credential is in place'),
   },
+  manifest: {
+    namedAfter: ({ description, public_key }) => [textOf(description), commentOf(public_key)],
+    specOf: (remote, { ref }) =>
+      given({
+        owner: writtenOwner(remote, ref),
+        publicKey: textOf(remote.public_key),
+        acl: writtenACL(remote.acl),
+      }),
+  },
+  risks: aclRisks,
   replacement: { fields: ['public_key'], first: 'create' },
 }

@@ -5,6 +5,7 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { keysLimit } from '../schema/rules.ts'
+import { equalJSON } from '../util/equal-json.ts'
 import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
 import { cidrText, normaliseCIDR } from './ip-policy/cidr.ts'
 import { managedColumns } from './shared/columns.ts'
@@ -138,6 +139,13 @@ export const sshUserCertificate: ManagedDescriptor<SSHUserCertificateSpec> = {
         critical_options: comparableOptions(critical_options),
         extensions: textMapOf(found),
       }),
+      written: ({ critical_options, extensions: found }) => {
+        const held = textMapOf(found)
+        return given({
+          criticalOptions: writtenOptions(textMapOf(critical_options)),
+          extensions: equalJSON(held, DEFAULT_EXTENSIONS) ? undefined : held,
+        })
+      },
       comparable: (fields) => ({ ...fields, critical_options: comparableOptions(fields.critical_options) }),
     },
   }),
@@ -162,6 +170,13 @@ function sentOptions({ forceCommand, sourceAddresses = [] }: SSHUserCertificateS
     'force-command': forceCommand,
     [SOURCE]: sourceAddresses.length === 0 ? undefined : sourceAddresses.join(','),
   })
+}
+
+/** Options as a spec has them; undefined if there are none. */
+function writtenOptions(options: Readonly<Partial<Record<string, string>>>) {
+  const addresses = options[SOURCE]?.split(',').map((address) => normaliseCIDR(address.trim()))
+  const written = given({ forceCommand: options['force-command'], sourceAddresses: addresses })
+  return Object.keys(written).length === 0 ? undefined : written
 }
 
 /** Source addresses are a set, and a bare address equals a range of one. */

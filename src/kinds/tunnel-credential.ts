@@ -10,7 +10,16 @@ import {
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { acl, aclClaims, aclStatus, comparableACL, shownACL, wantedACL } from './credentials/acl.ts'
+import {
+  acl,
+  aclClaims,
+  aclRisks,
+  aclStatus,
+  comparableACL,
+  shownACL,
+  wantedACL,
+  writtenACL,
+} from './credentials/acl.ts'
 import { outputProblems } from './credentials/output-place.ts'
 import {
   ownerKind,
@@ -20,12 +29,13 @@ import {
   ownerSpec,
   ownerStatus,
   sentOwner,
+  writtenOwner,
 } from './credentials/owner.ts'
 import { tokenConditions, tokenFields, tokenOutput, tokenReadiness, tokenRotation } from './credentials/token.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { given, namesOf } from './shared/remote.ts'
+import { given, namesOf, textOf } from './shared/remote.ts'
 
 const definition = defineKind({
   ...managedKind,
@@ -80,6 +90,11 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
     shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
     readiness: (view) => tokenReadiness('the token is in its Secret', view),
   },
+  manifest: {
+    namedAfter: ({ description }) => [textOf(description)],
+    specOf: (remote, { ref }) => given({ owner: writtenOwner(remote, ref), acl: writtenACL(remote.acl) }),
+  },
+  risks: aclRisks,
   rotation: tokenRotation,
   output: tokenOutput,
 }

@@ -146,6 +146,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       budgets,
     }),
     wake: (cr, priority) => wakeManaged(cr, priority),
+    wakePatiently: (cr) => managed.enqueuePatiently(cr, priorityOf(store.get(cr), 'drift')),
   })
   const accounts = accountController(parts, accountReconciler)
   metrics.watchStates(stateSources(watches, budgets))
@@ -321,8 +322,14 @@ function commandController(
 
 /** Nothing waits for the API here, but for the credentials of Tunnels, whose changes wake them. */
 function tunnelController(parts: ReconcilersOptions, { events }: Live): Controller {
-  const { kinds, store, watches, kube, clock, options } = parts
-  const workloads = new Map(watches.workloads.map((reflector) => [reflector.type.kind, reflector]))
+  const {
+    kinds,
+    store,
+    watches: { workloads },
+    kube,
+    clock,
+    options,
+  } = parts
   const reconciler = new TunnelReconciler({
     kinds,
     resources: store,

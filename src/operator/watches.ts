@@ -76,9 +76,11 @@ export function createWatches(
     mirrors: byKind<MirroredObject>(kinds.mirrors),
     commands: byKind<CommandResource>(kinds.commands),
     composed: byKind<TunnelResource>(kinds.composed),
-    workloads: tunnels
-      ? workloadTypes.map((type) => new Reflector({ ...base, type, namespaces, labelSelector: TUNNEL }))
-      : [],
+    workloads: new Map(
+      tunnels
+        ? workloadTypes.map((type) => [type.kind, new Reflector({ ...base, type, namespaces, labelSelector: TUNNEL })])
+        : [],
+    ),
     secrets: data(secretType, 'Secret'),
     configMaps: data(configMapType, 'ConfigMap'),
     namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,
@@ -110,7 +112,7 @@ export function allWatches(watches: Watches): readonly Source[] {
     ...mirrors.values(),
     ...commands.values(),
     ...composed.values(),
-    ...workloads,
+    ...workloads.values(),
     secrets,
     configMaps,
     ...(namespaces === undefined ? [] : [namespaces]),

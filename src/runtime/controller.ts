@@ -109,6 +109,11 @@ export class Controller {
     this.#queue.add(formatKey(key), { priority, group: this.#groupOf(key) })
   }
 
+  /** As `enqueue`, but not right after the last reconcile, nor within the pause of a key that failed. */
+  enqueuePatiently(key: ReconcileKey, priority: Priority): void {
+    this.#queue.add(formatKey(key), { priority, group: this.#groupOf(key), isPatient: true })
+  }
+
   /** Reconciles `key` after `ms` milliseconds. Default priority `poll`. */
   enqueueAfter(key: ReconcileKey, ms: number, priority: Priority = 'poll'): void {
     this.#queue.addAfter(formatKey(key), ms, { priority, group: this.#groupOf(key) })
@@ -196,9 +201,8 @@ export class Controller {
         return 'error'
       }
       case 'terminal': {
-        this.#queue.forget(queueKey)
         const retryMs = Math.round(jitter(random, outcome.retryMs ?? TERMINAL_RETRY_MS, 0.1))
-        this.#queue.addAfter(queueKey, retryMs, { priority: 'drift', group })
+        this.#queue.addRefused(queueKey, retryMs, { group })
         logger.warn({ ...key, retryMs, err: outcome.error }, 'reconcile was refused')
         return 'terminal_error'
       }

@@ -21,3 +21,9 @@ export interface ObjectSource<T extends KubeObject> {
   /** Runs until `signal` is aborted, then resolves. */
   start(signal: AbortSignal): Promise<void>
 }
+
+/** A local copy that also takes the responses to our own writes. */
+export interface RecordedSource<T extends KubeObject> extends ObjectSource<T> {
+  /** Puts the response of our own write into the store at once, so that no reconcile acts on the state before it. */
+  record(object: T): void
+}

@@ -39,6 +39,11 @@ export interface AddOptions {
   readonly priority?: Priority
   /** The group whose share the work counts against, for example an account. Default '': none. */
   readonly group?: string
+  /**
+   * Whether a key that was just worked on is left alone for ten seconds first, and one that failed for its pause
+   * (`addBackoff`, `addRefused`). Default false.
+   */
+  readonly isPatient?: boolean
 }
 
 export interface Work {
@@ -58,8 +63,13 @@ interface InFlight {
   readonly group: string
   readonly started: number
   /** Set when the key was added again while in flight. */
-  again: Entry | undefined
+  again: (Entry & { readonly isPatient: boolean }) | undefined
 }
+
+/** The pause of patient callers after work of any outcome. */
+const CALM_MS = 10_000
+/** The same after a refusal, of which they may have noticed that the reason is gone. */
+const REFUSED_PAUSE_MS = 60_000
 
 /**
  * Keys to work on. A key is queued at most once and in flight at most once; one added while in flight is handed out
@@ -75,6 +85,8 @@ export class WorkQueue {
   readonly #perGroup = new Map<string, number>()
   readonly #perTenant = new Map<string, number>()
   readonly #failures = new Map<string, number>()
+  /** Monotonic time until which patient callers leave a key alone. */
+  readonly #pausedUntil = new Map<string, number>()
   readonly #takers = new Set<(work: Work | undefined) => void>()
   readonly #waiting: WaitingList | undefined
   #stopped: boolean = false
@@ -119,17 +131,24 @@ export class WorkQueue {
   add(key: string, options: AddOptions = {}): void {
     if (this.#stopped) return
     this.#options.observer?.added()
-    const { priority = 'edit', group = '' } = options
+    const { priority = 'edit', group = '', isPatient = false } = options
     const entry: Entry = { key, priority, group, since: this.#options.clock.monotonic() }
     const busy = this.#inFlight.get(key)
     if (busy === undefined) {
-      this.#enqueue(entry)
+      this.#enqueueOnceAllowed(entry, isPatient)
     } else {
       busy.again = {
         ...entry,
         priority: busy.again === undefined ? priority : higherPriority(busy.again.priority, priority),
+        isPatient: isPatient && (busy.again?.isPatient ?? true),
       }
     }
+  }
+
+  #enqueueOnceAllowed(entry: Entry, isPatient: boolean): void {
+    const pauseMs = (this.#pausedUntil.get(entry.key) ?? 0) - this.#options.clock.monotonic()
+    if (isPatient && pauseMs > 0) this.addAfter(entry.key, pauseMs, entry)
+    else this.#enqueue(entry)
   }
 
   /** Queues `key` after `ms` milliseconds. Of several delays for one key, the earliest counts. */
@@ -156,13 +175,35 @@ export class WorkQueue {
     const delay = jitter(random, Math.min(backoffMaxMs, backoffBaseMs * 2 ** Math.min(failures, 40)), 0.2)
     const ms = Math.max(delay, options.atLeastMs ?? 0)
     observer?.retried()
+    this.#pause(key, ms)
     this.addAfter(key, ms, { priority: 'drift', ...options })
     return ms
+  }
+
+  /** Queues a key that was refused after `ms` milliseconds, with the lowest priority. Resets its failures. */
+  addRefused(key: string, ms: number, options: Pick<AddOptions, 'group'> = {}): void {
+    this.forget(key)
+    this.#pause(key, Math.min(ms, REFUSED_PAUSE_MS))
+    this.addAfter(key, ms, { priority: 'drift', ...options })
+  }
+
+  #pause(key: string, ms: number): void {
+    if (this.#stopped) return
+    const now = this.#options.clock.monotonic()
+    const until = Math.max(this.#pausedUntil.get(key) ?? 0, now + ms)
+    this.#pausedUntil.delete(key)
+    this.#pausedUntil.set(key, until)
+    // The longest untouched come first: those of keys that no longer exist are forgotten.
+    for (const [each, end] of this.#pausedUntil) {
+      if (end > now) break
+      this.#pausedUntil.delete(each)
+    }
   }
 
   /** Resets the failures of `key`, so that its next delay is the first one again. */
   forget(key: string): void {
     this.#failures.delete(key)
+    this.#pausedUntil.delete(key)
   }
 
   /** Failures of `key` in a row. */
@@ -191,7 +232,11 @@ export class WorkQueue {
     this.#inFlight.delete(key)
     this.#countGroup(busy.group, -1)
     this.#options.observer?.finished((this.#options.clock.monotonic() - busy.started) / 1000)
-    if (busy.again !== undefined && !this.#stopped) this.#enqueue(busy.again)
+    this.#pause(key, CALM_MS)
+    if (busy.again !== undefined && !this.#stopped) {
+      const { isPatient, ...entry } = busy.again
+      this.#enqueueOnceAllowed(entry, isPatient)
+    }
     this.#serve()
   }
 

@@ -118,6 +118,7 @@ export function startModelOperator(
       })
     },
     wake: (name, priority) => controller.enqueue(name, priority),
+    wakePatiently: (name) => controller.enqueuePatiently(name, 'drift'),
   })
   const accountController = new Controller({
     ...workers,

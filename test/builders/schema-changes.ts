@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
 import { exclusiveFields } from '../../src/schema/rules.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { SchemaCoverage } from './schema-coverage.ts'
 import { keepsAllRules, withFixedFields } from './schema-rules.ts'
 import { type Places, type Spec, specsFrom } from './schema-specs.ts'

@@ -1,4 +1,4 @@
-import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { childrenOf } from './schema-rules.ts'
 
 /** Counts how often each optional field of a schema was present and absent, and each enum value and boolean. */

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { keepsRules } from './schema-rules.ts'
 
 export type Spec = Readonly<Record<string, unknown>>

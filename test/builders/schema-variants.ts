@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { SchemaNode } from '../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../src/schema/schema-node.ts'
 
 const word = fc.constantFrom('A', 'B', 'C', 'D')
 const size = fc.integer({ min: 1, max: 50 })

@@ -1,17 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parseAllDocuments, stringify } from 'yaml'
+import { stringify } from 'yaml'
 import type { ResourceName } from '../../managed/cr.ts'
 import { accountDefaults } from '../../managed/descriptor/account.ts'
 import { GROUP } from '../../managed/names.ts'
-
-/** One document of the manifests. */
-export interface Manifest {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
-  readonly [field: string]: unknown
-}
+import { type Manifest, readManifestsAt } from '../manifests.ts'
 
 /** An account at the emulator. */
 export interface EmulatedAccount {
@@ -19,21 +10,9 @@ export interface EmulatedAccount {
   readonly apiKey: string
 }
 
-/** All documents of the YAML files in a folder, in the order of the file names. */
+/** All documents of the files in a folder, in the order of the file names. */
 export async function readManifests(folder: string): Promise<readonly Manifest[]> {
-  const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name)).sort()
-  const texts = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
-  return texts.flatMap((text, index) => parseManifests(text, names[index] ?? folder))
-}
-
-/** Documents of one file, without empty ones. */
-export function parseManifests(text: string, file: string): readonly Manifest[] {
-  return parseAllDocuments(text).flatMap((document) => {
-    const problem = document.errors[0]
-    if (problem !== undefined) throw new Error(`${file} is not YAML: ${problem.message}`, { cause: problem })
-    const content = document.toJS() as Manifest | null
-    return content === null ? [] : [content]
-  })
+  return (await readManifestsAt(folder)).map(({ manifest }) => manifest)
 }
 
 export function toYaml(manifests: readonly Manifest[]): string {

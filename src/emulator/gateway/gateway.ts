@@ -6,8 +6,9 @@
  * - `tunnels`: the tunnels that can carry traffic now.
  * - `edges/`: the clients' side. `edge-server` listens where `edge-table` says, `edge-connection` is one client from
  *   arrival to end, `edge-reader` reads from the store what holds for it; `responder` and `tls-handshake` do the
- *   I/O, `authority` issues certificates. The decisions are pure: `client-hello` (which host), `verdict` and
- *   `traffic-policy` (whether), `choose-backend` (where to), `loopback-address` (where to listen).
+ *   I/O, `authority` issues certificates, `name-server` answers for the names. The decisions are pure: `client-hello`
+ *   (which host), `verdict` and `traffic-policy` (whether), `choose-backend` (where to), `loopback-address` (where to
+ *   listen); `first-bytes` reads what begins a connection, such as the header of `proxy-protocol`.
  * - `traffic`: a line for each connection.
  */
 import type { Clock } from '../../util/clock.ts'
@@ -19,6 +20,8 @@ import { EdgeAuthority } from './edges/authority.ts'
 import { EdgeReader } from './edges/edge-reader.ts'
 import { EdgeServer, type ListenerView } from './edges/edge-server.ts'
 import { EdgeTable } from './edges/edge-table.ts'
+import { NameServer } from './edges/name-server.ts'
+import { proxyCheck } from './edges/proxy-protocol.ts'
 import { Responder } from './edges/responder.ts'
 import { type GatewayLog, type GatewayOptions, LIMITS } from './options.ts'
 import { GatewaySessions } from './ssh/sessions.ts'
@@ -31,6 +34,8 @@ export interface GatewayAddresses {
   readonly ssh: { readonly host: string; readonly port: number; readonly hostKey: string }
   /** Where TLS edges listen. */
   readonly tls: { readonly host: string; readonly port: number }
+  /** Where the names of edges are answered; absent without `dnsListen`. */
+  readonly dns?: { readonly host: string; readonly port: number }
 }
 
 /** The data plane of one emulator. It follows the store: whatever changes there takes effect in the same turn. */
@@ -43,6 +48,7 @@ export class Gateway {
   readonly #edges: EdgeServer
   readonly #authority: EdgeAuthority
   readonly #journal: TrafficJournal
+  readonly #names: NameServer | undefined
   #isStopping: boolean = false
   /** What has changed since the end of the last turn. */
   #changes: Changes | undefined
@@ -80,9 +86,11 @@ export class Gateway {
       clock,
       limits,
       log,
+      isProxy: proxyCheck(options.proxies ?? []),
       settle: () => settle(services),
     }
     this.#edges = new EdgeServer(edgeParts, table, { address: options.edgeAddress, log })
+    this.#names = options.dnsListen === undefined ? undefined : new NameServer((host) => this.#edges.addressOf(host))
     store.changes.watch({
       changed: ({ account, collection }) => {
         if (collection === 'tunnel_sessions') this.#followSoon({ sessions: true })
@@ -102,7 +110,9 @@ export class Gateway {
     this.#follow({ sessions: true, everything: true, accounts: new Set() })
     const ssh = await this.#ssh.listen(parseListen(this.#options.sshListen ?? '127.0.0.1:2222'))
     const tls = await this.#edges.listen(parseListen(this.#options.tlsListen ?? '127.0.0.1:4443'))
-    this.#addresses = { ssh: { ...ssh, hostKey: this.#ssh.hostKey }, tls }
+    const { dnsListen } = this.#options
+    const dns = dnsListen === undefined ? undefined : await this.#names?.listen(parseListen(dnsListen))
+    this.#addresses = { ssh: { ...ssh, hostKey: this.#ssh.hostKey }, tls, ...(dns === undefined ? {} : { dns }) }
   }
 
   /** Where each hostport can be reached. */
@@ -127,6 +137,7 @@ export class Gateway {
   /** Ends every connection and stops listening. The store must still be open. */
   async close(): Promise<void> {
     this.#isStopping = true
+    await this.#names?.close()
     await this.#edges.close()
     await this.#ssh.close()
   }

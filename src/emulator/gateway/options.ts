@@ -9,6 +9,15 @@ export interface GatewayOptions {
    * can have one port.
    */
   readonly edgeAddress?: string
+  /**
+   * `host:port`, with an IPv4 address, where DNS queries for the names of edges are answered. Default: nowhere.
+   */
+  readonly dnsListen?: string
+  /**
+   * Address ranges whose connections to edges begin with a header of version 2 of the PROXY protocol, which names the
+   * client. From elsewhere such a header is data. Default: none.
+   */
+  readonly proxies?: readonly string[]
   /** Receives a line for each event that a person may want to know of. Default: standard error. */
   readonly log?: GatewayLog
   readonly limits?: Partial<GatewayLimits>
@@ -29,6 +38,8 @@ export interface GatewayLimits {
   readonly keepaliveMs: number
   /** For an agent to open a connection, before the next tunnel is tried. */
   readonly openMs: number
+  /** For a proxy to name its client. */
+  readonly headerMs: number
   /** For a client of a TLS edge to name its host, and then to complete the handshake. */
   readonly tlsMs: number
   /** How long connections of an edge that is gone may go on. */
@@ -47,6 +58,7 @@ export const LIMITS: GatewayLimits = {
   binds: 100,
   keepaliveMs: 8000,
   openMs: 5000,
+  headerMs: 5000,
   tlsMs: 10_000,
   drainMs: 30_000,
   connections: 10_000,

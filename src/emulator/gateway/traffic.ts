@@ -25,6 +25,8 @@ export interface TrafficEntry extends JsonObject {
   /** Source address and port. */
   source: string
   sourcePort: number
+  /** The proxy that named the source; null if the client connected itself. */
+  proxy: string | null
   /** Null until it is decided. */
   verdict: TrafficVerdict | null
   /** Id of the rule or restriction that decided; null if none did. */
@@ -67,6 +69,7 @@ export class TrafficJournal {
       account: null,
       source: given.source,
       sourcePort: given.sourcePort,
+      proxy: null,
       verdict: null,
       rule: null,
       reason: '',

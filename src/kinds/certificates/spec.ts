@@ -95,6 +95,16 @@ export function sentCertificatePolicy(
   }
 }
 
+/**
+ * The certificate of a domain as a spec has it; undefined if the object says nothing about it.
+ * @param uploaded id of the certificate that somebody chose
+ */
+export function writtenCertificate(remote: RemoteObject, uploaded?: string): Fields | undefined {
+  const policy = heldCertificatePolicy(remote)
+  if (policy === null) return uploaded === undefined ? undefined : { type: 'Uploaded', uploaded: { id: uploaded } }
+  return { type: 'Managed', ...(policy.private_key_type === 'ecdsa' ? { managed: { privateKeyType: 'ECDSA' } } : {}) }
+}
+
 /** The object's policy in the form in which it is sent; null while automatic management is disabled. */
 export function heldCertificatePolicy(remote: RemoteObject): Fields | null {
   const policy = objectOf(remote.certificate_management_policy)

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Claims } from '../../managed/descriptor/access.ts'
+import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { list, text } from '../../schema/define.ts'
 import { cut, sorted, textsOf } from '../shared/remote.ts'
 
@@ -74,6 +75,22 @@ export function comparableACL(value: unknown): readonly string[] {
  */
 export function wantedACL(rules: readonly string[] | undefined, exists: boolean): readonly string[] | undefined {
   return rules === undefined && !exists ? undefined : [...new Set(rules ?? ['*'])]
+}
+
+/** The rules of an object as a spec has them; undefined if it permits everything. */
+export function writtenACL(value: unknown): readonly string[] | undefined {
+  const rules = [...new Set(textsOf(value))]
+  return comparableACL(rules).length === 0 ? undefined : rules
+}
+
+/** More may be bound with a credential when it gets rules, or loses all of them (ACL rules 1 and 6). */
+export const aclRisks: JudgeRisks = ({ before, after }) => {
+  if (before === undefined || after === undefined) return []
+  const [was, is] = [comparableACL(before.acl), comparableACL(after.acl)]
+  if (was.length === 0) return []
+  if (is.length === 0) return [{ type: 'opened', text: 'the credential may bind everything' }]
+  const more = is.filter((rule) => !was.includes(rule))
+  return more.length === 0 ? [] : [{ type: 'opened', text: `the credential may bind more: ${more.join(', ')}` }]
 }
 
 /** What a credential with these rules may bind: everything if there are none (ACL rules 1 and 6). */

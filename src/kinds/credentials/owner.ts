@@ -2,10 +2,11 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import { objectName, type Ref, referenceNamespace } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
+import { markedKind } from '../../managed/descriptor/metadata.ts'
 import type { FoundReference, ReferenceKind } from '../../managed/descriptor/references.ts'
 import { object, text } from '../../schema/define.ts'
 import { exactlyOne, fixedField } from '../../schema/rules.ts'
-import { wholeText } from '../shared/remote.ts'
+import { textOf, wholeText } from '../shared/remote.ts'
 
 const KIND = 'BotUser'
 
@@ -70,6 +71,18 @@ export function sentOwner({ spec: { owner }, id }: Pick<Desired<Owned>, 'spec' |
 /** CEL ensures that exactly one of the two is set. */
 function refTo({ botUserRef, id }: NonNullable<Owned['owner']>): Ref {
   return botUserRef ?? { ...(id === undefined ? {} : { id }) }
+}
+
+/**
+ * The owner of an object as a spec has it; undefined where the API does not show it. Of an object that Culvert made, an
+ * owner that is no bot is most likely the default, and the field could not be added to the spec of its resource.
+ */
+export function writtenOwner(remote: RemoteObject, ref: (kind: string, id: string) => Ref): Owned['owner'] {
+  const id = ownerOf(remote)
+  if (id === undefined) return undefined
+  const { name } = ref(KIND, id)
+  if (name !== undefined) return { botUserRef: { name } }
+  return markedKind(textOf(remote.metadata) ?? '') === undefined ? { id } : undefined
 }
 
 /** Id of the owner that an object has. */

@@ -118,6 +118,35 @@ export function targetType(value: unknown): string | undefined {
   return [...MEMBERS, ...Object.keys(target)].find((name) => objectOf(target[name]) !== undefined)
 }
 
+/** Whether the target has members that the API hides. */
+export function holdsSecrets(value: unknown): boolean {
+  const target = objectOf(value) ?? {}
+  const cloud = ['firehose', 'kinesis', 'cloudwatch_logs'].map((name) => objectOf(objectOf(target[name])?.auth)?.creds)
+  return objectOf(target.monitor) !== undefined || cloud.some((creds) => objectOf(creds) !== undefined)
+}
+
+/** The target as a spec has it. @param name of the resource: its Secret is named after it */
+export function writtenTarget(value: unknown, name: string): Fields {
+  const { firehose, kinesis, cloudwatch_logs, monitor } = comparableTarget(value, new Set())
+  const [stream, data, logs, service] = [firehose, kinesis, cloudwatch_logs, monitor].map(objectOf)
+  const secret = (key: string) => ({ name, key })
+  const auth = (member: Fields): Fields => {
+    const role = objectOf(objectOf(member.auth)?.role)
+    if (role !== undefined) return { type: 'Role', role: { roleARN: role.role_arn } }
+    const refs = { accessKeyIDSecretRef: secret('accessKeyID'), secretAccessKeySecretRef: secret('secretAccessKey') }
+    return { type: 'AccessKey', accessKey: refs }
+  }
+  if (stream !== undefined) {
+    return { type: 'Firehose', firehose: { auth: auth(stream), deliveryStreamARN: stream.delivery_stream_arn } }
+  }
+  if (data !== undefined) return { type: 'Kinesis', kinesis: { auth: auth(data), streamARN: data.stream_arn } }
+  if (logs !== undefined) {
+    return { type: 'CloudWatchLogs', cloudWatchLogs: { auth: auth(logs), logGroupARN: logs.log_group_arn } }
+  }
+  const { monitortags: tags, service: named, monitorsite: site } = service ?? {}
+  return { type: 'Monitor', monitor: given({ apiKeySecretRef: secret('apiKey'), tags, service: named, site }) }
+}
+
 /** Stands in an id of an access key only where the API masks it: its own characters are letters and digits. */
 const MASK = /[^A-Za-z0-9_]|[Xx]{4}/
 

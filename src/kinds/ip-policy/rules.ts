@@ -3,10 +3,21 @@ import type { Static } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { ChildOperation } from '../../managed/descriptor/children.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
-import { keptText, MARK_KEY, type OwnMetadata, parseObject, wantedMetadata } from '../../managed/descriptor/metadata.ts'
+import {
+  keptText,
+  MARK_KEY,
+  markedKind,
+  type OwnMetadata,
+  ownKeys,
+  parseObject,
+  wantedMetadata,
+} from '../../managed/descriptor/metadata.ts'
+import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
-import { compareTexts, refId, textOf } from '../shared/remote.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
+import { RULE_KIND } from './parts.ts'
 
 /** `action` of a spec. `change` describes the effect of changing it. */
 export function ruleAction(change = '') {
@@ -57,6 +68,37 @@ export function heldRule(object: RemoteObject): HeldRule {
     description: object.description ?? '',
     metadata: object.metadata ?? '',
   }
+}
+
+/** More addresses are let in when an allow is added to a policy, or a deny leaves it. */
+export const ruleRisks: JudgeRisks = ({ before, after }) => {
+  const added = after !== undefined && before === undefined && heldRule(after).action === 'allow'
+  const removed = before !== undefined && after === undefined && heldRule(before).action === 'deny'
+  if (added) return [{ type: 'opened', text: `the policy lets in ${heldRule(after).cidr}` }]
+  return removed ? [{ type: 'opened', text: `the policy no longer refuses ${heldRule(before).cidr}` }] : []
+}
+
+/** Range and action of a rule, as a spec has them. */
+export function writtenRange(object: RemoteObject): { readonly cidr: string; readonly action: RuleAction } {
+  const { cidr, action } = heldRule(object)
+  return { cidr, action: action === 'deny' ? 'Deny' : 'Allow' }
+}
+
+/** A rule as the spec of its policy has it. Metadata that is not Culvert's stays, as the spec says nothing of it. */
+export function writtenRule(object: RemoteObject): Fields {
+  const own = ownKeys(textOf(object.metadata) ?? '')
+  return given({ ...writtenRange(object), description: textOf(object.description), metadata: own })
+}
+
+/**
+ * Whether resources of their own declare the rules of a policy: the marks of some say so, or Culvert made the policy and
+ * some rules are not its own.
+ */
+export function isMadeOfParts(policy: RemoteObject | undefined, rules: readonly RemoteObject[]): boolean {
+  const kinds = rules.map(({ metadata }) => markedKind(textOf(metadata) ?? ''))
+  if (kinds.includes(RULE_KIND)) return true
+  const isOurs = markedKind(textOf(policy?.metadata) ?? '') !== undefined
+  return isOurs && kinds.some((kind) => kind === undefined)
 }
 
 /** Id of the policy that a rule belongs to. */
@@ -164,8 +206,9 @@ function keptRules(wanted: readonly WantedRule[], held: readonly HeldRule[]): Re
 
 function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean): readonly ChildOperation[] {
   if (held === undefined) return []
-  // A rule made outside Culvert is adopted with its policy and, like it, gets no marker.
-  const isForeign = isAdopted && parseObject(held.metadata)?.[MARK_KEY] === undefined
+  // A rule that this resource did not make is adopted with its policy and, like it, gets no marker; the one of a former
+  // life of the resource stays.
+  const isForeign = isAdopted && !equalJSON(markIn(held.metadata), markIn(rule.metadata))
   const metadata = wantedMetadata({ metadata: rule.own }, held.metadata, isForeign ? undefined : rule.metadata)
   const description = keptText(rule.description, held.description)
   const body: Fields = {
@@ -176,6 +219,10 @@ function update(rule: WantedRule, held: HeldRule | undefined, isAdopted: boolean
   if (changed.length === 0) return []
   const fields = changed.map((field) => `rules.${field}`)
   return [{ type: 'update', id: held.id, body, about: nameOf(rule), fields }]
+}
+
+function markIn(metadata: string): unknown {
+  return parseObject(metadata)?.[MARK_KEY] ?? null
 }
 
 function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): boolean {

@@ -1,6 +1,7 @@
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import { object, text } from '../../schema/define.ts'
 import { isOurs } from './is-ours.ts'
+import { refId } from './remote.ts'
 
 /** Spec field that refers to an endpoint configuration, by id only, since no kind creates them. */
 export function endpointConfigurationRef(traffic: string) {
@@ -15,6 +16,12 @@ export function endpointConfigurationRef(traffic: string) {
 /** A reference to an object that no kind creates. */
 interface ForeignRef {
   readonly id: string
+}
+
+/** The reference that the object has, as a spec has it; undefined if it has none. */
+export function writtenConfiguration(held: unknown): ForeignRef | undefined {
+  const id = refId(held)
+  return id === undefined ? undefined : { id }
 }
 
 /** The ids that a spec sets in such references, by field. */

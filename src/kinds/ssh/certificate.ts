@@ -12,6 +12,7 @@ import {
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { ManifestView } from '../../managed/descriptor/manifest.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { bool, list, text } from '../../schema/define.ts'
 import type { Rule } from '../../schema/rules.ts'
@@ -171,6 +172,8 @@ interface SignedFields<Spec> {
   desire(desired: Desired<Spec>): Fields
   observe(remote: RemoteObject): Fields
   comparable(fields: Fields): Fields
+  /** These fields of an object as a spec has them. Absent: there are none. */
+  written?(remote: RemoteObject): Fields
 }
 
 interface CertificateKind<Spec> {
@@ -257,6 +260,20 @@ export function certificateParts<Spec extends CertificateSpec>({
           certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
         }),
       readiness: validityReadiness,
+    },
+    manifest: {
+      namedAfter: ({ description, principals }: RemoteObject) => [textOf(description), ...textsOf(principals)],
+      specOf: (remote: RemoteObject, { ref }: ManifestView): Fields => {
+        const principals = textsOf(remote.principals)
+        return given({
+          sshCertificateAuthorityRef: ref(AUTHORITY, authorityIn(remote) ?? ''),
+          publicKey: textOf(remote.public_key),
+          ...(principals.length === 0 ? { anyPrincipal: true } : { principals }),
+          // Without an end, a new certificate would be issued as soon as this one has spent most of its time.
+          validUntil: observedValidity(remote).valid_until,
+          ...own.written?.(remote),
+        })
+      },
     },
     certificate: {
       renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),

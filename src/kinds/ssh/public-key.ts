@@ -72,6 +72,17 @@ export function comparablePublicKey(value: unknown): string | undefined {
   return key === undefined ? line : `${type} ${key}`
 }
 
+/** The comment of a key, by which people know it; undefined if it has none. */
+export function commentOf(value: unknown): string | undefined {
+  return (
+    textOf(value)
+      ?.trim()
+      .split(/[ \t]+/)
+      .slice(2)
+      .join(' ') || undefined
+  )
+}
+
 /** Never quotes the text: a private key put there by mistake must not spread. */
 function problemsOf(path: string, value: string): readonly string[] {
   if (value.includes('PRIVATE KEY')) {

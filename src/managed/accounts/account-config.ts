@@ -2,14 +2,14 @@ import { checkBaseURL } from '../../api/base-url.ts'
 import { accountDefaults } from '../descriptor/account.ts'
 import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
-import { accountApiKey, secretOf } from './account-key.ts'
+import { accountApiKey, type KeySource, secretOf } from './account-key.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 import { type Problem, problem } from './finding.ts'
 import type { SessionConfig } from './session.ts'
 
 /** Reads address and key of an account, or returns what is wrong with them. */
 export async function accountConfig(
-  context: AccountContext,
+  context: KeySource & Pick<AccountContext, 'baseURLPolicy'>,
   key: AccountKey,
   resource: AccountResource,
 ): Promise<SessionConfig | Problem> {

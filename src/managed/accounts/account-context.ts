@@ -59,6 +59,11 @@ export interface AccountContext {
   openSession(key: AccountKey, config: SessionConfig): LiveSession
   /** Queues a CR of a managed kind. */
   wake(name: ResourceName, priority: 'edit' | 'drift'): void
+  /**
+   * Queues a CR whose object a list showed otherwise than before, but not right after its last reconcile: that may have
+   * made the list itself, and a server that shows something new each time would be asked without any pause.
+   */
+  wakePatiently(name: ResourceName): void
 }
 
 export interface AccountMetrics {

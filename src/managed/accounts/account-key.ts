@@ -4,11 +4,20 @@ import { secretType } from '../inputs/inputs.ts'
 import { heldToken } from '../outputs/held-token.ts'
 import { ownershipOf } from '../outputs/ownership.ts'
 import type { DataObject } from '../outputs/place.ts'
-import type { AccountContext } from './account-context.ts'
+import type { AccountContext, AccountResources } from './account-context.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 
+/** What the key of an account is read from. */
+export type KeySource = Pick<AccountContext, 'kube' | 'keptKeys' | 'operatorNamespace'> & {
+  readonly resources: Pick<AccountResources, 'keyIssuersOf'>
+}
+
 /** The Secret with an account's key, and the name of the key in it. */
-export function secretOf({ operatorNamespace }: AccountContext, key: AccountKey, { spec }: AccountResource) {
+export function secretOf(
+  { operatorNamespace }: Pick<KeySource, 'operatorNamespace'>,
+  key: AccountKey,
+  { spec }: AccountResource,
+) {
   const { name, key: dataKey = accountDefaults.apiKeySecretKey } = spec.apiKeySecretRef
   return { namespace: key.namespace ?? operatorNamespace, name, dataKey }
 }
@@ -19,7 +28,7 @@ export function secretOf({ operatorNamespace }: AccountContext, key: AccountKey,
  * altered, since no other key could issue a new one.
  */
 export async function accountApiKey(
-  context: AccountContext,
+  context: KeySource,
   key: AccountKey,
   resource: AccountResource,
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { KubeError } from '../../kube/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { durationMs } from '../../util/duration.ts'
 import { jitter } from '../../util/random.ts'
-import { hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
+import { type CustomResource, hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
 import { ownCollections } from '../descriptor/descriptor.ts'
 import { logUntold } from '../reconcile/long-waits.ts'
@@ -218,7 +218,7 @@ export class AccountReconciler {
     await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
     this.#told.delete(accountText(key))
     const changed = concerned(this.#context, session, resources.membersOf(key))
-    if (!opened) for (const cr of changed) this.#context.wake(nameOf(cr), 'drift')
+    if (!opened) this.#wakeChanged(changed, openRequest(resource, 'reconcile') !== undefined)
     const left = Math.min(this.#nextResync(key, resource) ?? 0, session.closed.nextRetryAt) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }
@@ -241,6 +241,14 @@ export class AccountReconciler {
 
   #wakeAll(key: AccountKey, priority: 'edit' | 'drift'): void {
     for (const cr of this.#context.resources.membersOf(key)) this.#context.wake(nameOf(cr), priority)
+  }
+
+  /** Who asks for a check waits for what it finds: as a request is handled once, it needs no patience. */
+  #wakeChanged(changed: readonly CustomResource[], isRequested: boolean): void {
+    for (const cr of changed) {
+      if (isRequested) this.#context.wake(nameOf(cr), 'drift')
+      else this.#context.wakePatiently(nameOf(cr))
+    }
   }
 
   /** Resources of collections that closed say so, and those that waited for one that opened go on. */

@@ -2,6 +2,7 @@ import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { CommonStatus } from './common.ts'
 import type { Desired } from './desired.ts'
 import type { Fields } from './fields.ts'
+import type { JudgeRisks } from './risks.ts'
 
 /** Objects of another collection that the CR declares inline and owns completely (the rules of a policy). */
 export interface Children<Spec> {
@@ -12,6 +13,8 @@ export interface Children<Spec> {
   parentId(child: RemoteObject): string | undefined
   /** The writes that turn `current` (all children of the parent) into what the spec says, in a safe order. */
   plan(desired: Desired<Spec>, parentId: string, current: readonly RemoteObject[]): readonly ChildOperation[]
+  /** What of a change of a child a person should look at first. */
+  risks?: JudgeRisks
   /** Ids of the children that a status names. */
   idsIn(status: CommonStatus & Fields): readonly string[]
   /** Status fields about the children. */

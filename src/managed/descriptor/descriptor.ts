@@ -11,12 +11,14 @@ import type { Desired } from './desired.ts'
 import type { Fields } from './fields.ts'
 import type { Identity } from './identity.ts'
 import type { Inputs } from './inputs.ts'
+import type { ManifestWriter } from './manifest.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { Modules } from './modules.ts'
 import type { DerivedOutput, OneTimeOutput } from './output.ts'
 import type { Part, Whole } from './parts.ts'
 import type { References } from './references.ts'
 import type { Replacement } from './replacement.ts'
+import type { JudgeRisks } from './risks.ts'
 import type { Rotation } from './rotation.ts'
 import type { Reported } from './status.ts'
 import type { ComposedDescriptor } from './tunnel.ts'
@@ -63,6 +65,7 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   problems(spec: Spec): readonly string[]
   readonly fields: APIFields<Spec>
   readonly status: Reported<Spec>
+  readonly manifest: ManifestWriter
   /** Parts of the object that others may set too. */
   readonly modules?: Modules<Spec>
   /** For kinds with certificates. */
@@ -73,6 +76,8 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly rotation?: Rotation<Spec>
   /** For kinds whose objects decide who may call the API, by themselves or as part of another object. */
   readonly apiAccess?: APIAccess<Spec>
+  /** What of a change of an object a person should look at first. Absent: nothing but its deletion. */
+  readonly risks?: JudgeRisks
   /** Absent: others may refer to a CR as soon as its object exists. */
   readonly whole?: Whole
   readonly part?: Part

@@ -107,6 +107,22 @@ function withKeys(held: string, metadata: OwnMetadata): string {
   return objectText([...new Map([...Object.entries(object ?? {}), ...sortedEntries(metadata)])])
 }
 
+/** Kind of the resource whose mark the text is; undefined for any other text. */
+export function markedKind(text: string): string | undefined {
+  const { kind } = (parseObject(text)?.[MARK_KEY] ?? {}) as { readonly kind?: unknown }
+  return typeof kind === 'string' ? kind : undefined
+}
+
+/**
+ * The keys beside the mark in the metadata of an object that Culvert made; undefined if there are none, and for any
+ * other text.
+ */
+export function ownKeys(text: string): OwnMetadata | undefined {
+  const { [MARK_KEY]: mark, ...own } = parseObject(text) ?? {}
+  const texts = Object.entries(own).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return mark === undefined || texts.length === 0 ? undefined : Object.fromEntries(texts)
+}
+
 /** Entries sorted by key, so that equal maps are equal texts. */
 export function sortedEntries(metadata: OwnMetadata): readonly (readonly [string, string])[] {
   return Object.entries(metadata).sort(([left], [right]) => (left < right ? -1 : 1))

@@ -49,6 +49,11 @@ export async function keptSalt(options: SaltOptions): Promise<Buffer> {
   }
 }
 
+/** The salt, if there is one that may be used. Makes none. */
+export async function readSalt({ kube, namespace }: Omit<SaltOptions, 'random'>): Promise<Buffer | undefined> {
+  return saltIn(await kube.get<SaltSecret>(secretType, { namespace, name: SALT_SECRET }))
+}
+
 async function readOrMake({ kube, namespace, random }: SaltOptions): Promise<Buffer> {
   const key = { namespace, name: SALT_SECRET }
   const secret = await kube.get<SaltSecret>(secretType, key)

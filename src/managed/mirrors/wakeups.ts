@@ -1,4 +1,4 @@
-import type { Reflector } from '../../runtime/reflector.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
 import { type AccountResource, keyOfAccount } from '../accounts/account-resource.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { type MirrorKey, mirrorKeys } from './reconciler.ts'
@@ -9,7 +9,7 @@ import { type MirrorKey, mirrorKeys } from './reconciler.ts'
  */
 export function subscribeMirrors(
   kinds: KindsRegistry,
-  accounts: ReadonlyMap<string, Reflector<AccountResource>>,
+  accounts: ReadonlyMap<string, ObjectSource<AccountResource>>,
   wake: (key: MirrorKey) => void,
 ): void {
   for (const reflector of accounts.values()) {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
+import type { KindDefinition } from '../../schema/definition.ts'
 import { LONGEST_REQUEST } from '../descriptor/answer.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from '../names.ts'
 
@@ -10,6 +11,16 @@ const REQUESTS = {
 } as const
 
 export type Request = keyof typeof REQUESTS
+
+/** The annotation by which users make the request. */
+export function requestAnnotation(request: Request): string {
+  return REQUESTS[request].annotation
+}
+
+/** Whether resources of the kind answer the request in their status. */
+export function answersRequest({ status }: KindDefinition, request: Request): boolean {
+  return Object.hasOwn(status.properties, REQUESTS[request].answer)
+}
 
 /**
  * The value of the request, answered or not, cut to what a status can hold. Undefined if there is none or it is empty.

@@ -1,6 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
-import type { ObjectSource } from '../../runtime/object-source.ts'
-import type { Reflector } from '../../runtime/reflector.ts'
+import type { ObjectSource, RecordedSource } from '../../runtime/object-source.ts'
 import { isSameAddress } from '../../util/same-address.ts'
 import { accountOf } from '../accounts/account-choice.ts'
 import {
@@ -43,19 +42,19 @@ import type { TunnelResource } from '../tunnels/tunnel.ts'
 
 /** The watches of an operator, one for each type. */
 export interface Watches {
-  readonly managed: ReadonlyMap<string, Reflector<CustomResource>>
-  readonly accounts: ReadonlyMap<string, Reflector<AccountResource>>
-  readonly mirrors: ReadonlyMap<string, Reflector<MirroredObject>>
-  readonly commands: ReadonlyMap<string, Reflector<CommandResource>>
-  readonly composed: ReadonlyMap<string, Reflector<TunnelResource>>
-  /** What runs the agents of Tunnels, one for each type; none while there are no agents. */
-  readonly workloads: readonly Reflector<KubeObject>[]
+  readonly managed: ReadonlyMap<string, RecordedSource<CustomResource>>
+  readonly accounts: ReadonlyMap<string, RecordedSource<AccountResource>>
+  readonly mirrors: ReadonlyMap<string, RecordedSource<MirroredObject>>
+  readonly commands: ReadonlyMap<string, RecordedSource<CommandResource>>
+  readonly composed: ReadonlyMap<string, RecordedSource<TunnelResource>>
+  /** What runs the agents of Tunnels, by kind; none while there are no agents. */
+  readonly workloads: ReadonlyMap<string, RecordedSource<KubeObject>>
   /** Metadata only: the watch reports that a Secret changed; its content is read when needed. */
   readonly secrets: ObjectSource<KubeObject>
   /** Metadata only, like Secrets. */
   readonly configMaps: ObjectSource<KubeObject>
   /** Metadata only; undefined if only some namespaces are watched: then no ClusterAccount is watched either. */
-  readonly namespaces: Reflector<KubeObject> | undefined
+  readonly namespaces: RecordedSource<KubeObject> | undefined
 }
 
 export interface NamespacedName {
@@ -354,7 +353,7 @@ export class ResourceStore implements Resources {
       .find(Boolean)
     this.#recording = true
     try {
-      ;(reflector as Reflector<KubeObject> | undefined)?.record(object)
+      ;(reflector as RecordedSource<KubeObject> | undefined)?.record(object)
     } finally {
       this.#recording = false
     }
@@ -428,7 +427,7 @@ export class ResourceStore implements Resources {
     return proven !== undefined && proven === this.account(right)?.status?.internal?.keyFingerprint
   }
 
-  #index(kind: string, reflector: Reflector<CustomResource>): void {
+  #index(kind: string, reflector: RecordedSource<CustomResource>): void {
     const descriptor = this.#kinds.managedKind(kind)
     if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
     reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))

@@ -1,5 +1,5 @@
 import { KubeError } from '../../kube/errors.ts'
-import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
+import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { done } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -9,7 +9,6 @@ import {
   generationOf,
   isDeleting,
   isPaused,
-  nameOf,
   type ResourceName,
   shortName,
   statusOf,
@@ -28,7 +27,7 @@ import { lastError } from './agent-error.ts'
 import { conditionsOf, type Said } from './conditions.ts'
 import { type Deployment, isRolledOut, mountedSecret, onlineIn } from './deployment.ts'
 import { dueAt, planKey } from './key-plan.ts'
-import { bindText, marks, type MountedKey, tunnelCredential, tunnelObjects } from './objects.ts'
+import { bindText, type MountedKey, marks, tunnelCredential, tunnelObjects } from './objects.ts'
 import type { OwnedObjects } from './owned-objects.ts'
 import {
   type Changed,
@@ -162,8 +161,8 @@ export class TunnelReconciler {
     { metadata: { namespace }, spec }: TunnelResource,
   ): AccountName | undefined {
     const backend = this.#context.resources.get({ kind: descriptor.backend, namespace, name: spec.backendRef.name })
-    const accountRef = backend && statusOf(backend).accountRef
-    return accountRef && { kind: accountRef.kind, name: accountRef.name }
+    const { accountRef } = backend === undefined ? {} : statusOf(backend)
+    return accountRef === undefined ? undefined : { kind: accountRef.kind, name: accountRef.name }
   }
 
   #deployment(cr: TunnelResource): Deployment | undefined {

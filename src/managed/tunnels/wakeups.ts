@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
-import type { Reflector } from '../../runtime/reflector.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { accountKey, accountText, keyOfAccount } from '../accounts/account-resource.ts'
 import { nameOf, type ResourceName, statusOf } from '../cr.ts'
@@ -35,7 +35,7 @@ export function subscribeTunnels(
     tunnels.subscribe(({ object }) => {
       if (!store.recording) wake(nameOf(object))
     })
-    for (const workload of watches.workloads) workload.subscribe(ownerOf)
+    for (const workload of watches.workloads.values()) workload.subscribe(ownerOf)
     watches.secrets.subscribe(ownerOf)
     const wakeBy = (index: string, value: string): void => {
       for (const tunnel of tunnels.store.byIndex(index, value)) wake(nameOf(tunnel))
@@ -56,7 +56,7 @@ export function subscribeTunnels(
   }
 }
 
-function addIndexes(tunnels: Reflector<TunnelResource>): void {
+function addIndexes(tunnels: ObjectSource<TunnelResource>): void {
   tunnels.addIndex(BACKEND, ({ metadata, spec }) => [`${metadata.namespace}/${spec.backendRef.name}`])
   tunnels.addIndex(CREDENTIAL, ({ metadata, spec }) => {
     return spec.credentialRef === undefined ? [] : [`${metadata.namespace}/${spec.credentialRef.name}`]

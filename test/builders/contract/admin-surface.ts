@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { SeedSpec } from '../../../src/emulator/admin/seed.ts'
 import { caPem } from './ca-pem.ts'
 
 export interface DnsRecord {
@@ -30,6 +31,11 @@ export class AdminSurface {
   constructor(url: string, token: string) {
     this.#url = url
     this.#token = token
+  }
+
+  /** Stores everything of the seed. */
+  async seed(spec: SeedSpec): Promise<void> {
+    await this.#call('POST', '/seed', spec)
   }
 
   seedTlsCertificate(description: string): Promise<string> {

@@ -22,8 +22,10 @@ export interface Listener {
 /** A line of the traffic journal. */
 export interface Connection {
   readonly seq: number
+  readonly hostport: string | null
   readonly edge: string | null
   readonly source: string
+  readonly proxy: string | null
   readonly verdict: string | null
   readonly rule: string | null
   readonly reason: string
@@ -128,11 +130,16 @@ export class TrafficWorld extends World {
 
   /** Connections to an edge, oldest first. */
   async trafficOf(edge: { readonly id: string }): Promise<readonly Connection[]> {
+    return (await this.connections()).filter((each) => each.edge === edge.id)
+  }
+
+  /** Every connection, oldest first. */
+  async connections(): Promise<readonly Connection[]> {
     const found: Connection[] = []
     for (let since = 0; ; ) {
       const page = (await this.#surface.object(200, 'GET', `/traffic?limit=1000&since=${since}`)).connections
       const connections = page as readonly Connection[]
-      found.push(...connections.filter((each) => each.edge === edge.id))
+      found.push(...connections)
       const last = connections.at(-1)
       if (last === undefined) return found
       since = last.seq
@@ -162,17 +169,23 @@ export interface TrafficOptions {
   readonly edgeAddress?: string
   /** Where the SSH gateway listens; on a free port by default. */
   readonly sshListen?: string
+  /** Where connections begin with a header that names the client. */
+  readonly proxies?: readonly string[]
+  /** Where DNS queries are answered. */
+  readonly dnsListen?: string
 }
 
 /** Starts an emulator that carries traffic, with an empty account. */
 export async function startTrafficWorld(limits: Limits = {}, options: TrafficOptions = {}): Promise<TrafficWorld> {
-  const { data, edgeAddress, sshListen = '127.0.0.1:0' } = options
+  const { data, dnsListen, edgeAddress, proxies = [], sshListen = '127.0.0.1:0' } = options
   const log: string[] = []
   const gateway = {
     sshListen,
     tlsListen: '127.0.0.1:0',
     log: (line: string) => log.push(line),
     limits,
+    proxies,
+    ...(dnsListen === undefined ? {} : { dnsListen }),
     ...(edgeAddress === undefined ? {} : { edgeAddress }),
   }
   const emulator = await startEmulator({ gateway, ...(data === undefined ? {} : { data }) })

@@ -1,7 +1,7 @@
 import type { Arbitrary } from 'fast-check'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { testsOf } from '../../kinds/lookup.ts'
 import { specsFrom } from '../schema-specs.ts'
 

@@ -1,4 +1,4 @@
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 
 /** A value of a spec that breaks one bound of its schema, and nothing else there. */
 export interface BrokenBound {

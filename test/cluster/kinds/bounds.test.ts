@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { CrdCluster } from '../../builders/crd-cluster.ts'
 import { brokenBounds, complaints } from '../../builders/kinds/broken-bounds.ts'
 import '../provided.ts'

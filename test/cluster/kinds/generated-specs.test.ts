@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { CrdCluster } from '../../builders/crd-cluster.ts'
 import { specsFrom } from '../../builders/schema-specs.ts'
 import { testsOf } from '../../kinds/lookup.ts'

@@ -184,7 +184,9 @@ describe('a Tunnel', () => {
     })
   })
 
-  test('gets a new key on request while the former one stays in use, which is then deleted', { timeout: 240_000 }, async () => {
+  test('gets a new key on request while the former one stays in use, which is then deleted', {
+    timeout: 240_000,
+  }, async () => {
     await nameGateway()
     await world.apply('Tunnel', 'rotated', SPEC)
     await connected('rotated')

@@ -199,7 +199,7 @@ test(
       await expect.poll(() => emulator.output, SOON).toMatch(/^TLS edges listening on 127.0.0.1:\d+;/m)
       const [, taken] = /^SSH gateway listening on (\S+)/m.exec(emulator.output) ?? []
       await expect(EmulatorProcess.start(['--gateway', '--ssh-listen', String(taken)])).rejects.toThrow(
-        `address already in use ${taken}; name another address with --listen, --ssh-listen or --tls-listen`,
+        `address already in use ${taken}; name another address with --listen, --ssh-listen, --tls-listen or --dns-listen`,
       )
     } finally {
       expect(await emulator.stop('SIGTERM')).toBe(0)

@@ -1,4 +1,4 @@
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 
 type Fields = Record<string, unknown>
 

@@ -12,7 +12,7 @@ import { type Marker, PLACEHOLDER_NONCE, parseMarker } from '../../../src/manage
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { equalJSON } from '../../../src/util/equal-json.ts'
-import { applyMergePatch } from '../../builders/merge-patch.ts'
+import { applyMergePatch } from '../../../src/util/merge-patch.ts'
 import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { OPERATOR_NAMESPACE, times } from './operator.ts'

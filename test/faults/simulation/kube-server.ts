@@ -1,6 +1,6 @@
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
 import { KubeError } from '../../../src/kube/errors.ts'
 import type { KubeObject, ObjectKey, PatchOptions, ResourceType } from '../../../src/kube/types.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import type { Change, ModelKube } from '../../builders/model-kube.ts'
 import { withDefaults } from './defaults.ts'
 import type { WireAnswer } from './faults.ts'

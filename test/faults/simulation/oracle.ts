@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../src/kube/types.ts'
 import { type CustomResource, internalOf, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
 import { parseMarker } from '../../../src/managed/identity/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
@@ -7,6 +8,7 @@ import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
+import { RequestRates } from './request-rates.ts'
 import { Reversions } from './reversions.ts'
 import { type HeldObjects, unlikeDeclared } from './unlike-declared.ts'
 import { isWrite, NAMESPACE, type SimulatedWorld } from './world.ts'
@@ -51,6 +53,7 @@ export class Oracle {
   readonly #canaries = new Set<string>([KEY])
   readonly #instants: Instants
   readonly #reversions: Reversions
+  readonly #rates: RequestRates
   /** Specs of edges: the previous and the current one. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
   /** Policies that an operator may still be emptying, as an earlier spec allows. */
@@ -79,7 +82,9 @@ export class Oracle {
     this.#world = world
     this.#instants = new Instants(world, this.#canaries)
     this.#reversions = new Reversions(world, (isWanted) => this.#held(isWanted))
+    this.#rates = new RequestRates(world.time)
     world.network.onSend = (sighting) => {
+      this.#rates.sent(sighting)
       this.#reversions.sent(sighting)
       this.#instants.sent(sighting)
     }
@@ -90,7 +95,9 @@ export class Oracle {
 
   /** Violations so far at any moment. */
   get violations(): readonly string[] {
-    return [...this.#violations, ...this.#instants.violations, ...this.#reversions.violations, ...this.#bugs()]
+    const { violations: ofInstants } = this.#instants
+    const { violations: reverted } = this.#reversions
+    return [...this.#violations, ...ofInstants, ...reverted, ...this.#rates.violations, ...this.#bugs()]
   }
 
   /** Writes so far that changed nothing; a violation where nothing fails. */
@@ -365,7 +372,9 @@ export class Oracle {
   async #leaks(): Promise<readonly string[]> {
     const { kube, operators } = this.#world
     const secrets = this.#world.secrets()
-    const others = secrets.filter(({ metadata }) => metadata.namespace !== OPERATOR_NAMESPACE)
+    const others = secrets.filter(
+      ({ metadata }) => metadata.namespace !== OPERATOR_NAMESPACE && !this.#isGarbage(metadata),
+    )
     const metrics = await Promise.all(operators.map(({ registry }) => registry.metrics()))
     const twice = [...this.#canaries].some((token) => {
       return (
@@ -387,6 +396,12 @@ export class Oracle {
       return isThere ? [`a token stands in ${place}`] : []
     })
     return twice ? [...found, 'a token stands in two Secrets'] : found
+  }
+
+  /** Whether Kubernetes, which the simulation has no garbage collector of, would have deleted the object by now. */
+  #isGarbage({ ownerReferences: owners = [] }: KubeObject['metadata']): boolean {
+    const uids = new Set(this.#world.all().map(({ metadata }) => metadata.uid))
+    return owners.length > 0 && !owners.some(({ uid }) => uids.has(uid))
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { CustomResourceDefinition } from '../../../scripts/crds/crd.ts'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
 import { isExperimental } from '../../../src/schema/experimental.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { type Incompatibility, incompatibility } from './incompatibility.ts'
 import { schemaIncompatibilities } from './schema.ts'
 

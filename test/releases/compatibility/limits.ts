@@ -1,4 +1,4 @@
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { type Incompatibility, incompatibility } from './incompatibility.ts'
 
 const most = ['maxLength', 'maxItems', 'maxProperties', 'maximum'] as const

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { type Incompatibility, incompatibility } from './incompatibility.ts'
 import { conditionsOf, type Term } from './simplified-rule.ts'
 

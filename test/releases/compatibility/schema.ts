@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
 import { isExperimental } from '../../../src/schema/experimental.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { type Incompatibility, incompatibility } from './incompatibility.ts'
 import { tightenedLimits } from './limits.ts'
 import { newRules } from './new-rules.ts'

@@ -1,6 +1,6 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
 import { celName } from '../../../src/schema/rules.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 
 /** A CEL expression without source positions, so that equal expressions compare equal. */
 export type Term = boolean | string | { readonly op: string; readonly args: readonly Term[] }

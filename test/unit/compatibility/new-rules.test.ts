@@ -1,6 +1,5 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { choice, list, object, text } from '../../../src/schema/define.ts'
 import {
   atMostOne,
@@ -11,6 +10,7 @@ import {
   type Rule,
   unionOf,
 } from '../../../src/schema/rules.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { newRules } from '../../releases/compatibility/new-rules.ts'
 
 const d = { description: 'A field.' }

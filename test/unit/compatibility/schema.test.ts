@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { SchemaNode } from '../../../scripts/crds/schema-node.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { loosened, schemas, tightened } from '../../builders/schema-variants.ts'
 import { schemaIncompatibilities } from '../../releases/compatibility/schema.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { checkRules } from '../../../scripts/crds/rule-checks.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 
 const definitions = kinds.map(({ definition }) => definition)
 

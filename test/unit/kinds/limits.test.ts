@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { managingKinds } from '../../contract/covered/kinds.ts'
 import { createFields, managedCollections } from '../../contract/facts/all.ts'
 import type { Limit } from '../../contract/facts/facts.ts'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { rootSchema } from '../../../scripts/crds/crd.ts'
-import { compileNode } from '../../../scripts/crds/validator.ts'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { compileNode } from '../../../src/schema/validator.ts'
 import { specsOf } from '../../kinds/lookup.ts'
 
 /** More of everything than a status can contain. */

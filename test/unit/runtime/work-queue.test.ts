@@ -131,6 +131,72 @@ describe('one key', () => {
     expect(queue.addBackoff('a', { atLeastMs: 60_000 })).toBe(60_000)
   })
 
+  test('finishes its pause before it is handed out to the patient, and is handed out to others at once', async () => {
+    const queue = createQueue({ backoffBaseMs: 10_000 })
+    queue.addBackoff('a')
+    queue.add('a', { isPatient: true })
+    await clock.advance(9_999)
+    expect(queue.depth).toBe(0)
+    await clock.advance(1)
+    expect(await takeNow(queue)).toMatchObject({ key: 'a' })
+    queue.done('a')
+    queue.addBackoff('a')
+    queue.add('a')
+    expect(await takeNow(queue)).toMatchObject({ key: 'a', priority: 'edit' })
+  })
+
+  test('finishes its pause also if a patient caller added it while it was in flight', async () => {
+    const queue = createQueue({ backoffBaseMs: 10_000 })
+    queue.add('a')
+    await takeNow(queue)
+    queue.add('a', { priority: 'drift', isPatient: true })
+    queue.addBackoff('a')
+    queue.done('a')
+    expect(queue).toMatchObject({ depth: 0, delayed: 1 })
+    await clock.advance(10_000)
+    expect(queue.depth).toBe(1)
+  })
+
+  test('is handed out after its work if an impatient caller added it meanwhile as well', async () => {
+    const queue = createQueue({ backoffBaseMs: 10_000 })
+    queue.add('a')
+    await takeNow(queue)
+    queue.add('a')
+    queue.add('a', { isPatient: true })
+    queue.addBackoff('a')
+    queue.done('a')
+    expect(queue.depth).toBe(1)
+  })
+
+  test('that was refused is tried again for the patient once a minute, and otherwise after its delay', async () => {
+    const queue = createQueue()
+    queue.addRefused('a', 600_000)
+    await clock.advance(30_000)
+    queue.add('a', { isPatient: true })
+    await clock.advance(29_999)
+    expect(queue.depth).toBe(0)
+    await clock.advance(1)
+    expect(await takeNow(queue)).toMatchObject({ key: 'a' })
+    queue.done('a')
+    queue.addRefused('a', 600_000)
+    await clock.advance(600_000)
+    expect(await takeNow(queue)).toMatchObject({ key: 'a', priority: 'drift' })
+  })
+
+  test('that succeeded is left alone by the patient for ten seconds', async () => {
+    const queue = createQueue({ backoffBaseMs: 60_000 })
+    queue.add('a', { isPatient: true })
+    await takeNow(queue)
+    queue.addBackoff('a')
+    queue.forget('a')
+    queue.add('a', { isPatient: true })
+    queue.done('a')
+    await clock.advance(9_999)
+    expect(queue.depth).toBe(0)
+    await clock.advance(1)
+    expect(queue.depth).toBe(1)
+  })
+
   test('may not be done without being in flight', () => {
     expect(() => createQueue().done('a')).toThrow(RangeError)
   })
@@ -408,7 +474,11 @@ type Step =
   | { readonly do: 'wait'; readonly ms: number }
 
 const keys = fc.constantFrom('a', 'b', 'c', 'd', 'e')
-const options = fc.record({ priority: fc.constantFrom(...PRIORITIES), group: fc.constantFrom('', 'red', 'blue') })
+const options = fc.record({
+  priority: fc.constantFrom(...PRIORITIES),
+  group: fc.constantFrom('', 'red', 'blue'),
+  isPatient: fc.boolean(),
+})
 const steps = fc.array(
   fc.oneof<fc.Arbitrary<Step>[]>(
     fc.record({ do: fc.constant('add' as const), key: keys, options }),
@@ -496,7 +566,7 @@ test('whatever happens, no key is in flight twice or while it is told of, no gro
       for (let round = 0; round < 100 && isBusy(); round++) {
         for (const key of [...inFlight.keys()]) finish(key)
         if (takers === 0) take()
-        await clock.advance(60)
+        await clock.advance(10_000)
       }
       expect(violations).toEqual([])
       expect([...owed.keys()]).toEqual([])

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { rootSchema, toCRD } from '../../../scripts/crds/crd.ts'
-import { SchemaError } from '../../../scripts/crds/schema-node.ts'
 import { crdFile, generatedYamlHeader, toYaml } from '../../../scripts/crds/yaml.ts'
 import { choice, list, object, stringMap, text } from '../../../src/schema/define.ts'
 import type { KindDefinition, PrinterColumn } from '../../../src/schema/definition.ts'
+import { SchemaError } from '../../../src/schema/schema-node.ts'
 import { sampleKind } from '../../builders/sample-kind.ts'
 
 const d = { description: 'A field.' }

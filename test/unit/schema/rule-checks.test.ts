@@ -1,10 +1,10 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
 import { checkRules } from '../../../scripts/crds/rule-checks.ts'
-import { SchemaError } from '../../../scripts/crds/schema-node.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { bool, choice, list, object, stringMap, text, timestamp } from '../../../src/schema/define.ts'
 import { exactlyOne, fixedField, immutable, type Rule } from '../../../src/schema/rules.ts'
+import { SchemaError } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 
 const d = { description: 'A field.' }
 

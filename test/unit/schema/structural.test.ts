@@ -1,9 +1,9 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { SchemaError } from '../../../scripts/crds/schema-node.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { anyObject, choice, list, nullable, object, stringMap, text } from '../../../src/schema/define.ts'
 import { PatternError } from '../../../src/schema/pattern.ts'
+import { SchemaError } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 
 const d = { description: 'A field.' }
 

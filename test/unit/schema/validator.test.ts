@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { checkRules } from '../../../scripts/crds/rule-checks.ts'
-import { toStructural } from '../../../scripts/crds/structural.ts'
-import { compile, compileNode } from '../../../scripts/crds/validator.ts'
 import {
   anyObject,
   bool,
@@ -16,6 +14,8 @@ import {
   text,
   timestamp,
 } from '../../../src/schema/define.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { compile, compileNode } from '../../../src/schema/validator.ts'
 import { schemaCase } from '../../builders/schema-cases.ts'
 
 const d = { description: 'A field.' }

@@ -1,6 +1,5 @@
 import { type TSchema, Type } from 'typebox'
 import { describe, expect, test } from 'vitest'
-import { toStructural } from '../../../scripts/crds/structural.ts'
 import { sizeProblem, worstSize } from '../../../scripts/crds/worst-size.ts'
 import {
   anyObject,
@@ -15,6 +14,7 @@ import {
 } from '../../../src/schema/define.ts'
 import { isASCII } from '../../../src/schema/pattern.ts'
 import { atMostOne, keysLimit, mapLimit, unionOf } from '../../../src/schema/rules.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
 import { budgetOf, textBudget } from '../../../src/schema/text-budget.ts'
 
 const d = { description: 'A field.' }

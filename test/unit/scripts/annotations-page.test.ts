@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { TUNNEL } from '../../../src/managed/tunnels/tunnel.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import * as names from '../../../src/managed/names.ts'
+import { TUNNEL } from '../../../src/managed/tunnels/tunnel.ts'
 
 const { FINALIZER, GROUP, INTERNAL } = names
 

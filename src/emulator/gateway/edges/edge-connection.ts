@@ -10,6 +10,8 @@ import type { EdgeAuthority } from './authority.ts'
 import type { Target } from './choose-backend.ts'
 import type { EdgeReader, Endpoint } from './edge-reader.ts'
 import { hostOf, type Protocol } from './edge-table.ts'
+import { BadBeginning, readFirstBytes } from './first-bytes.ts'
+import { readProxyHeader } from './proxy-protocol.ts'
 import type { Responder } from './responder.ts'
 import { alert, readHost, TlsFailure, terminate, versionIn } from './tls-handshake.ts'
 import type { ConnectionFacts } from './traffic-policy.ts'
@@ -28,6 +30,8 @@ export interface EdgeParts {
   readonly clock: Clock
   readonly limits: GatewayLimits
   readonly log: GatewayLog
+  /** Whether connections from that address begin with the header of a proxy. */
+  readonly isProxy: (address: string) => boolean
   /** Applies what fell due by the emulated clock, such as a certificate. */
   readonly settle: () => void
 }
@@ -80,9 +84,10 @@ export class EdgeConnection {
   /** Serves the connection; resolves when it is joined, or refused. Never rejects for what a client does. */
   async serve(): Promise<void> {
     try {
+      await this.#readSource()
       await this.#admit()
     } catch (error) {
-      if (!(error instanceof TlsFailure)) throw error
+      if (!(error instanceof TlsFailure || error instanceof BadBeginning)) throw error
       this.#decide('failed', error.message)
       this.#raw.destroy()
     }
@@ -114,6 +119,24 @@ export class EdgeConnection {
   /** Ends the connection at once. */
   cutOff(reason: string): void {
     this.#cutOff(reason, null)
+  }
+
+  /** A proxy names the client for which it connects: from then on, that is the source. */
+  async #readSource(): Promise<void> {
+    const { clock, isProxy, limits } = this.#parts
+    const proxy = this.#entry.source
+    if (!isProxy(proxy)) return
+    const named = await readFirstBytes(this.#raw, {
+      read: readProxyHeader,
+      deed: 'sent the header of a proxy',
+      language: 'version 2 of the PROXY protocol',
+      ms: limits.headerMs,
+      clock,
+    })
+    this.#entry.proxy = proxy
+    if (named === undefined) return
+    this.#entry.source = plainAddress(named.address)
+    this.#entry.sourcePort = named.port
   }
 
   async #admit(): Promise<void> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, isIP, type Server, type Socket } from 'node:net'
 import { isJsonObject, type JsonObject } from '../../json.ts'
 import { EdgeConnection, type EdgeParts } from './edge-connection.ts'
 import { type EdgeTable, hostOf, type Protocol } from './edge-table.ts'
@@ -16,6 +16,9 @@ export interface ListenerView extends JsonObject {
   /** Why it cannot be reached; null if it can. */
   error: string | null
 }
+
+const LOOPBACK = '127.0.0.1'
+const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 /** The edges' side of the data plane: listens where edges do, and has their connections. */
 export class EdgeServer {
@@ -82,6 +85,17 @@ export class EdgeServer {
       return [{ hostport, protocol: 'tls', edge: endpoint.edge?.id ?? null, address: host, port, error }]
     })
     return [...own, ...named]
+  }
+
+  /** The address where the edges of a host can be reached; undefined for a host without any. */
+  addressOf(host: string): string | undefined {
+    const own = this.#tcp.addressOf(host)
+    if (own !== undefined || this.#tlsAddress === undefined) return own
+    if (this.#parts.reader.endpointNamed(host)?.protocol !== 'tls') return undefined
+    // Who listens on every address is reached on loopback.
+    return isIP(this.#tlsAddress.host) === 0 || UNSPECIFIED.has(this.#tlsAddress.host)
+      ? LOOPBACK
+      : this.#tlsAddress.host
   }
 
   async close(): Promise<void> {

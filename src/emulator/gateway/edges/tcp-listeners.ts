@@ -61,6 +61,11 @@ export class TcpListeners {
     return this.#byHostport.get(hostport)?.state
   }
 
+  /** Where the edges of a host listen; undefined for a host without any. */
+  addressOf(host: string): string | undefined {
+    return this.#addresses.get(host)
+  }
+
   close(): void {
     this.#cancelRetry?.()
     this.follow(new Set())
@@ -70,7 +75,7 @@ export class TcpListeners {
     const { onConnection, most } = this.#options
     const [host = '', port] = hostport.split(':')
     const server = createServer({ allowHalfOpen: true }, (socket) => onConnection(socket, hostport))
-    const listener: Listener = { server, address: this.#addressOf(host), port: Number(port), state: undefined }
+    const listener: Listener = { server, address: this.#giveAddress(host), port: Number(port), state: undefined }
     this.#byHostport.set(hostport, listener)
     const settle = (error: string | null): void => {
       listener.state = { address: listener.address, port: listener.port, error }
@@ -95,13 +100,11 @@ export class TcpListeners {
     if (!isUsed) this.#addresses.delete(host)
   }
 
-  #addressOf(host: string): string {
-    const { address } = this.#options
-    if (address !== undefined) return address
+  #giveAddress(host: string): string {
     const known = this.#addresses.get(host)
     if (known !== undefined) return known
     const taken = new Set(this.#addresses.values())
-    const chosen = loopbackAddressOf(host, (candidate) => taken.has(candidate))
+    const chosen = this.#options.address ?? loopbackAddressOf(host, (candidate) => taken.has(candidate))
     this.#addresses.set(host, chosen)
     return chosen
   }

@@ -3,6 +3,7 @@ import { createServer, type SecureVersion, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../util/clock.ts'
 import type { Credentials } from './authority.ts'
 import { readClientHello } from './client-hello.ts'
+import { type Beginning, readFirstBytes } from './first-bytes.ts'
 import { TLS_VERSIONS, type TlsVersion } from './verdict.ts'
 
 /** A client that did not complete what TLS demands of it. */
@@ -26,39 +27,18 @@ const NAMES: Readonly<Record<TlsVersion, SecureVersion>> = {
 const ALERTS = { unrecognizedName: 112, handshakeFailure: 40 } as const
 
 /**
- * The host that the client names in its handshake; undefined when it names none. What was read is put back, and the
- * socket is paused.
+ * The host that the client names in its handshake; undefined when it names none. Nothing is consumed, and the socket is
+ * paused.
  *
- * @throws TlsFailure when it is not TLS, the client ends, or it takes longer than `ms`
+ * @throws BadBeginning when it is not TLS, the client ends, or it takes longer than `ms`
  */
 export function readHost(socket: Socket, ms: number, clock: Clock): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    let bytes = Buffer.alloc(0)
-    const stop = (): void => {
-      cancel()
-      socket.pause()
-      socket.off('data', read).off('end', ended).off('close', ended)
-    }
-    const fail = (reason: string): void => {
-      stop()
-      reject(new TlsFailure(reason))
-    }
-    const ended = (): void => fail('the client left before it named a host')
-    const read = (chunk: Buffer): void => {
-      bytes = Buffer.concat([bytes, chunk])
-      const hello = readClientHello(bytes)
-      if (hello.kind === 'incomplete') return
-      if (hello.kind === 'malformed') {
-        fail('the client does not speak TLS')
-        return
-      }
-      stop()
-      socket.unshift(bytes)
-      resolve(hello.host)
-    }
-    const cancel = clock.setTimer(ms, () => fail(`the client named no host within ${ms} ms`))
-    socket.on('data', read).on('end', ended).on('close', ended)
-  })
+  return readFirstBytes(socket, { read: hostIn, deed: 'named a host', language: 'TLS', ms, clock })
+}
+
+function hostIn(bytes: Buffer): Beginning<string | undefined> {
+  const hello = readClientHello(bytes)
+  return hello.kind === 'hello' ? { kind: 'found', value: hello.host, length: 0 } : hello
 }
 
 export interface Termination {

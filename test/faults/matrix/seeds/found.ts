@@ -1,3 +1,4 @@
+import { statusOf } from '../../../../src/managed/cr.ts'
 import type { WithOutput } from '../../../builders/output-of-spec.ts'
 import { leaveObject } from '../../simulation/adoption/found.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
@@ -25,12 +26,15 @@ export class Found {
   readonly #id: string
   #mode: Mode = 'Manage'
   #rivalMode: Mode = 'Manage'
+  /** The object, and those that its resource made after it and then only observed: they stay when the resource goes. */
+  readonly #kept: Set<string>
 
   private constructor(world: SimulatedWorld, role: Role, place: { readonly path: string; readonly id: string }) {
     this.#world = world
     this.#role = role
     this.#path = place.path
     this.#id = place.id
+    this.#kept = new Set([place.id])
   }
 
   static async make(world: SimulatedWorld, role: Role): Promise<Found> {
@@ -40,8 +44,12 @@ export class Found {
 
   /** Whether the account still has it. */
   get isThere(): boolean {
+    return this.#isThere(this.#id)
+  }
+
+  #isThere(wanted: string): boolean {
     const { accounts } = this.#world.api.emulator.admin.snapshot()
-    return Object.values(accounts).some(({ objects }) => (objects[this.#path] ?? []).some(({ id }) => id === this.#id))
+    return Object.values(accounts).some(({ objects }) => (objects[this.#path] ?? []).some(({ id }) => id === wanted))
   }
 
   set mode(mode: Mode) {
@@ -61,6 +69,9 @@ export class Found {
   /** Applies the resource; if it is created while the object exists, it names the object. */
   apply(version: number): void {
     const { kind, name } = this.#role
+    const present = this.#world.get(kind, name)
+    const id = present && statusOf(present).id
+    if (this.#mode === 'Observe' && id !== undefined) this.#kept.add(id)
     this.#world.apply(kind, name, this.specFor(version))
   }
 
@@ -91,14 +102,16 @@ export class Found {
     this.apply(version)
   }
 
-  /** Removes the rivals, and deletes the object by hand if no resource should have it any more. */
+  /** Removes the rivals, and deletes what is kept by hand if no resource should have it any more. */
   async end(isWanted: boolean): Promise<void> {
     this.rivalGoes()
     await this.#world.until(() => this.#rival() === undefined, FAREWELL_MS)
-    if (isWanted || !this.isThere) return
+    if (isWanted) return
     const { kind, name } = this.#role
     await this.#world.until(() => this.#world.get(kind, name) === undefined, FAREWELL_MS)
-    if (this.isThere) await this.#world.api.ask('DELETE', `/${this.#path}/${this.#id}`)
+    for (const id of this.#kept) {
+      if (this.#isThere(id)) await this.#world.api.ask('DELETE', `/${this.#path}/${id}`)
+    }
   }
 
   get #rivalName(): string {

@@ -8,8 +8,8 @@ import { isClaimed, LABELS, noteOf, ownershipOf, withOwner } from '../../../../s
 import type { DataObject } from '../../../../src/managed/outputs/place.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../../src/managed/reconcile/damping.ts'
 import { equalJSON } from '../../../../src/util/equal-json.ts'
+import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
 import { cr } from '../../../builders/custom-resource.ts'
-import { applyMergePatch } from '../../../builders/merge-patch.ts'
 import { ModelWorld } from '../../../builders/model-world.ts'
 import { authorityLine } from '../../../builders/ssh-lines.ts'
 

@@ -1,7 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { SchemaNode } from '../../../../scripts/crds/schema-node.ts'
-import { toStructural } from '../../../../scripts/crds/structural.ts'
 import type { RemoteObject } from '../../../../src/api/types.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
@@ -10,6 +8,8 @@ import type { ManagedDescriptor } from '../../../../src/managed/descriptor/descr
 import type { Fields } from '../../../../src/managed/descriptor/fields.ts'
 import { appliedAfter, appliedBefore, decider, fieldsSet } from '../../../../src/managed/plan/left-alone.ts'
 import { planUpdate } from '../../../../src/managed/plan/plan.ts'
+import type { SchemaNode } from '../../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../../src/schema/structural.ts'
 import { anyObjects, desiredOf } from '../../../builders/kinds/desired.ts'
 import { specsOf } from '../../../kinds/lookup.ts'
 

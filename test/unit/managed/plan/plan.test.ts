@@ -35,6 +35,7 @@ const kind: ManagedDescriptor<Spec> = {
     comparable: ({ secret: _, ...fields }) => fields,
   },
   status: { shown: () => ({}), readiness: () => available('there') },
+  manifest: { namedAfter: () => [], specOf: (remote) => ({ fields: remote }) },
 }
 
 const quiet: PlanContext = { markedMetadata: 'marker', inputsChanged: false }

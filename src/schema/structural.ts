@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { assertPortablePattern, PatternError } from '../../src/schema/pattern.ts'
+import { assertPortablePattern, PatternError } from './pattern.ts'
 import { isRaw, type RawSchema, SchemaError, type SchemaNode, toRaw } from './schema-node.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Rule } from '../../src/schema/rules.ts'
+import type { Rule } from './rules.ts'
 
 /** A schema as plain JSON, with the keywords that a structural schema of Kubernetes may have. */
 export interface SchemaNode {

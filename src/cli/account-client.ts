@@ -1,0 +1,75 @@
+import { type ClosableApiClient, createApiClient } from '../api/client.ts'
+import { createDispatcher, type OpenDispatcher, type ProxyOptions } from '../api/dispatcher.ts'
+import { ApiError } from '../api/errors.ts'
+import { RateBudget } from '../api/rate-budget.ts'
+import type { SessionConfig } from '../managed/accounts/session.ts'
+import { USER_AGENT } from '../operator/sessions.ts'
+import type { Clock } from '../util/clock.ts'
+import { systemRandom } from '../util/random.ts'
+
+/** How a command calls the API of an account. */
+export interface AccountCalls {
+  readonly clock: Clock
+  readonly proxies: ProxyOptions
+  /** How long a request may take, in milliseconds. */
+  readonly timeoutMs: number
+  /** Receives the time that an answer states, in milliseconds since the epoch. */
+  readonly onDate?: (ms: number) => void
+  /** Default false: every write is refused, whatever a defect asks for. */
+  readonly mayWrite?: boolean
+}
+
+/** A client for an account, with a rate budget of its own: the operator's is not known here. */
+export function openAccount(
+  config: SessionConfig,
+  { clock, proxies, timeoutMs, onDate, mayWrite = false }: AccountCalls,
+): ClosableApiClient {
+  const { apiKey, requestsPerMinute, burst, ...rest } = config
+  const random = systemRandom
+  return createApiClient({
+    ...rest,
+    apiKey: () => apiKey,
+    budget: new RateBudget({ clock, random, requestsPerMinute, burst }),
+    clock,
+    proxies,
+    openDispatcher: onDate === undefined ? createDispatcher : notingDates(onDate),
+    random,
+    requestTimeoutMs: timeoutMs,
+    userAgent: USER_AGENT,
+    ...(mayWrite ? {} : { beforeWrite: refuseWrite }),
+  })
+}
+
+function refuseWrite(): never {
+  throw new ApiError('NotLeader', 'this command only reads', { definite: true })
+}
+
+/** Connections that tell the `Date` of each answer. */
+function notingDates(onDate: (ms: number) => void): OpenDispatcher {
+  return (options) =>
+    createDispatcher(options).compose((dispatch) => (request, handler) => {
+      return dispatch(request, {
+        ...bound(handler),
+        onResponseStart: (controller, status, headers, message) => {
+          const date = Date.parse(String(headers.date ?? ''))
+          if (!Number.isNaN(date)) onDate(date)
+          return handler.onResponseStart?.(controller, status, headers, message)
+        },
+      })
+    })
+}
+
+type Handler = Parameters<ReturnType<typeof createDispatcher>['dispatch']>[1]
+
+/** The callbacks of a handler, each called on the handler itself. */
+function bound(handler: Handler): Handler {
+  return {
+    onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+    onRequestUpgrade: (controller, status, headers, socket) => {
+      return handler.onRequestUpgrade?.(controller, status, headers, socket)
+    },
+    onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
+    onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
+    onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
+  }
+}

@@ -1,0 +1,50 @@
+import type { KubeClient } from '../kube/types.ts'
+import { accountConfig } from '../managed/accounts/account-config.ts'
+import { type AccountResource, keyOfAccount } from '../managed/accounts/account-resource.ts'
+import { KeptKeys } from '../managed/accounts/kept-key.ts'
+import type { SessionConfig } from '../managed/accounts/session.ts'
+import { hostOf } from './account-flags.ts'
+
+/** The address and key of an account, from its resource and its Secret; or why there are none. */
+export type AccountAccess =
+  | { readonly type: 'open'; readonly config: SessionConfig }
+  /** `unverified`: the operator does not use the account, so nobody else does either. */
+  | { readonly type: 'closed'; readonly why: 'unverified' | 'incomplete'; readonly message: string }
+
+/** Where accounts and their Secrets are read. */
+export interface AccountPlace {
+  readonly kube: KubeClient
+  /** The operator's own namespace, where the Secrets of ClusterAccounts are. */
+  readonly operatorNamespace: string
+}
+
+/**
+ * Reads address and key of an account as the operator does. Which hosts an administrator allows is known only to the
+ * operator, which checks the immutable address of each account: one that it has not verified is not called, since
+ * whoever may write an Account must not choose whom this machine calls.
+ *
+ * @throws KubeError if the Secret cannot be read
+ */
+export async function clusterAccount(
+  { kube, operatorNamespace }: AccountPlace,
+  account: AccountResource,
+): Promise<AccountAccess> {
+  const ready = account.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status !== 'True') {
+    const why = ready === undefined ? 'the operator has not looked at it yet' : ready.message
+    return { type: 'closed', why: 'unverified', message: `it is not Ready (${why})` }
+  }
+  const config = await accountConfig(
+    {
+      kube,
+      operatorNamespace,
+      keptKeys: new KeptKeys(kube, operatorNamespace),
+      resources: { keyIssuersOf: () => [] },
+      baseURLPolicy: { allowedHosts: [hostOf(account.spec.baseURL)], allowHTTP: true },
+    },
+    keyOfAccount(account),
+    account,
+  )
+  if ('baseURL' in config) return { type: 'open', config }
+  return { type: 'closed', why: 'incomplete', message: config.message }
+}

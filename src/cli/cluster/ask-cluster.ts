@@ -1,0 +1,94 @@
+import type { Command } from 'commander'
+import { kinds } from '../../kinds/index.ts'
+import { createKubeClient } from '../../kube/client.ts'
+import { KubeError } from '../../kube/errors.ts'
+import { type KubeConnection, loadKubeConnection } from '../../kube/load-config.ts'
+import { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { type Clock, systemClock } from '../../util/clock.ts'
+import { systemRandom } from '../../util/random.ts'
+import { endWithReader, type Terminal, terminalOf } from '../terminal/terminal.ts'
+import { CommandError } from './command-error.ts'
+import { ExplainedClient } from './explained-client.ts'
+import { connectionOptions } from './flags.ts'
+import type { ResourceScope } from './resource-argument.ts'
+
+/** The flags by which a command finds a cluster and a namespace. */
+export interface ClusterFlags {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly namespace?: string
+}
+
+/** A cluster, as a command asks it. */
+export interface Cluster {
+  readonly kube: ExplainedClient
+  readonly kinds: KindsRegistry
+  /** The namespace in which named resources are looked up. */
+  readonly namespace: string
+  readonly scope: ResourceScope
+  readonly clock: Clock
+  readonly out: Terminal
+  readonly err: Terminal
+}
+
+/** Adds the flags of `ClusterFlags` to a command. */
+export function clusterOptions(command: Command): Command {
+  return connectionOptions(command).option(
+    '-n, --namespace <name>',
+    'namespace of the resource (default: that of the context, or default)',
+  )
+}
+
+/**
+ * Runs a command against a cluster and sets the exit code: that of `run`, or 1 with a message for an error that a person
+ * can mend.
+ */
+export async function askCluster(flags: ClusterFlags, run: (cluster: Cluster) => Promise<number>): Promise<void> {
+  endWithReader(process.stdout)
+  const err = terminalOf(process.stderr)
+  try {
+    process.exitCode = await withCluster(flags, { out: terminalOf(process.stdout), err }, run)
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    for (const line of error.lines) err.print(line)
+    process.exitCode = 1
+  }
+}
+
+/**
+ * Calls `run` with the cluster that the flags name, and closes the connection afterwards.
+ *
+ * @throws CommandError `NoCluster` if there is none to connect to
+ */
+export async function withCluster<T>(
+  flags: ClusterFlags,
+  { out, err }: Pick<Cluster, 'out' | 'err'>,
+  run: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const connection = connect(flags)
+  const kube = createKubeClient({ connection, clock: systemClock, random: systemRandom, maxRetries: 1 })
+  const namespace = flags.namespace ?? connection.namespace ?? 'default'
+  try {
+    return await run({
+      kube: new ExplainedClient(kube, connection.server),
+      kinds: new KindsRegistry(kinds),
+      namespace,
+      scope: { kinds, namespace },
+      clock: systemClock,
+      out,
+      err,
+    })
+  } finally {
+    await kube.close()
+  }
+}
+
+function connect({ kubeconfig, context }: ClusterFlags): KubeConnection {
+  try {
+    return loadKubeConnection({ kubeconfig, context })
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error
+    const command = context === undefined ? 'kubectl config view --minify' : 'kubectl config get-contexts'
+    throw new CommandError('NoCluster', error.message, command, { cause: error })
+  }
+}

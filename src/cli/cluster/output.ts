@@ -1,0 +1,12 @@
+import { type Command, Option } from 'commander'
+
+/** The flag by which a command prints for programs. */
+export interface OutputFlags {
+  readonly output: 'text' | 'json'
+}
+
+/** Adds the flag of `OutputFlags` to a command. */
+export function outputOption(command: Command): Command {
+  const option = new Option('-o, --output <format>', 'for people, or for programs').choices(['text', 'json'])
+  return command.addOption(option.default('text'))
+}

@@ -1,0 +1,92 @@
+import type { Command } from 'commander'
+
+/** One command of `culvert`, as the list of commands shows it. */
+export interface CommandEntry {
+  /** One line for `culvert --help`. */
+  readonly summary: string
+  /** Imports the command with everything that it needs. */
+  readonly load: () => Promise<Command>
+}
+
+/**
+ * Every command, by name. Each is loaded only when it is named: the emulator starts without the operator's libraries,
+ * in half the time and memory, and `culvert --help` loads none.
+ */
+export const commands: Readonly<Record<string, CommandEntry>> = {
+  plan: {
+    summary: 'show what applying manifests would do to an account',
+    load: async () => (await import('./plan.ts')).planCommand(),
+  },
+  export: {
+    summary: 'write the objects of an account down as manifests',
+    load: async () => (await import('./export.ts')).exportCommand(),
+  },
+  why: {
+    summary: 'say what a resource waits for, and what to do',
+    load: async () => (await import('./why/command.ts')).whyCommand(),
+  },
+  tree: {
+    summary: 'show what resources refer to, or what uses them, with their states',
+    load: async () => (await import('./tree/command.ts')).treeCommand(),
+  },
+  doctor: {
+    summary: 'look for everything that is wrong, worst first',
+    load: async () => (await import('./doctor/command.ts')).doctorCommand(),
+  },
+  reconcile: {
+    summary: 'read an object, or list an account, now',
+    load: async () => (await import('./requests/command.ts')).reconcileCommand(),
+  },
+  pause: {
+    summary: 'leave a resource and its object alone until it is resumed',
+    load: async () => (await import('./requests/command.ts')).pauseCommand(),
+  },
+  resume: {
+    summary: 'end a pause',
+    load: async () => (await import('./requests/command.ts')).resumeCommand(),
+  },
+  rotate: {
+    summary: 'put a new token into the Secret of a resource now',
+    load: async () => (await import('./requests/command.ts')).rotateCommand(),
+  },
+  events: {
+    summary: 'show what Culvert did and found out',
+    load: async () => (await import('./events.ts')).eventsCommand(),
+  },
+  orphans: {
+    summary: 'list or delete objects of resources that no longer exist',
+    load: async () => (await import('./orphans/command.ts')).orphansCommand(),
+  },
+  sessions: {
+    summary: 'list the agents that are connected',
+    load: async () => (await import('./sessions.ts')).sessionsCommand(),
+  },
+  operator: {
+    summary: 'run the operator',
+    load: async () => (await import('./operator.ts')).operatorCommand(),
+  },
+  leftovers: {
+    summary: 'list the resources that could not be deleted without an operator',
+    load: async () => (await import('./leftovers.ts')).leftoversCommand(),
+  },
+  probe: {
+    summary: 'request a URL once',
+    load: async () => (await import('./probe.ts')).probeCommand(),
+  },
+  agent: {
+    summary: 'carry connections from the SSH gateway of the service to targets',
+    load: async () => (await import('./agent.ts')).agentCommand(),
+  },
+  emulator: {
+    summary: "run an emulator of the service's API",
+    load: async () => (await import('./emulator.ts')).emulatorCommand(),
+  },
+  completion: {
+    summary: 'print a script that completes commands in a shell',
+    load: async () => (await import('./completion/command.ts')).completionCommand(commands),
+  },
+  demo: {
+    summary: 'run everything on this machine',
+    load: async () => (await import('./demo.ts')).demoCommand(),
+  },
+}

@@ -1,0 +1,62 @@
+import type { CustomResource } from '../../../managed/cr.ts'
+import { nameOf, nameText } from '../../../managed/cr.ts'
+import type { Claims } from '../../../managed/descriptor/access.ts'
+import { conditionReasons, reasons } from '../../../managed/status/reasons.ts'
+import { namespaceFlag } from '../../cluster/flags.ts'
+import type { StatedResource } from '../../cluster/resource-state.ts'
+import { graphOf } from '../../tree/resource-graph.ts'
+import type { Finding } from '../finding.ts'
+import { objectText, type Patient } from '../patient.ts'
+
+type Member = StatedResource & CustomResource
+
+/** Groups in use without tunnels, and groups whose labels no credential may bind. */
+export function checkTunnels({ cluster: { kinds }, members }: Patient): readonly Finding[] {
+  const graph = graphOf(kinds, members)
+  const claimsOf = (resource: Member): Claims => kinds.managedKind(resource.kind)?.claims?.(resource.spec) ?? {}
+  const used = members.filter((resource) => (graph.usedBy.get(nameText(nameOf(resource))) ?? []).length > 0)
+  return used.flatMap((group): readonly Finding[] => {
+    const chosen = claimsOf(group).chosen?.labels
+    if (chosen === undefined || !hasNoTunnels(group)) return []
+    const object = objectText(group)
+    const credentials = members.filter((each) => claimsOf(each).bound !== undefined && isBeside(each, group))
+    const { remedy } = conditionReasons.NoTunnels
+    const labels = Object.entries(chosen).map(([key, value]) => `${key}=${value}`)
+    if (credentials.length > 0 && !credentials.some((each) => mayBind(claimsOf(each), chosen))) {
+      const names = credentials.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')
+      const cause = `its group has the labels ${labels.join(', ')}, which the acl of no credential permits together (${names})`
+      return [{ severity: 'warning', check: 'acl', object, cause, remedy, command: editing(credentials[0] ?? group) }]
+    }
+    const cause = `no tunnel with the labels ${labels.join(', ') || '(any)'} is online, and something sends traffic to it`
+    return [
+      {
+        severity: 'warning',
+        check: 'tunnels',
+        object,
+        cause,
+        remedy,
+        command: `culvert sessions list${namespaceFlag(group.metadata.namespace)}`,
+      },
+    ]
+  })
+}
+
+function hasNoTunnels({ status }: StatedResource): boolean {
+  return status?.conditions?.some(({ reason, status: is }) => reason === reasons.NoTunnels && is === 'False') ?? false
+}
+
+/** Whether two resources may live in one account: they are in one namespace. */
+function isBeside(left: Member, right: Member): boolean {
+  return left.metadata.namespace === right.metadata.namespace
+}
+
+/** Whether a credential with these claims may bind a tunnel with all of the labels. */
+export function mayBind({ bound = [] }: Claims, labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(labels).every(([key, value]) => {
+    return bound.some((each) => [key, '*'].includes(each.key) && [value, '*'].includes(each.value))
+  })
+}
+
+function editing(resource: StatedResource): string {
+  return `kubectl edit ${resource.kind.toLowerCase()}/${resource.metadata.name}${namespaceFlag(resource.metadata.namespace)}`
+}

@@ -1,0 +1,91 @@
+import { Command } from 'commander'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
+import { type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
+import { type OutputFlags, outputOption } from '../cluster/output.ts'
+import { collect } from '../flags.ts'
+import type { Style, Terminal } from '../terminal/terminal.ts'
+import { wrap } from '../terminal/wrap.ts'
+import { checkAccounts } from './checks/accounts.ts'
+import { checkCRDs } from './checks/crds.ts'
+import { checkDNS } from './checks/dns.ts'
+import { checkOperator } from './checks/operator.ts'
+import { checkCertificates, checkResources } from './checks/resources.ts'
+import { checkRights } from './checks/rights.ts'
+import { checkTunnels } from './checks/tunnels.ts'
+import { checkWebhooks } from './checks/webhooks.ts'
+import { type Finding, isWell, type Severity, worstFirst } from './finding.ts'
+import { readPatient } from './patient.ts'
+
+/** Flags of `culvert doctor`. */
+export interface DoctorFlags extends ClusterFlags, OutputFlags, OperatorFlags {
+  readonly allNamespaces: boolean
+  readonly dnsServer: readonly string[]
+}
+
+/** `culvert doctor`: everything that is wrong, worst first. */
+export function doctorCommand(): Command {
+  return outputOption(operatorOptions(clusterOptions(new Command('doctor'))))
+    .description(
+      'Look for everything that is wrong with an installation and a namespace: operator, CRDs, accounts, resources, ' +
+        'certificates, DNS, tunnels; each with its cause and the command that mends it, worst first.',
+    )
+    .option('-A, --all-namespaces', 'look at the resources of all namespaces', false)
+    .option('--dns-server <address>', 'ask this DNS server (repeatable; default: those of this machine)', collect, [])
+    .addHelpText(
+      'after',
+      '\nExamples:\n  culvert doctor\n  culvert doctor --all-namespaces --output json\n\n' +
+        'Exit codes: 0 nothing is wrong, as far as it could be checked; 1 something is.',
+    )
+    .action((flags: DoctorFlags) => askCluster(flags, (cluster) => runDoctor(cluster, flags)))
+}
+
+const DNS_MS = 3_000
+
+/** @returns the exit code of the process */
+export async function runDoctor(cluster: Cluster, flags: DoctorFlags): Promise<number> {
+  const { namespace, out } = cluster
+  const patient = await readPatient(cluster, flags.allNamespaces ? [] : [namespace], flags)
+  const checked = await Promise.all([
+    checkOperator(patient),
+    checkCRDs(patient),
+    checkRights(patient),
+    checkWebhooks(patient),
+    checkAccounts(patient),
+    checkResources(patient),
+    checkCertificates(patient),
+    checkDNS(patient, { servers: flags.dnsServer, timeoutMs: DNS_MS }),
+    checkTunnels(patient),
+  ])
+  const findings = worstFirst([...patient.unread, ...checked.flat()])
+  if (flags.output === 'json') out.print(JSON.stringify({ findings }, null, 2))
+  else print(findings, out)
+  return isWell(findings) ? 0 : 1
+}
+
+const LABELS: Readonly<Record<Severity, { readonly text: string; readonly style: Style }>> = {
+  error: { text: 'ERROR', style: 'red' },
+  warning: { text: 'WARNING', style: 'yellow' },
+  unchecked: { text: 'UNCHECKED', style: 'dim' },
+}
+
+const INDENT = '  '
+
+function print(findings: readonly Finding[], { print: line, styled, width }: Terminal): void {
+  for (const { severity, object, cause, remedy, command } of findings) {
+    const { text, style } = LABELS[severity]
+    line(`${styled(style, text)} ${styled('bold', object)}`)
+    const words = remedy === undefined ? `${cause}.` : `${cause}. ${remedy}`
+    for (const each of wrap(words, width - INDENT.length)) line(`${INDENT}${each}`)
+    if (command !== undefined) line(`${INDENT}$ ${command}`)
+    line('')
+  }
+  line(summary(findings))
+}
+
+function summary(findings: readonly Finding[]): string {
+  const count = (severity: Severity): number => findings.filter((finding) => finding.severity === severity).length
+  const unchecked = count('unchecked')
+  const rest = unchecked === 0 ? '' : ` ${unchecked} ${unchecked === 1 ? 'thing' : 'things'} could not be checked.`
+  if (isWell(findings)) return `Nothing is wrong.${rest}`
+  return `${count('error')} errors, ${count('warning')} warnings.${rest}`
+}

@@ -1,0 +1,54 @@
+/**
+ * How bad a finding is. `error`: something does not work. `warning`: it will not, or not as it should. `unchecked`:
+ * something could not be looked at.
+ */
+export type Severity = 'error' | 'warning' | 'unchecked'
+
+/** The checks, in the order in which their findings are worth reading: the causes of many others come first. */
+export const CHECKS = [
+  'operator',
+  'crds',
+  'rights',
+  'webhooks',
+  'account',
+  'api',
+  'clock',
+  'budget',
+  'resources',
+  'deletion',
+  'certificates',
+  'dns',
+  'tunnels',
+  'acl',
+  'orphans',
+] as const
+
+export type Check = (typeof CHECKS)[number]
+
+/** One thing that is wrong. */
+export interface Finding {
+  readonly severity: Severity
+  readonly check: Check
+  /** What it is about: `Edge/shop in namespace web`, or a part of the installation. */
+  readonly object: string
+  readonly cause: string
+  /** What to do; absent where the command says it all. */
+  readonly remedy?: string
+  /** The command that mends it, or shows more. */
+  readonly command?: string | undefined
+}
+
+const SEVERITIES: readonly Severity[] = ['error', 'warning', 'unchecked']
+
+/** Findings in the order in which a person should read them: worst first, then causes before effects. */
+export function worstFirst(findings: readonly Finding[]): readonly Finding[] {
+  const rank = ({ severity, check }: Finding): number => {
+    return SEVERITIES.indexOf(severity) * CHECKS.length + CHECKS.indexOf(check)
+  }
+  return findings.toSorted((left, right) => rank(left) - rank(right) || (left.object < right.object ? -1 : 1))
+}
+
+/** Whether anything is wrong, as far as it could be checked. */
+export function isWell(findings: readonly Finding[]): boolean {
+  return findings.every(({ severity }) => severity === 'unchecked')
+}

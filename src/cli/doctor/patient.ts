@@ -1,0 +1,76 @@
+import type { KubeObject } from '../../kube/types.ts'
+import type { CustomResource } from '../../managed/cr.ts'
+import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
+import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import type { Cluster } from '../cluster/ask-cluster.ts'
+import { CommandError } from '../cluster/command-error.ts'
+import { type Leader, leaderOf, type OperatorFlags, operatorNamespaceOf } from '../cluster/operator-lease.ts'
+import type { StatedResource } from '../cluster/resource-state.ts'
+import type { Check, Finding } from './finding.ts'
+
+/** What the checks look at. */
+export interface Patient {
+  readonly cluster: Cluster
+  readonly leader: Leader
+  /** The operator's own namespace, where the Secrets of ClusterAccounts are. */
+  readonly operatorNamespace: string
+  readonly accounts: readonly StatedResource[]
+  /** Resources of managed kinds. */
+  readonly members: readonly (StatedResource & CustomResource)[]
+  /** Findings about what could not be read. */
+  readonly unread: readonly Finding[]
+  /** Wall time in milliseconds. */
+  readonly now: number
+}
+
+/** Reads all resources in these namespaces, or in all if none are given. What may not be read is a finding. */
+export async function readPatient(
+  cluster: Cluster,
+  namespaces: readonly string[],
+  flags: OperatorFlags,
+): Promise<Patient> {
+  const { clock, kinds, kube } = cluster
+  const unread: Finding[] = []
+  const listed = async <T extends StatedResource>(descriptor: Descriptor): Promise<readonly T[]> => {
+    const type = resourceTypeOf(descriptor)
+    const found = await unlessForbidden('resources', `${type.plural}.${type.group}`, unread, () => {
+      return kube.listAll<T>(type, namespaces)
+    })
+    return found ?? []
+  }
+  const [leader, accounts, members] = await Promise.all([
+    leaderOf(kube, clock, flags),
+    Promise.all(kinds.accounts.map((descriptor) => listed(descriptor))),
+    Promise.all(kinds.managed.map((descriptor) => listed<StatedResource & CustomResource>(descriptor))),
+  ])
+  return {
+    cluster,
+    leader,
+    operatorNamespace: operatorNamespaceOf(flags, leader),
+    accounts: accounts.flat(),
+    members: members.flat(),
+    unread,
+    now: clock.now(),
+  }
+}
+
+/** The result of `read`, or undefined and a finding if a right is missing for it. */
+export async function unlessForbidden<T>(
+  check: Check,
+  object: string,
+  findings: Finding[],
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.code !== 'Forbidden') throw error
+    findings.push({ severity: 'unchecked', check, object, cause: error.message, command: error.command })
+    return undefined
+  }
+}
+
+/** `Edge/shop in namespace web`. */
+export function objectText({ kind, metadata: { namespace, name } }: KubeObject): string {
+  return namespace === undefined ? `${kind}/${name}` : `${kind}/${name} in namespace ${namespace}`
+}

@@ -1,0 +1,294 @@
+import { ApiError } from '../../api/errors.ts'
+import type { ApiClient, Collection, RemoteObject } from '../../api/types.ts'
+import type { Ref } from '../../managed/descriptor/common.ts'
+import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { ManifestView } from '../../managed/descriptor/manifest.ts'
+import { ownKeys } from '../../managed/descriptor/metadata.ts'
+import { type Marker, markerOf, PLACEHOLDER_NONCE } from '../../managed/identity/marker.ts'
+import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { GROUP, VERSION } from '../../managed/names.ts'
+import { SpecAdmission } from '../../schema/admission.ts'
+import { timeInMs } from '../../util/rfc3339.ts'
+import { namesFor } from './resource-names.ts'
+import type { TerraformObject } from './terraform-state.ts'
+
+export interface ExportRequest {
+  readonly kinds: KindsRegistry
+  readonly reader: Pick<ApiClient, 'list'>
+  /** Of objects whose mark names no other. */
+  readonly namespace: string
+  /** Only these kinds; undefined: all. */
+  readonly only?: ReadonlySet<string> | undefined
+  /** Only these objects; undefined: all. */
+  readonly ids?: ReadonlySet<string> | undefined
+  /** Sets `accountRef` of every spec. Absent: the default account. */
+  readonly accountRef?: { readonly kind: 'Account' | 'ClusterAccount'; readonly name: string } | undefined
+  /** Objects that a Terraform state covers, by id: they keep their names. */
+  readonly terraform?: ReadonlyMap<string, TerraformObject> | undefined
+  readonly progress?: (text: string) => void
+}
+
+/** A manifest of one object. */
+export interface Exported {
+  readonly manifest: {
+    readonly apiVersion: string
+    readonly kind: string
+    readonly metadata: { readonly name: string; readonly namespace: string }
+    readonly spec: Fields
+  }
+  /** What the reader of the manifest has to know, in sentences; none for most. */
+  readonly notes: readonly string[]
+}
+
+/** An object without a manifest, and why. */
+export interface LeftOut {
+  readonly collection: string
+  readonly id: string
+  readonly why: string
+}
+
+export interface ExportResult {
+  readonly manifests: readonly Exported[]
+  readonly leftOut: readonly LeftOut[]
+}
+
+/** An object that gets a manifest. */
+interface Subject {
+  readonly descriptor: ManagedDescriptor
+  readonly collection: Collection
+  readonly object: RemoteObject
+  readonly namespace: string
+  readonly marker: Marker | undefined
+}
+
+/** Writes down the objects of an account as manifests that, once applied, change nothing about them. */
+export async function exportAccount(request: ExportRequest): Promise<ExportResult> {
+  const { kinds, only, ids } = request
+  const account = await readLists(request)
+  const { subjects, leftOut } = subjectsIn(request, account)
+  const isWritten = ({ descriptor, object }: Subject): boolean => {
+    return (only?.has(descriptor.definition.kind) ?? true) && (ids?.has(object.id) ?? true)
+  }
+  const index = new ExportIndex(kinds, { subjects, isWritten }, request.terraform)
+  const admission = new SpecAdmission()
+  const manifests: Exported[] = []
+  for (const subject of subjects.filter(isWritten)) {
+    const written = write(request, subject, index, account)
+    const admitted = admission.admit(subject.descriptor.definition, written.manifest.spec)
+    if (admitted.ok) manifests.push(written)
+    else
+      leftOut.push(
+        leave(subject, `no spec can describe it: ${admitted.problems.map(({ message }) => message).join('; ')}`),
+      )
+  }
+  return { manifests, leftOut: leftOut.filter(({ id }) => ids?.has(id) ?? true) }
+}
+
+/** The objects of an account, as its lists showed them. */
+class ReadAccount {
+  readonly #lists: ReadonlyMap<string, readonly RemoteObject[]>
+  readonly #parentOf: ReadonlyMap<string, (child: RemoteObject) => string | undefined>
+  readonly #byId: ReadonlyMap<string, RemoteObject>
+  readonly #families = new Map<string, ReadonlyMap<string | undefined, readonly RemoteObject[]>>()
+
+  constructor({ managed }: KindsRegistry, lists: ReadonlyMap<string, readonly RemoteObject[]>) {
+    this.#lists = lists
+    this.#byId = new Map([...lists.values()].flat().map((object) => [object.id, object]))
+    this.#parentOf = new Map(
+      managed.flatMap(({ children }) =>
+        children === undefined ? [] : [[children.collection.path, children.parentId]],
+      ),
+    )
+  }
+
+  /** The object with that id, in any collection. */
+  object(id: string): RemoteObject | undefined {
+    return this.#byId.get(id)
+  }
+
+  in({ path }: Collection): readonly RemoteObject[] {
+    return this.#lists.get(path) ?? []
+  }
+
+  /** The children of an object, in a collection whose objects are children; else none. */
+  childrenOf(parentId: string, collection: Collection): readonly RemoteObject[] {
+    const parentOf = this.#parentOf.get(collection.path)
+    if (parentOf === undefined) return []
+    const known = this.#families.get(collection.path) ?? Map.groupBy(this.in(collection), parentOf)
+    this.#families.set(collection.path, known)
+    return known.get(parentId) ?? []
+  }
+}
+
+async function readLists({ kinds, reader, progress = () => undefined }: ExportRequest): Promise<ReadAccount> {
+  const collections = new Map(
+    kinds.managed.flatMap(({ identity }) => identity.collections.map((each) => [each.path, each] as const)),
+  )
+  let read = 0
+  let objects = 0
+  const lists = await Promise.all(
+    [...collections.values()].map(async (collection) => {
+      const list = await readList(reader, collection)
+      read += 1
+      objects += list.length
+      progress(`read ${read} of ${collections.size} collections, ${objects} objects`)
+      return [collection.path, list] as const
+    }),
+  )
+  return new ReadAccount(kinds, new Map(lists))
+}
+
+/** A collection that the key may not list has nothing that it could export. */
+async function readList(reader: ExportRequest['reader'], collection: Collection): Promise<readonly RemoteObject[]> {
+  try {
+    return (await reader.list(collection)).objects
+  } catch (error) {
+    if (error instanceof ApiError && (error.code === 'Forbidden' || error.code === 'NotFound')) return []
+    throw error
+  }
+}
+
+function subjectsIn({ kinds, namespace }: ExportRequest, account: ReadAccount) {
+  const leftOut: LeftOut[] = []
+  const marked = new Set<string>()
+  const subjects: Subject[] = []
+  for (const descriptor of kinds.managed) {
+    for (const collection of descriptor.identity.collections) {
+      const siblings = (parentId: string): readonly RemoteObject[] => account.childrenOf(parentId, collection)
+      for (const object of account.in(collection)) {
+        const marker = markerOf(object) ?? markOfChildren(descriptor, object, account)
+        const subject = { descriptor, collection, object, marker, namespace: marker?.namespace || namespace }
+        if (descriptor.manifest.isPartOf?.(object, { siblings, whole: (id) => account.object(id) }) === true) continue
+        const owner = marker && `${marker.kind} ${marker.namespace}/${marker.name}`
+        if (marker?.nonce === PLACEHOLDER_NONCE) leftOut.push(leave(subject, `it is a placeholder of ${owner}`))
+        else if (owner !== undefined && marked.has(owner)) {
+          leftOut.push(leave(subject, `another object has the mark of ${owner} too: delete one of them`))
+        } else subjects.push(subject)
+        if (owner !== undefined) marked.add(owner)
+      }
+    }
+  }
+  return { subjects, leftOut }
+}
+
+/** Of an object whose own text has replaced its mark, the mark that its inline children still carry. */
+function markOfChildren(
+  { children, definition }: ManagedDescriptor,
+  object: RemoteObject,
+  account: ReadAccount,
+): Marker | undefined {
+  if (children === undefined) return undefined
+  const marks = account.childrenOf(object.id, children.collection).map(markerOf)
+  return marks.find((marker) => marker?.kind === definition.kind && marker.nonce !== PLACEHOLDER_NONCE)
+}
+
+function leave({ collection, object }: Pick<Subject, 'collection' | 'object'>, why: string): LeftOut {
+  return { collection: collection.path, id: object.id, why }
+}
+
+/** All objects, whose names depend on each other, and which of them are written down. */
+interface Selection {
+  readonly subjects: readonly Subject[]
+  readonly isWritten: (subject: Subject) => boolean
+}
+
+/** Which object is written down under which name. */
+class ExportIndex {
+  readonly #names = new Map<string, { readonly namespace: string; readonly name: string }>()
+  readonly #values = new Map<string, { readonly namespace: string; readonly name: string }>()
+
+  constructor(kinds: KindsRegistry, { subjects, isWritten }: Selection, terraform: ExportRequest['terraform']) {
+    for (const descriptor of kinds.managed) {
+      const { kind, singular } = descriptor.definition
+      const own = subjects.filter((subject) => subject.descriptor === descriptor)
+      for (const [namespace, group] of Map.groupBy(own, (subject) => subject.namespace)) {
+        const names = namesFor(
+          group.map(({ object, marker }) => ({
+            id: object.id,
+            createdMs: timeInMs(object.created_at) ?? 0,
+            given: marker?.kind === kind ? marker.name : terraform?.get(object.id)?.name,
+            texts: descriptor.manifest.namedAfter(object),
+            otherwise: singular,
+          })),
+        )
+        for (const { object } of group.filter(isWritten)) {
+          this.#note(descriptor, object, { namespace, name: names.get(object.id) ?? '' })
+        }
+      }
+    }
+  }
+
+  nameOf(kind: string, id: string): string {
+    return this.#names.get(`${kind} ${id}`)?.name ?? ''
+  }
+
+  /** A name only means something in its own namespace. */
+  ref(kind: string, id: string, from: string): Ref {
+    const found = this.#names.get(`${kind} ${id}`)
+    return found?.namespace === from ? { name: found.name } : { id }
+  }
+
+  nameOfValue(kind: string, value: string, from: string): string | undefined {
+    const found = this.#values.get(`${kind} ${value}`)
+    return found?.namespace === from ? found.name : undefined
+  }
+
+  #note(
+    { definition: { kind }, identity }: ManagedDescriptor,
+    object: RemoteObject,
+    at: { readonly namespace: string; readonly name: string },
+  ): void {
+    this.#names.set(`${kind} ${object.id}`, at)
+    for (const value of identity.valuesOf?.(object) ?? []) this.#values.set(`${kind} ${value}`, at)
+  }
+}
+
+function write(request: ExportRequest, subject: Subject, index: ExportIndex, account: ReadAccount): Exported {
+  const { descriptor, collection, object, namespace } = subject
+  const { kind } = descriptor.definition
+  const name = index.nameOf(kind, object.id)
+  const { children } = descriptor
+  const view: ManifestView = {
+    collection,
+    name,
+    ref: (target, id) => index.ref(target, id, namespace),
+    nameOfValue: (target, value) => index.nameOfValue(target, value, namespace),
+    children: children === undefined ? [] : account.childrenOf(object.id, children.collection),
+    siblings: (parentId) => account.childrenOf(parentId, collection),
+    whole: (id) => account.object(id),
+  }
+  const hidden = descriptor.manifest.observeOnly?.(object)
+  const address = request.terraform?.get(object.id)?.address
+  const covered = address && `In the Terraform state as ${address}: remove it there before anything here is changed.`
+  const notes = [covered, hidden].filter((note) => note !== undefined)
+  const spec = {
+    managementPolicy: hidden === undefined ? 'Manage' : 'Observe',
+    externalID: object.id,
+    ...(request.accountRef === undefined ? {} : { accountRef: request.accountRef }),
+    ...textsOf(subject),
+    ...descriptor.manifest.specOf(object, view),
+  }
+  return {
+    manifest: { apiVersion: `${GROUP}/${VERSION}`, kind, metadata: { name, namespace }, spec: pruned(spec) },
+    notes,
+  }
+}
+
+/** Description and metadata, to the byte; of metadata with a mark, the keys beside it. */
+function textsOf({ descriptor, object }: Subject): Fields {
+  if (descriptor.identity.markedBy !== 'metadata') return {}
+  const metadata = object.metadata ?? ''
+  const own = ownKeys(metadata)
+  const marker = markerOf(object)
+  return {
+    ...(object.description ? { description: object.description } : {}),
+    ...(marker === undefined && metadata !== '' ? { rawMetadata: metadata } : {}),
+    ...(marker !== undefined && own !== undefined ? { metadata: own } : {}),
+  }
+}
+
+/** Without fields that are undefined, at any depth. */
+function pruned(fields: Fields): Fields {
+  return JSON.parse(JSON.stringify(fields)) as Fields
+}

@@ -1,0 +1,112 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { Risk } from '../../managed/descriptor/risks.ts'
+import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import type { WriteReason } from '../../telemetry/write-origin.ts'
+import { isPlaceholder } from './answers.ts'
+import type { DryAccount, PlannedWrite } from './dry-account.ts'
+
+/** Why somebody should look at an operation before it is carried out. */
+export interface Mark {
+  /** As in `Risk`; `lockout`: who calls the API, Culvert included, may be refused afterwards. */
+  readonly type: Risk['type'] | 'deleted' | 'replaced' | 'lockout'
+  readonly text: string
+}
+
+/** A create for one of these reasons has an object of another id as its result. */
+const REPLACING: ReadonlySet<WriteReason> = new Set(['replacement', 'rotation', 'renewal', 'reissue'])
+
+/** What of a planned write somebody should look at first, as its kind judges it. */
+export function marksOf(kinds: KindsRegistry, write: PlannedWrite, guards: ReadonlySet<string>): readonly Mark[] {
+  const descriptor = kinds.managedKind(write.origin.resource.kind)
+  // What the plan itself makes, and may delete again, protects and opens nothing that is there now.
+  if (descriptor === undefined || isPlaceholder(write.before?.id)) return []
+  return [
+    ...lifeMarks(write),
+    ...riskMarks(kinds, descriptor, write),
+    ...lockoutMarks(kinds, descriptor, write, guards),
+  ]
+}
+
+function lifeMarks({ method, origin }: PlannedWrite): readonly Mark[] {
+  if (method === 'delete') return [{ type: 'deleted', text: 'the object is deleted' }]
+  if (method !== 'create' || !REPLACING.has(origin.reason)) return []
+  return [{ type: 'replaced', text: 'a new object replaces the present one, which is deleted' }]
+}
+
+function riskMarks(kinds: KindsRegistry, descriptor: ManagedDescriptor, write: PlannedWrite): readonly Mark[] {
+  const { before, after } = write
+  const isChild = isInChildren(descriptor, write)
+  // A new object opens nothing that was closed, unless it is added to one that is in use.
+  if (before === undefined && !(isChild || descriptor.part !== undefined)) return []
+  if (before === undefined && isPlaceholder(wholeIn(kinds, write))) return []
+  return (isChild ? descriptor.children?.risks : descriptor.risks)?.({ before, after }) ?? []
+}
+
+function lockoutMarks(
+  kinds: KindsRegistry,
+  descriptor: ManagedDescriptor,
+  write: PlannedWrite,
+  guards: ReadonlySet<string>,
+): readonly Mark[] {
+  const { apiAccess } = descriptor
+  const { method, body, after } = write
+  switch (apiAccess?.type) {
+    case undefined:
+      return []
+    case 'restricts':
+      return after !== undefined && apiAccess.object(after)
+        ? [
+            {
+              type: 'lockout',
+              text: 'it decides who may call the API: check that it lets in who calls from here, and Culvert',
+            },
+          ]
+        : []
+    case 'owns-keys':
+      return method === 'update' && apiAccess.silences(body)
+        ? [{ type: 'lockout', text: 'the API refuses its keys from then on' }]
+        : []
+    case 'admits': {
+      const whole = wholeIn(kinds, write)
+      const opens = riskMarks(kinds, descriptor, write).length > 0
+      return method !== 'update' && !opens && whole !== undefined && guards.has(whole)
+        ? [{ type: 'lockout', text: `${whole} decides who may call the API, and lets in fewer` }]
+        : []
+    }
+  }
+}
+
+function isInChildren({ children }: ManagedDescriptor, { collection }: PlannedWrite): boolean {
+  return children?.collection.path === collection.path
+}
+
+/** Id of the object whose child, inline or with a resource of its own, is written. */
+function wholeIn({ managed }: KindsRegistry, { collection, before, after }: PlannedWrite): string | undefined {
+  const child = after ?? before
+  const parent = managed.find(({ children }) => children?.collection.path === collection.path)
+  return child && parent?.children?.parentId(child)
+}
+
+/** Ids of the objects to which enforced restrictions of the API refer now. */
+export async function guardsOf(kinds: KindsRegistry, account: DryAccount): Promise<ReadonlySet<string>> {
+  const restricting = kinds.managed.filter(({ apiAccess }) => apiAccess?.type === 'restricts')
+  const admitting = kinds.managed.filter(({ apiAccess }) => apiAccess?.type === 'admits')
+  if (
+    !account.writes.some(({ origin }) => admitting.some(({ definition }) => definition.kind === origin.resource.kind))
+  ) {
+    return new Set()
+  }
+  const found = await Promise.all(restricting.map((descriptor) => guardsIn(descriptor, account)))
+  return new Set(found.flat())
+}
+
+async function guardsIn(
+  { apiAccess, identity, references }: ManagedDescriptor,
+  account: DryAccount,
+): Promise<string[]> {
+  const lists = await Promise.all(identity.collections.map((collection) => account.objects(collection)))
+  const objects: readonly RemoteObject[] = lists.flatMap((list) => [...list.values()])
+  const enforced = objects.filter((object) => apiAccess?.type === 'restricts' && apiAccess.object(object))
+  return enforced.flatMap((object) => references.kinds.flatMap(({ idsIn }) => [...idsIn(object)]))
+}

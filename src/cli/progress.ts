@@ -1,0 +1,38 @@
+/** Progress of a command, on standard error. */
+export interface Progress {
+  tell(text: string): void
+  /** Removes what stands on the terminal. */
+  end(): void
+}
+
+/** Nothing is told of what is over sooner, in milliseconds. */
+const QUIET_MS = 1_000
+/** Without a terminal, a line is told this often. */
+const LINE_MS = 5_000
+
+/** On a terminal, one line that changes; elsewhere, a line now and then. */
+export function showProgress(
+  stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
+  now: () => number = () => performance.now(),
+): Progress {
+  const began = now()
+  let told = began
+  let isShown = false
+  return {
+    tell: (text) => {
+      const time = now()
+      if (time - began < QUIET_MS) return
+      if (stream.isTTY === true) {
+        stream.write(`\r\u001b[2K${text}`)
+        isShown = true
+      } else if (time - told >= LINE_MS) {
+        stream.write(`${text}\n`)
+        told = time
+      }
+    },
+    end: () => {
+      if (isShown) stream.write('\r\u001b[2K')
+      isShown = false
+    },
+  }
+}

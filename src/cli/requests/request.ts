@@ -1,0 +1,108 @@
+import type { KubeObject, ObjectKey } from '../../kube/types.ts'
+import { isPaused } from '../../managed/cr.ts'
+import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { PAUSED } from '../../managed/names.ts'
+import { answersRequest, openRequest, requestAnnotation } from '../../managed/reconcile/requests.ts'
+import type { Cluster } from '../cluster/ask-cluster.ts'
+import { CommandError } from '../cluster/command-error.ts'
+import { argumentsFor, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
+import { isAtRest, type StatedResource, stateOf } from '../cluster/resource-state.ts'
+
+/** What a person asks of a resource. */
+export type Verb = 'reconcile' | 'pause' | 'resume' | 'rotate'
+
+/** One request to one resource. */
+export interface Request {
+  readonly verb: Verb
+  readonly resource: ResourceArgument
+}
+
+/** A request that was written into the resource. */
+export interface SentRequest extends Request {
+  /** The resource with its annotation. */
+  readonly object: StatedResource
+  /** What was done, for people. */
+  readonly told: string
+}
+
+/**
+ * Writes a request into the annotations of its resource.
+ *
+ * @throws CommandError naming what the resource lacks: it does not exist, its kind does not answer the request, or it
+ *   is paused
+ */
+export async function sendRequest(cluster: Cluster, { verb, resource }: Request): Promise<SentRequest> {
+  const { kube, clock } = cluster
+  const type = resourceTypeOf(resource.descriptor)
+  refuseUnanswered(cluster, { verb, resource })
+  const key: ObjectKey = resource
+  const found = await kube.get<StatedResource>(type, key)
+  if (found === undefined) throw notFound(resource)
+  const annotate = (name: string, value: string | null): Promise<StatedResource> => {
+    return kube.mergePatch<StatedResource>(type, key, { metadata: { annotations: { [name]: value } } })
+  }
+  const sent = (object: StatedResource, what: string): SentRequest => {
+    return { verb, resource, object, told: `${textOf(resource)}: ${what}` }
+  }
+  switch (verb) {
+    case 'pause':
+      if (isPaused(found)) return sent(found, 'is paused already')
+      return sent(await annotate(PAUSED, 'true'), 'paused; Culvert leaves it and its object alone')
+    case 'resume':
+      if (!isPaused(found)) return sent(found, 'is not paused')
+      return sent(await annotate(PAUSED, null), 'resumed')
+    case 'reconcile':
+    case 'rotate': {
+      refusePaused(resource, found)
+      const asked = await annotate(requestAnnotation(verb), new Date(clock.now()).toISOString())
+      return sent(asked, verb === 'rotate' ? 'asked for a new token' : 'asked to read it now')
+    }
+  }
+}
+
+function refuseUnanswered({ kinds }: Cluster, { verb, resource: { descriptor } }: Request): void {
+  if (verb === 'pause' || verb === 'resume' || answersRequest(descriptor.definition, verb)) return
+  const all = [...kinds.managed, ...kinds.accounts].map(({ definition }) => definition)
+  const answering = all.filter((definition) => answersRequest(definition, verb)).map(({ kind }) => kind)
+  const { kind } = descriptor.definition
+  const remedy = answering.length > 5 ? '' : `: only ${answering.join(' and ')} can`
+  throw new CommandError('BadArgument', `culvert ${verb}: ${kind} cannot be asked for that${remedy}`)
+}
+
+function refusePaused(resource: ResourceArgument, found: KubeObject): void {
+  if (!isPaused(found)) return
+  throw new CommandError(
+    'Refused',
+    `${textOf(resource)} is paused, and nothing is done for it until it is resumed`,
+    `culvert resume ${argumentsFor(resource)}`,
+  )
+}
+
+/** The error for a resource that does not exist. */
+export function notFound(resource: ResourceArgument): CommandError {
+  const { definition } = resource.descriptor
+  const place = resource.namespace === undefined ? '' : ' --all-namespaces'
+  const command = `kubectl get ${definition.plural}.${definition.group}${place}`
+  return new CommandError('NotFound', `${textOf(resource)} does not exist`, command)
+}
+
+/** Whether a request is carried out, and nothing more happens for it by itself. */
+export function isOver({ verb, resource }: Request, object: StatedResource): boolean {
+  const state = stateOf(object)
+  switch (verb) {
+    case 'pause':
+      return isPaused(object) && (resource.descriptor.role !== 'managed' || reportsPause(object))
+    case 'resume':
+      return !isPaused(object) && !reportsPause(object) && isAtRest(state)
+    case 'reconcile':
+      return openRequest(object, verb) === undefined && isAtRest(state)
+    case 'rotate':
+      // A resource that cannot be rotated at present says so, and keeps the request for later.
+      return isAtRest(state) && (openRequest(object, verb) === undefined || state.phase === 'stalled')
+  }
+}
+
+/** Only managed kinds report a pause. */
+function reportsPause({ status }: StatedResource): boolean {
+  return status?.conditions?.some(({ type, reason }) => type === 'Synced' && reason === 'Paused') ?? false
+}

@@ -1,0 +1,103 @@
+import { type ResourceState, type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import { cut } from '../terminal/table.ts'
+import type { Style, Terminal } from '../terminal/terminal.ts'
+import type { Branch } from './branches.ts'
+import type { Node } from './resource-graph.ts'
+
+/** The state of a node in a word, and what it waits for. */
+export interface NodeState {
+  readonly word: string
+  readonly style: Style
+  /** What it waits for, or what is wrong; undefined while all is well. */
+  readonly message: string | undefined
+}
+
+/** How a node is. */
+export function nodeState({ name, resource }: Node): NodeState {
+  if (resource === undefined) {
+    return name === undefined
+      ? { word: 'Unmanaged', style: 'dim', message: 'no resource shown here holds this object' }
+      : { word: 'Missing', style: 'red', message: 'there is no such resource' }
+  }
+  const state = stateOf(resource)
+  const { word, style } = wordFor(state)
+  const isWell = state.phase === 'current' && GOOD.has(state.reason)
+  const message = isWell ? sideMessage(resource) : `${state.reason}: ${state.message}`
+  return { word, style, message }
+}
+
+const GOOD: ReadonlySet<string> = new Set(['Available', 'AllDone'])
+
+function wordFor({ phase, reason }: ResourceState): { readonly word: string; readonly style: Style } {
+  switch (phase) {
+    case 'current':
+      return GOOD.has(reason) ? { word: 'Ready', style: 'green' } : { word: 'NotInSync', style: 'yellow' }
+    case 'inProgress':
+      return { word: 'Waiting', style: 'yellow' }
+    case 'stalled':
+      return { word: 'Stalled', style: 'red' }
+    case 'paused':
+      return { word: 'Paused', style: 'yellow' }
+    case 'deleting':
+      return { word: 'Deleting', style: 'yellow' }
+    case 'unseen':
+      return { word: 'Unseen', style: 'yellow' }
+  }
+}
+
+const COMMON: ReadonlySet<string> = new Set(['Ready', 'Synced', 'Reconciling', 'Stalled', 'Complete', 'Failed'])
+
+/** A condition of the kind that is false, such as a group without tunnels. */
+function sideMessage({ status }: StatedResource): string | undefined {
+  const side = status?.conditions?.find((each) => !COMMON.has(each.type) && each.status === 'False')
+  return side === undefined ? undefined : `${side.reason}: ${side.message}`
+}
+
+/** Room for the state and the beginning of a message, beside a long name. */
+const LEAST_STATE = 24
+
+/** Lines of trees: a resource each, with its state and what it waits for. `namespace`: names of others are in full. */
+export function treeLines(
+  trees: readonly Branch[],
+  { width, styled }: Pick<Terminal, 'width' | 'styled'>,
+  namespace: string | undefined,
+): readonly string[] {
+  const rows = trees.flatMap((tree) => rowsOf(tree, '', '', namespace))
+  const widest = Math.max(0, ...rows.map(({ left }) => left.length))
+  const column = Math.min(widest, width - LEAST_STATE)
+  return rows.map(({ left, state, repeated }) => {
+    const name = cut(left, column).padEnd(column)
+    const room = width - column - 2
+    const word = state.word.slice(0, room)
+    const rest = repeated ? '(shown above)' : (state.message ?? '')
+    const message = cut(rest, Math.max(0, room - word.length - 2))
+    return `${name}  ${styled(state.style, word)}${message === '' ? '' : `  ${message}`}`.trimEnd()
+  })
+}
+
+interface Row {
+  readonly left: string
+  readonly state: NodeState
+  readonly repeated: boolean
+}
+
+function rowsOf(
+  { node, by, repeated, branches }: Branch,
+  lead: string,
+  indent: string,
+  namespace: string | undefined,
+): readonly Row[] {
+  const field = by === undefined ? '' : `${by}: `
+  const own = { left: `${lead}${field}${nodeText(node, namespace)}`, state: nodeState(node), repeated }
+  const below = branches.flatMap((branch, index) => {
+    const isLast = index === branches.length - 1
+    return rowsOf(branch, `${indent}${isLast ? '└─ ' : '├─ '}`, `${indent}${isLast ? '   ' : '│  '}`, namespace)
+  })
+  return [own, ...below]
+}
+
+/** `Edge/shop`, with its namespace where that is not the one that is shown. */
+function nodeText({ kind, namespace, name, id }: Node, shown: string | undefined): string {
+  if (name === undefined) return `${kind} ${id}`
+  return namespace === undefined || namespace === shown ? `${kind}/${name}` : `${kind} ${namespace}/${name}`
+}

@@ -1,0 +1,120 @@
+import type { AccountKey } from '../../managed/accounts/account-resource.ts'
+import {
+  type CustomResource,
+  generationOf,
+  isDeleting,
+  nameOf,
+  nameText,
+  type ResourceName,
+  statusOf,
+} from '../../managed/cr.ts'
+import { isInForce } from '../../managed/descriptor/target.ts'
+import { referredName } from '../../managed/references/crossings.ts'
+import { type Reason, reasons } from '../../managed/status/reasons.ts'
+import { accountInUse } from '../cluster/account-of.ts'
+import { CommandError } from '../cluster/command-error.ts'
+import { type ResourceState, type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import type { Snapshot } from '../cluster/snapshot.ts'
+
+/** One resource on the way from the one that was asked about to the cause. */
+export interface Link {
+  readonly name: ResourceName
+  /** What the previous one names it by: a field such as `spec.backend`, or `account`. Undefined for the first. */
+  readonly by: string | undefined
+  /** Undefined: it does not exist, or may not be read. */
+  readonly resource: StatedResource | undefined
+  readonly state: ResourceState | undefined
+  /** Why it may not be read. */
+  readonly unreadable?: CommandError
+}
+
+/** Longest way that is followed; references cannot form a cycle that is longer than all resources. */
+const LONGEST = 20
+
+/**
+ * Follows what a resource waits for, from reference to reference, to the first that waits for nothing else: the cause.
+ * Reads every resource by its name, and only those on the way.
+ */
+export async function findCauses(snapshot: Snapshot, asked: StatedResource): Promise<readonly Link[]> {
+  const links: Link[] = [linkTo(nameOf(asked), asked, undefined)]
+  const seen = new Set([nameText(nameOf(asked))])
+  let current: StatedResource | undefined = asked
+  while (current !== undefined && links.length < LONGEST) {
+    const next: Link | undefined = await waitsFor(snapshot, current)
+    if (next === undefined || seen.has(nameText(next.name))) break
+    seen.add(nameText(next.name))
+    links.push(next)
+    current = next.resource
+  }
+  return links
+}
+
+function linkTo(name: ResourceName, resource: StatedResource | undefined, by: string | undefined): Link {
+  return { name, by, resource, state: resource && stateOf(resource) }
+}
+
+/** Reasons with which a resource reports what is wrong with its account. */
+const OF_ACCOUNTS: ReadonlySet<string> = new Set<Reason>([
+  'AccountNotReady',
+  'CollectionNotListable',
+  'IdentityUnproven',
+  'Unauthorized',
+  'Unreachable',
+])
+
+/** What a resource waits for, if its conditions say that it waits for another. */
+async function waitsFor(snapshot: Snapshot, resource: StatedResource): Promise<Link | undefined> {
+  const { phase, reason, message } = stateOf(resource)
+  if (phase === 'current' || phase === 'paused' || !isMember(snapshot, resource)) return undefined
+  if (reason === reasons.ReferenceNotReady) {
+    const reference = await unusableReference(snapshot, resource, message)
+    if (reference !== undefined) return reference
+  }
+  // Nobody reports on a resource whose account is paused, or that nobody reports on either.
+  const isUntold = phase === 'unseen' || reason === reasons.Progressing
+  return OF_ACCOUNTS.has(reason) || isUntold ? blockedAccount(snapshot, resource) : undefined
+}
+
+function isMember(snapshot: Snapshot, resource: StatedResource): resource is StatedResource & CustomResource {
+  return snapshot.kinds.managedKind(resource.kind) !== undefined
+}
+
+/** The reference that the message names, or else the first whose target is not in force. */
+async function unusableReference(snapshot: Snapshot, cr: CustomResource, message: string): Promise<Link | undefined> {
+  const named = (snapshot.kinds.managedKind(cr.kind)?.references.of(cr.spec) ?? []).filter(
+    ({ ref }) => ref.name !== undefined,
+  )
+  const told = named.filter(({ path }) => message.startsWith(`${path}:`))
+  for (const { kind, path, ref } of [...told, ...named.filter((each) => !told.includes(each))]) {
+    const name = referredName(cr, { kind, ref })
+    const link = await readLink(snapshot, name, path)
+    if (link.resource === undefined || !isUsable(link.resource)) return link
+  }
+  return undefined
+}
+
+function isUsable(target: StatedResource): boolean {
+  const status = statusOf(target as StatedResource & CustomResource)
+  return isInForce({ generation: generationOf(target), deleting: isDeleting(target), status })
+}
+
+/** The account of a resource, if something is wrong with it. */
+async function blockedAccount(snapshot: Snapshot, cr: CustomResource): Promise<Link | undefined> {
+  const account: AccountKey | undefined = await accountInUse(snapshot, cr)
+  if (account === undefined) return undefined
+  const link = await readLink(snapshot, account, 'its account')
+  const { phase, reason } = link.state ?? {}
+  const works = phase === 'current' && reason === reasons.Available
+  return works ? undefined : link
+}
+
+async function readLink(snapshot: Snapshot, name: ResourceName, by: string): Promise<Link> {
+  try {
+    return linkTo(name, await snapshot.read(name), by)
+  } catch (error) {
+    if (error instanceof CommandError && error.code === 'Forbidden') {
+      return { ...linkTo(name, undefined, by), unreadable: error }
+    }
+    throw error
+  }
+}

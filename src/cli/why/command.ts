@@ -1,0 +1,85 @@
+import { Command } from 'commander'
+import { nameOf } from '../../managed/cr.ts'
+import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
+import { eventsIfQuick } from '../cluster/events-about.ts'
+import { leaderOf, type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
+import { type OutputFlags, outputOption } from '../cluster/output.ts'
+import { parseResource } from '../cluster/resource-argument.ts'
+import type { StatedResource } from '../cluster/resource-state.ts'
+import { Snapshot } from '../cluster/snapshot.ts'
+import { notFound } from '../requests/request.ts'
+import { wrap } from '../terminal/wrap.ts'
+import { findCauses, type Link } from './causes.ts'
+import { type Facts, paragraphOf } from './paragraph.ts'
+import { namedFor, remedyOf } from './remedy.ts'
+
+/** Flags of `culvert why`. */
+export type WhyFlags = ClusterFlags & OutputFlags & OperatorFlags
+
+/** `culvert why`: what a resource waits for, and what to do. */
+export function whyCommand(): Command {
+  return outputOption(operatorOptions(clusterOptions(new Command('why'))))
+    .description('Say in one paragraph what a resource waits for, since when, what was tried, and what to do.')
+    .argument('<resource...>', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  culvert why edge/shop\n  culvert why reserveddomain shop -n web --output json\n',
+    )
+    .action((args: readonly string[], flags: WhyFlags) => askCluster(flags, (cluster) => runWhy(cluster, args, flags)))
+}
+
+/** Events are worth this many milliseconds. */
+const EVENTS_MS = 1_000
+
+/** @returns the exit code of the process */
+export async function runWhy(cluster: Cluster, args: readonly string[], flags: WhyFlags): Promise<number> {
+  const { clock, kinds, kube, out, scope } = cluster
+  const argument = parseResource(args, scope)
+  const asked = await kube.get<StatedResource>(resourceTypeOf(argument.descriptor), argument)
+  if (asked === undefined) throw notFound(argument)
+  const snapshot = new Snapshot(kinds, kube)
+  const links = await findCauses(snapshot, asked)
+  const [first = unlinked(), ...rest] = links
+  const root = rest.at(-1) ?? first
+  const isWell = root.state?.phase === 'current'
+  const regarding = root.resource ?? asked
+  const [leader, events] = await Promise.all([
+    isWell ? undefined : leaderOf(kube, clock, flags),
+    isWell ? [] : eventsIfQuick(kube, queryAbout(regarding), EVENTS_MS),
+  ])
+  const facts: Facts = { links: [first, ...rest], events, leader, now: clock.now() }
+  const paragraph = paragraphOf(facts)
+  const remedy = remedyOf(root, leader, namedFor(snapshot, root.name))
+  if (flags.output === 'json') {
+    out.print(JSON.stringify({ resource: nameOf(asked), paragraph, ...jsonOf(facts), ...remedy }, null, 2))
+    return 0
+  }
+  const text = remedy.text === '' ? paragraph : `${paragraph} To do: ${remedy.text}`
+  for (const line of wrap(text, out.width)) out.print(line)
+  if (remedy.command !== undefined) out.print(`\n  ${out.styled('bold', remedy.command)}`)
+  return 0
+}
+
+function unlinked(): never {
+  throw new Error('the way to a cause begins with the resource itself')
+}
+
+function queryAbout({ kind, metadata: { namespace, name, uid } }: StatedResource) {
+  // Events about objects without a namespace are in `default`.
+  return { namespace: namespace ?? 'default', regarding: { kind, name, uid } }
+}
+
+/** The facts for programs: docs/cli/why.md. */
+function jsonOf({ links, events, leader }: Facts) {
+  return {
+    causes: links.map(({ by, name, state, unreadable }: Link) => ({
+      ...name,
+      field: by,
+      exists: unreadable === undefined ? state !== undefined : undefined,
+      ...state,
+    })),
+    events: events?.map(({ at, note, reason, type }) => ({ at, type, reason, note })),
+    operator: leader?.type,
+  }
+}

@@ -1,0 +1,136 @@
+import { type CustomResource, type ResourceName, unresolvedAttempt } from '../../managed/cr.ts'
+import type { CulvertEvent } from '../cluster/events-about.ts'
+import type { Leader } from '../cluster/operator-lease.ts'
+import type { ResourceState, StatedResource } from '../cluster/resource-state.ts'
+import { spanText } from '../terminal/age.ts'
+import type { Link } from './causes.ts'
+
+/** What is known about a resource and its cause. */
+export interface Facts {
+  /** From the resource that was asked about to the cause. */
+  readonly links: readonly [Link, ...Link[]]
+  /** Events about the cause, or the resource that was asked about; undefined: not read. */
+  readonly events: readonly CulvertEvent[] | undefined
+  /** Undefined: it does not matter, since nothing is waited for. */
+  readonly leader: Leader | undefined
+  /** Wall time in milliseconds. */
+  readonly now: number
+}
+
+/** One paragraph about why a resource is as it is, without the remedy. */
+export function paragraphOf({ links, events, leader, now }: Facts): string {
+  const [asked, ...causes] = links
+  return [
+    stateSentence(asked, now),
+    ...causes.map((link, index) => causeSentence(link, links[index] ?? asked, now)),
+    ...(leader === undefined ? [] : leaderSentence(leader, links.at(-1)?.state)),
+    ...attemptSentence(asked.resource),
+    ...eventSentence(events ?? [], now),
+    ...sideSentences(asked),
+  ].join(' ')
+}
+
+/** `Edge/shop`, with its namespace. */
+function fullName({ kind, namespace, name }: ResourceName): string {
+  return namespace === undefined ? `${kind}/${name}` : `${kind}/${name} in namespace ${namespace}`
+}
+
+/** A name beside another: its namespace only where it differs. */
+function nameBeside(name: ResourceName, other: ResourceName): string {
+  return name.namespace === other.namespace ? `${name.kind}/${name.name}` : fullName(name)
+}
+
+function stateSentence({ name, resource, state }: Link, now: number): string {
+  if (state === undefined) return `${fullName(name)} does not exist.`
+  const works = isReady(resource)
+  const sentence = `${fullName(name)} ${verbFor(state, works)}${sinceText(state, now)}: ${state.message}.`
+  const stillWorks = works && (state.phase === 'stalled' || state.phase === 'inProgress')
+  return stillWorks ? `${sentence} Its object goes on working as before.` : sentence
+}
+
+function verbFor({ phase, reason }: ResourceState, works: boolean): string {
+  switch (phase) {
+    case 'current':
+      return works ? (reason === 'Available' ? 'works' : 'works, but not all is as its spec says') : 'does not work'
+    case 'stalled':
+      return 'is stalled, and nothing more happens until somebody acts'
+    case 'inProgress':
+      return works ? 'is not in sync' : 'is waiting'
+    case 'deleting':
+      return 'is being deleted'
+    case 'paused':
+      return 'is paused'
+    case 'unseen':
+      return 'has no conditions'
+  }
+}
+
+function sinceText({ since }: ResourceState, now: number): string {
+  const at = since === undefined ? Number.NaN : Date.parse(since)
+  if (since === undefined || Number.isNaN(at)) return ''
+  return ` (for ${spanText(Math.max(0, now - at))}, since ${since})`
+}
+
+function isReady(resource: StatedResource | undefined): boolean {
+  return resource?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
+}
+
+function causeSentence({ by, name, resource, state, unreadable }: Link, previous: Link, now: number): string {
+  const what = `${by === undefined ? '' : `${by}, `}${nameBeside(name, previous.name)},`
+  if (unreadable !== undefined) return `It depends on ${what} which cannot be read: ${unreadable.message}.`
+  if (state === undefined) return `The cause is ${what} which does not exist.`
+  const works = isReady(resource)
+  return `It depends on ${what} which ${verbFor(state, works)}${sinceText(state, now)}: ${state.message}.`
+}
+
+/** Only what makes a difference: a leader that is there is as expected. */
+function leaderSentence(leader: Leader, state: ResourceState | undefined): readonly string[] {
+  switch (leader.type) {
+    case 'leading':
+      return state?.phase === 'unseen'
+        ? [`An operator runs (${leader.holder} in namespace ${leader.namespace}), but has not reported on it.`]
+        : []
+    case 'silent': {
+      const { holder, namespace, silentMs } = leader
+      const last = holder === undefined ? 'it was released' : `${holder} held it last`
+      return [
+        `No operator runs: the Lease in namespace ${namespace} was last renewed ${spanText(silentMs)} ago (${last}).`,
+      ]
+    }
+    case 'none':
+      return state?.phase === 'unseen' ? ['No Lease of an operator was found in this cluster.'] : []
+    case 'unknown':
+      return state?.phase === 'unseen' ? [`Whether an operator runs is unknown: ${leader.error.message}.`] : []
+  }
+}
+
+function attemptSentence(resource: StatedResource | undefined): readonly string[] {
+  const attempt = resource === undefined ? undefined : unresolvedAttempt(resource as CustomResource)
+  return attempt === undefined
+    ? []
+    : [`A create has been sent (attempt ${attempt.number}) whose outcome is not known yet.`]
+}
+
+/** What was tried, by the latest warning and how often it came. */
+function eventSentence(events: readonly CulvertEvent[], now: number): readonly string[] {
+  const warnings = events.filter(({ type }) => type === 'Warning')
+  const last = warnings.at(-1)
+  if (last === undefined) return []
+  const same = warnings.filter(({ reason }) => reason === last.reason)
+  const often = same.length === 1 ? 'once' : `${same.length} times`
+  const ago = spanText(Math.max(0, now - Date.parse(last.at)))
+  return [
+    `Culvert reported ${last.reason} about ${last.regarding.kind}/${last.regarding.name} ${often}, last ${ago} ago.`,
+  ]
+}
+
+const COMMON: ReadonlySet<string> = new Set(['Ready', 'Synced', 'Reconciling', 'Stalled', 'Complete', 'Failed'])
+
+/** Conditions of the kind that are false, such as a group without tunnels: they say more than the state. */
+function sideSentences({ resource, state }: Link): readonly string[] {
+  const sides =
+    resource?.status?.conditions?.filter(({ type, status }) => !COMMON.has(type) && status === 'False') ?? []
+  return sides
+    .filter(({ message }) => message !== state?.message)
+    .map(({ type, reason, message }) => `${type} is false (${reason}): ${message}.`)
+}

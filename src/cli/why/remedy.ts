@@ -1,0 +1,107 @@
+import type { ResourceName } from '../../managed/cr.ts'
+import { conditionReasons, type Explanation, type Reason } from '../../managed/status/reasons.ts'
+import { namespaceFlag } from '../cluster/flags.ts'
+import type { Leader } from '../cluster/operator-lease.ts'
+import { argumentsFor, fullPlural, type ResourceArgument } from '../cluster/resource-argument.ts'
+import type { Snapshot } from '../cluster/snapshot.ts'
+import type { Link } from './causes.ts'
+
+/** What a person can do about a cause. */
+export interface Remedy {
+  /** From the explanation of the reason (`status/reasons.ts`), without links. Empty: nothing needs to be done. */
+  readonly text: string
+  /** One command to go on with. */
+  readonly command: string | undefined
+}
+
+/** A resource, as the arguments of commands name it. */
+export interface Named {
+  /** `edge/shop -n web` */
+  readonly culvert: string
+  /** `edges.culvert.dev/shop -n web` */
+  readonly kubectl: string
+  /** `edges.culvert.dev -n web` */
+  readonly collection: string
+}
+
+/** Reasons that end when the spec of the resource changes. */
+const IN_SPEC: ReadonlySet<string> = new Set<Reason>([
+  'InvalidSpec',
+  'Rejected',
+  'Conflict',
+  'ReferenceCycle',
+  'ReferenceRefused',
+  'ReferenceNotPermitted',
+  'GrantWithdrawn',
+  'DomainNotAllowed',
+  'LabelNotAllowed',
+  'AlreadyExists',
+  'NotAdoptable',
+  'OutputNotOwned',
+  'BaseURLNotAllowed',
+])
+
+/** The remedy for the cause at the end of the way. */
+export function remedyOf(root: Link, leader: Leader | undefined, named: Named): Remedy {
+  const { state, unreadable } = root
+  if (unreadable !== undefined)
+    return { text: 'Ask an administrator for the right to read it.', command: unreadable.command }
+  if (state === undefined) {
+    return { text: textFor('ReferenceNotReady'), command: `kubectl get ${named.collection}` }
+  }
+  const silent = leader === undefined || leader.type === 'leading' ? undefined : withoutLeader(leader)
+  switch (state.phase) {
+    case 'paused':
+      return { text: textFor('Paused'), command: `culvert resume ${named.culvert}` }
+    case 'unseen':
+      return silent ?? { text: NOT_WATCHED, command: `culvert doctor` }
+    case 'deleting':
+      if (state.reason !== 'Deleting') break
+      return { text: textFor('Deleting'), command: `culvert tree ${named.culvert} --reverse` }
+    case 'inProgress':
+      if (silent !== undefined) return silent
+      break
+    case 'stalled':
+    case 'current':
+      break
+  }
+  const text = textFor(state.reason)
+  if (text === '') return { text, command: undefined }
+  return { text, command: `kubectl ${IN_SPEC.has(state.reason) ? 'edit' : 'describe'} ${named.kubectl}` }
+}
+
+const NOT_WATCHED =
+  'Check that the operator watches this namespace (`--watch-namespace`) and that its log shows no errors.'
+
+/** While no operator leads, nothing else helps. */
+function withoutLeader(leader: Exclude<Leader, { readonly type: 'leading' }>): Remedy | undefined {
+  if (leader.type !== 'silent') return undefined
+  return {
+    text: 'Start the operator, or find out from its Pods why it does not run.',
+    command: `kubectl get pods -n ${leader.namespace}`,
+  }
+}
+
+function textFor(reason: string): string {
+  const explanation: Explanation | undefined = Object.hasOwn(conditionReasons, reason)
+    ? conditionReasons[reason as Reason]
+    : undefined
+  const remedy = explanation?.remedy ?? ''
+  // A link leads to a page of the documentation, by a path that means nothing here.
+  return remedy === 'Nothing.'
+    ? ''
+    : remedy.replaceAll(/\[([^\]]+)\]\([^)]*\)/g, 'docs/$1').replaceAll('docs/docs/', 'docs/')
+}
+
+/** The arguments by which commands name a resource. */
+export function namedFor(snapshot: Snapshot, { kind, name, namespace }: ResourceName): Named {
+  const descriptor = snapshot.descriptorOf(kind)
+  if (descriptor === undefined) throw new Error(`${kind} is not a kind of Culvert's`)
+  const argument: ResourceArgument = { descriptor, name, namespace }
+  const place = namespaceFlag(namespace)
+  return {
+    culvert: argumentsFor(argument),
+    kubectl: `${fullPlural(descriptor)}/${name}${place}`,
+    collection: `${fullPlural(descriptor)}${place}`,
+  }
+}

@@ -1,0 +1,389 @@
+import type { World, WorldOptions } from '../support/world.ts'
+
+type Spec = Record<string, unknown>
+
+/** A set-up in which something is wrong, and what a person must be told first. */
+export interface BrokenSetUp {
+  readonly title: string
+  readonly options?: WorldOptions
+  /** Breaks the set-up, and waits until the operator has noticed. */
+  readonly make: (world: World) => Promise<unknown>
+  /** The resource that a person asks about. */
+  readonly asked: string
+  /** What `culvert why` must say of it. */
+  readonly says: RegExp
+  /** The command that it must end with. */
+  readonly command: RegExp
+  /** The object that `culvert doctor` must name first; undefined: nothing is wrong. */
+  readonly first: string | undefined
+}
+
+const group: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
+const office: Spec = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
+const edge: Spec = { protocol: 'TLS', backend: { name: 'web' } }
+const failover = (...names: readonly string[]): Spec => ({
+  type: 'Failover',
+  failover: { backendRefs: names.map((name) => ({ name })) },
+})
+
+/** Waits until a resource reports this reason. */
+const told = (world: World, kind: string, name: string, reason: string) => world.reason(kind, name, 'Synced', reason)
+
+const apply = async (world: World, kind: string, name: string, spec: Spec, reason: string): Promise<void> => {
+  await world.apply(kind, name, spec)
+  await told(world, kind, name, reason)
+}
+
+/** Each request to these paths fails. */
+const failing = (world: World, status: number, path: string, method?: string): void => {
+  const body = { error_code: 'E', status_code: status, msg: 'made to fail', details: {} }
+  world.emulator.admin.addFault({ match: { path, every: true, method }, act: { type: 'status', status, body } })
+}
+
+/** Forty of them are a goal; each is played on real servers. */
+export const brokenSetUps: readonly BrokenSetUp[] = [
+  {
+    title: 'a reference to nothing',
+    make: (world) => apply(world, 'Edge', 'shop', edge, 'ReferenceNotReady'),
+    asked: 'Edge/shop',
+    says: /is waiting .*The cause is spec\.backend, Backend\/web, which does not exist\..*To do: Start with that resource/,
+    command: /^kubectl get backends\.culvert\.dev -n /,
+    first: 'Edge/shop',
+  },
+  {
+    title: 'a reference to nothing, two references away',
+    make: async (world) => {
+      await apply(world, 'Backend', 'web', failover('gone'), 'ReferenceNotReady')
+      await apply(world, 'Edge', 'shop', edge, 'ReferenceNotReady')
+    },
+    asked: 'Edge/shop',
+    says: /It depends on spec\.backend, Backend\/web, which is waiting.*The cause is spec\.failover\.backendRefs\[0\], Backend\/gone, which does not exist/,
+    command: /^kubectl get backends\.culvert\.dev -n /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a cycle of references',
+    make: async (world) => {
+      await world.apply('Backend', 'one', failover('two'))
+      await apply(world, 'Backend', 'two', failover('one'), 'ReferenceCycle')
+      await world.apply('Edge', 'shop', { protocol: 'TLS', backend: { name: 'one' } })
+      await told(world, 'Edge', 'shop', 'ReferenceNotReady')
+      await world.annotate('Backend', 'one', { 'culvert.dev/reconcile-requested-at': 'again' })
+      await told(world, 'Backend', 'one', 'ReferenceCycle')
+    },
+    asked: 'Edge/shop',
+    says: /Backend\/one, which is stalled.*references form a cycle.*Remove one of the references/,
+    command: /^kubectl edit backends\.culvert\.dev\/one /,
+    first: 'Backend/one',
+  },
+  {
+    title: 'a wrong key',
+    make: async (world) => {
+      await world.setKey('wrong')
+      await world.reason('Account', 'default', 'Ready', 'Unauthorized')
+      await apply(world, 'Backend', 'web', group, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /It depends on its account, Account\/default, which .*Put a valid key into the Secret/,
+    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    first: 'Account/default',
+  },
+  {
+    title: 'no Secret with the key',
+    options: { account: { apiKeySecretRef: { name: 'absent' } } },
+    make: async (world) => {
+      await world.reason('Account', 'default', 'Ready', 'SecretMissing')
+      await apply(world, 'Backend', 'web', group, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /Account\/default, which .*Secret absent with key apiKey does not exist/,
+    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    first: 'Account/default',
+  },
+  {
+    title: 'an API on a host that is not allowed',
+    make: async (world) => {
+      const apiKeySecretRef = { name: 'credentials' }
+      await world.apply('Account', 'other', { baseURL: 'https://elsewhere.example', apiKeySecretRef })
+      await world.reason('Account', 'other', 'Ready', 'BaseURLNotAllowed')
+      await apply(world, 'Backend', 'web', { ...group, accountRef: { name: 'other' } }, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /Account\/other, which is stalled.*names a host that is not allowed.*--allow-api-host/,
+    command: /^kubectl edit accounts\.culvert\.dev\/other /,
+    first: 'Account/other',
+  },
+  {
+    title: 'an account that does not exist',
+    make: (world) => apply(world, 'Backend', 'web', { ...group, accountRef: { name: 'absent' } }, 'AccountNotReady'),
+    asked: 'Backend/web',
+    says: /The cause is its account, Account\/absent, which does not exist/,
+    command: /^kubectl get accounts\.culvert\.dev -n /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a pause',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group, { annotations: { 'culvert.dev/paused': 'true' } })
+      await told(world, 'Backend', 'web', 'Paused')
+    },
+    asked: 'Backend/web',
+    says: /Backend\/web in namespace \S+ is paused.*Remove the annotation to resume/,
+    command: /^culvert resume -n \S+ backend\/web$/,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a paused resource that another needs',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group, { annotations: { 'culvert.dev/paused': 'true' } })
+      await apply(world, 'Edge', 'shop', edge, 'ReferenceNotReady')
+    },
+    asked: 'Edge/shop',
+    says: /It depends on spec\.backend, Backend\/web, which is paused/,
+    command: /^culvert resume -n \S+ backend\/web$/,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a domain that is taken',
+    make: async (world) => {
+      await world.api.create('/reserved_domains', { domain: 'shop.tunnel.example' })
+      await apply(world, 'ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }, 'Conflict')
+    },
+    asked: 'ReservedDomain/shop',
+    says: /is stalled, and nothing more happens until somebody acts.*shop\.tunnel\.example belongs to .*Free the name/,
+    command: /^kubectl edit reserveddomains\.culvert\.dev\/shop /,
+    first: 'ReservedDomain/shop',
+  },
+  {
+    title: 'a value that the spec must not have',
+    make: (world) => {
+      const spec = { type: 'HTTPResponse', httpResponse: { body: 'x', headers: { 'not a name': 'x' } } }
+      return apply(world, 'Backend', 'web', spec, 'InvalidSpec')
+    },
+    asked: 'Backend/web',
+    says: /is not a header name.*Correct the spec/,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'an input from a Secret that is missing',
+    make: (world) => {
+      const spec = { pemFrom: { secretKeyRef: { name: 'absent', key: 'ca.crt' } } }
+      return apply(world, 'CertificateAuthority', 'staff', spec, 'SecretMissing')
+    },
+    asked: 'CertificateAuthority/staff',
+    says: /absent.*Create it, or correct the name in the spec/,
+    command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
+    first: 'CertificateAuthority/staff',
+  },
+  {
+    title: 'an input from a ConfigMap that is missing',
+    make: (world) => {
+      const spec = { pemFrom: { configMapKeyRef: { name: 'absent', key: 'ca.crt' } } }
+      return apply(world, 'CertificateAuthority', 'staff', spec, 'ConfigMapMissing')
+    },
+    asked: 'CertificateAuthority/staff',
+    says: /absent.*Create it, or correct the name in the spec/,
+    command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
+    first: 'CertificateAuthority/staff',
+  },
+  {
+    title: 'an input that is no certificate',
+    make: async (world) => {
+      await world.configMap('ca', { 'ca.crt': 'garbage' })
+      const spec = { pemFrom: { configMapKeyRef: { name: 'ca', key: 'ca.crt' } } }
+      await apply(world, 'CertificateAuthority', 'staff', spec, 'InvalidInput')
+    },
+    asked: 'CertificateAuthority/staff',
+    says: /Correct the Secret or ConfigMap/,
+    command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
+    first: 'CertificateAuthority/staff',
+  },
+  {
+    title: 'an output whose Secret is somebody else’s',
+    make: async (world) => {
+      await world.secret('ci', { token: 'theirs' })
+      await apply(world, 'APIKey', 'ci', {}, 'OutputNotOwned')
+    },
+    asked: 'APIKey/ci',
+    says: /Name another one in `spec\.output`, or delete it/,
+    command: /^kubectl edit apikeys\.culvert\.dev\/ci /,
+    first: 'APIKey/ci',
+  },
+  {
+    title: 'an API that refuses the object',
+    make: async (world) => {
+      failing(world, 400, '/backends/*', 'POST')
+      await apply(world, 'Backend', 'web', group, 'Rejected')
+    },
+    asked: 'Backend/web',
+    says: /is stalled.*Culvert reported Rejected about Backend\/web once.*Correct the spec, or add what is missing/,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'an edit that the API refuses',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      failing(world, 400, '/backends/*/*', 'PATCH')
+      await apply(world, 'Backend', 'web', { ...group, description: 'no' }, 'Rejected')
+    },
+    asked: 'Backend/web',
+    says: /is stalled.*Its object goes on working as before/,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'an API that fails',
+    make: async (world) => {
+      failing(world, 500, '/backends/*/*', 'PATCH')
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      await apply(world, 'Backend', 'web', { ...group, description: 'new' }, 'ApiError')
+    },
+    asked: 'Backend/web',
+    says: /is not in sync.*Its object goes on working as before.*If it persists, check the message and the state of the API/,
+    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'an API that does not answer',
+    make: async (world) => {
+      world.emulator.admin.addFault({ match: { path: '/**', every: true }, act: { type: 'drop' } })
+      await world.annotate('Account', 'default', { 'culvert.dev/reconcile-requested-at': 'now' })
+      await world.reason('Account', 'default', 'Ready', 'Unreachable', 60_000)
+      await apply(world, 'Backend', 'web', group, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /Account\/default, which .*Check `spec\.baseURL`, proxy, NetworkPolicy/,
+    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    first: 'Account/default',
+  },
+  {
+    title: 'a collection that the key may not list',
+    make: async (world) => {
+      failing(world, 403, '/backends/tunnel_group', 'GET')
+      await apply(world, 'Backend', 'web', group, 'CollectionNotListable')
+    },
+    asked: 'Backend/web',
+    says: /Let the API key list the collection/,
+    command: /^kubectl describe /,
+    first: 'Account/default',
+  },
+  {
+    title: 'a key that opens another account',
+    make: async (world) => {
+      for (const name of ['one', 'two']) await world.apply('Backend', name, group)
+      for (const name of ['one', 'two']) await world.ready('Backend', name)
+      const [other] = world.emulator.admin.seed({ accounts: [{ name: 'other' }] }).accounts
+      await world.setKey(other?.apiKey ?? '')
+      await world.reason('Account', 'default', 'Ready', 'IdentityUnproven')
+      await told(world, 'Backend', 'one', 'IdentityUnproven')
+    },
+    asked: 'Backend/one',
+    says: /Put the right key back, or confirm the new account/,
+    command: /^kubectl describe /,
+    first: 'Account/default',
+  },
+  {
+    title: 'a deletion of what is in use',
+    make: async (world) => {
+      await world.apply('IPPolicy', 'office', office)
+      await world.ready('IPPolicy', 'office')
+      await world.apply('Edge', 'shop', { protocol: 'TLS', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
+      await world.ready('Edge', 'shop')
+      await world.delete('IPPolicy', 'office')
+      await world.until('IPPolicy', 'office', 'tells', ({ status }) => /in use/.test(JSON.stringify(status)))
+    },
+    asked: 'IPPolicy/office',
+    says: /is being deleted.*in use by Edge\/shop.*Delete or change what still uses it/,
+    command: /^culvert tree -n \S+ ippolicy\/office --reverse$/,
+    first: 'IPPolicy/office',
+  },
+  {
+    title: 'no object with the id that should be adopted',
+    make: (world) => {
+      const spec = { ...group, externalID: 'bkdtg_absent', managementPolicy: 'Manage' }
+      return apply(world, 'Backend', 'web', spec, 'RemoteMissing')
+    },
+    asked: 'Backend/web',
+    says: /bkdtg_absent.*Do what the message says/,
+    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'an object that is only observed and differs',
+    make: async (world) => {
+      const id = await world.api.create('/backends/tunnel_group', { labels: { app: 'theirs' } })
+      const spec = { ...group, externalID: id, managementPolicy: 'Observe' }
+      await apply(world, 'Backend', 'web', spec, 'Observed')
+    },
+    asked: 'Backend/web',
+    says: /works, but not all is as its spec says.*Nothing, unless you want to adopt it/,
+    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    first: undefined,
+  },
+  {
+    title: 'a reference to another namespace that does not grant it',
+    make: (world) => {
+      const spec = { protocol: 'TLS', backend: { name: 'web', namespace: 'elsewhere' } }
+      return apply(world, 'Edge', 'shop', spec, 'ReferenceNotPermitted')
+    },
+    asked: 'Edge/shop',
+    says: /is stalled.*have the owner add your namespace to `spec\.allowedReferences`/,
+    command: /^kubectl edit edges\.culvert\.dev\/shop /,
+    first: 'Edge/shop',
+  },
+  {
+    title: 'an answer that cannot be used',
+    make: async (world) => {
+      const body = { id: 'rd_1', domain: 'other.example', uri: 'x', metadata: '', description: '' }
+      const act = { type: 'status', status: 201, body } as const
+      world.emulator.admin.addFault({ match: { path: '/reserved_domains', method: 'POST', every: true }, act })
+      await apply(world, 'ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }, 'AnswerRefused')
+    },
+    asked: 'ReservedDomain/shop',
+    says: /the API says that the domain of the object is .*Report it to the provider of the API/,
+    command: /^kubectl describe reserveddomains\.culvert\.dev\/shop /,
+    first: 'ReservedDomain/shop',
+  },
+  {
+    title: 'DNS records that are missing',
+    make: async (world) => {
+      const spec = { domain: 'shop.customer.example', certificate: { type: 'Managed' } }
+      await world.apply('ReservedDomain', 'shop', spec)
+      await world.reason('ReservedDomain', 'shop', 'Ready', 'DNSError', 60_000)
+    },
+    asked: 'ReservedDomain/shop',
+    says: /Create the records that `status\.dnsRecords` lists/,
+    command: /^kubectl describe reserveddomains\.culvert\.dev\/shop /,
+    first: 'ReservedDomain/shop',
+  },
+  {
+    title: 'an account without an operator',
+    options: { operator: false },
+    make: (world) => world.apply('Backend', 'web', group),
+    asked: 'Backend/web',
+    says: /has no conditions.*It depends on its account, Account\/default, which has no conditions.*No Lease of an operator was found/,
+    command: /^culvert doctor$/,
+    first: 'operator',
+  },
+  {
+    title: 'an operator that ended',
+    options: {
+      leaderElect: true,
+      flags: ['--lease-duration', '3s', '--renew-deadline', '2s', '--request-timeout', '900ms'],
+    },
+    make: async (world) => {
+      await world.apply('Backend', 'web', failover('absent'))
+      await told(world, 'Backend', 'web', 'ReferenceNotReady')
+      await world.operator.kill()
+      await world.apply('Backend', 'absent', group)
+    },
+    asked: 'Backend/absent',
+    says: /No operator runs: the Lease .*Start the operator/,
+    command: /^kubectl get pods -n /,
+    first: 'operator',
+  },
+]

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { type ProgramResult, runProgram } from '../../../controlplane/run-program.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+
+/** How a test runs `culvert`. */
+export interface CulvertOptions {
+  readonly kubeconfig: string
+}
+
+/** Runs the command `culvert` to its end, as a person without colours does. */
+export function culvert(args: readonly string[], { kubeconfig }: CulvertOptions): Promise<ProgramResult> {
+  return runProgram(process.execPath, [MAIN, ...args], { env: environment(kubeconfig) })
+}
+
+/** Runs the command `culvert` with a reader of its output that has gone before anything is printed. */
+export async function culvertUnread(
+  args: readonly string[],
+  { kubeconfig }: CulvertOptions,
+): Promise<Omit<ProgramResult, 'stdout'>> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment(kubeconfig),
+  })
+  child.stdout.destroy()
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  return { code: Number(code), stderr }
+}
+
+function environment(kubeconfig: string): NodeJS.ProcessEnv {
+  return { ...process.env, KUBECONFIG: kubeconfig, NO_COLOR: '1', FORCE_COLOR: '0' }
+}

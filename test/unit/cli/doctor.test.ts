@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareCRD } from '../../../src/cli/doctor/checks/crds.ts'
+import { clockFinding } from '../../../src/cli/doctor/checks/operator.ts'
+import { mayBind } from '../../../src/cli/doctor/checks/tunnels.ts'
+import { CHECKS, type Finding, isWell, type Severity, worstFirst } from '../../../src/cli/doctor/finding.ts'
+import { aclClaims } from '../../../src/kinds/credentials/acl.ts'
+import { edge } from '../../../src/kinds/edge.ts'
+
+const severities: readonly Severity[] = ['error', 'warning', 'unchecked']
+const finding = fc.record({
+  severity: fc.constantFrom(...severities),
+  check: fc.constantFrom(...CHECKS),
+  object: fc.string(),
+  cause: fc.string(),
+})
+
+describe('findings', () => {
+  test('are ordered by severity, then by check, and none gets lost', () => {
+    fc.assert(
+      fc.property(fc.array(finding), (found: readonly Finding[]) => {
+        const sorted = worstFirst(found)
+        expect(sorted).toHaveLength(found.length)
+        const ranks = sorted.map(({ severity, check }) => severities.indexOf(severity) * 100 + CHECKS.indexOf(check))
+        expect(ranks).toEqual(ranks.toSorted((left, right) => left - right))
+        expect(isWell(found)).toBe(!found.some(({ severity }) => severity !== 'unchecked'))
+      }),
+    )
+  })
+})
+
+describe('a CRD', () => {
+  const { definition } = edge
+  const schema = { spec: definition.spec, status: definition.status }
+  const crd = (properties: object, version: object = { name: 'v1alpha1', served: true }) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'edges.culvert.dev', uid: 'u', resourceVersion: '1' },
+    spec: { versions: [{ ...version, schema: { openAPIV3Schema: { properties } } }] },
+  })
+
+  test('with the fields of this build is right', () => {
+    expect(compareCRD(definition, crd(schema) as never)).toEqual([])
+  })
+
+  test('that is absent, or does not serve the version, is an error', () => {
+    expect(compareCRD(definition, undefined)).toMatchObject([{ severity: 'error', cause: 'it is not installed' }])
+    const old = crd(schema, { name: 'v1alpha0', served: true })
+    expect(compareCRD(definition, old as never)).toMatchObject([{ severity: 'error', cause: /v1alpha1/ }])
+  })
+
+  test('without a field of this build is of an older version', () => {
+    const { properties } = definition.spec
+    const { protocol: _protocol, ...rest } = properties
+    const older = crd({ ...schema, spec: { ...definition.spec, properties: rest } })
+    expect(compareCRD(definition, older as never)).toMatchObject([{ severity: 'error', cause: /lacks spec\.protocol/ }])
+  })
+
+  test('with further fields is of a newer version', () => {
+    const properties = { ...definition.spec.properties, novelty: { type: 'string' } }
+    const newer = crd({ ...schema, spec: { ...definition.spec, properties } })
+    expect(compareCRD(definition, newer as never)).toMatchObject([{ severity: 'warning', cause: /spec\.novelty/ }])
+  })
+})
+
+test('a clock is wrong only if it is off by more than half a minute', () => {
+  expect(clockFinding('the API', 30_000, 0)).toEqual([])
+  expect(clockFinding('the API', 0, 120_000)).toMatchObject([{ check: 'clock', cause: /2 minutes/ }])
+})
+
+test.for([
+  [undefined, { app: 'shop' }, true],
+  [['*'], { app: 'shop' }, true],
+  [['bind:app=shop'], { app: 'shop' }, true],
+  [['bind:app=*'], { app: 'shop' }, true],
+  [['bind:*=shop'], { app: 'shop' }, true],
+  [['bind:app=shop'], { app: 'shop', tier: 'web' }, false],
+  [['bind:app=other'], { app: 'shop' }, false],
+  [['bind:*.example.com'], { app: 'shop' }, false],
+  [['bind:*.example.com'], {}, true],
+] as const)('an acl %j may bind %j: %s', ([acl, labels, expected]) => {
+  expect(mayBind(aclClaims({ acl: acl && [...acl] }), labels)).toBe(expected)
+})

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type StatedResource, stateOf } from '../../../src/cli/cluster/resource-state.ts'
+import { spanText } from '../../../src/cli/terminal/age.ts'
+import { wrap } from '../../../src/cli/terminal/wrap.ts'
+import type { Link } from '../../../src/cli/why/causes.ts'
+import { paragraphOf } from '../../../src/cli/why/paragraph.ts'
+import { remedyOf } from '../../../src/cli/why/remedy.ts'
+import { conditionReasons } from '../../../src/managed/status/reasons.ts'
+
+const NOW = Date.parse('2026-11-24T10:00:00Z')
+const named = { culvert: '-n web backend/web', kubectl: 'backends.culvert.dev/web -n web', collection: 'backends' }
+
+function link(reason: string, type: 'Reconciling' | 'Stalled', metadata = {}): Link {
+  const lastTransitionTime = '2026-11-24T09:00:00Z'
+  const condition = { reason, message: `because of ${reason}`, lastTransitionTime }
+  const resource: StatedResource = {
+    apiVersion: 'culvert.dev/v1alpha1',
+    kind: 'Backend',
+    metadata: { namespace: 'web', name: 'web', uid: 'u', resourceVersion: '1', ...metadata },
+    status: {
+      conditions: [
+        { type: 'Ready', status: 'False', ...condition },
+        { type: type, status: 'True', ...condition },
+      ],
+    },
+  }
+  return { name: { kind: 'Backend', namespace: 'web', name: 'web' }, by: undefined, resource, state: stateOf(resource) }
+}
+
+describe('the paragraph', () => {
+  test.for(Object.entries(conditionReasons))('about %s has the remedy of its explanation', ([reason, { remedy }]) => {
+    const root = link(reason, 'Stalled')
+    const paragraph = paragraphOf({ links: [root], events: [], leader: undefined, now: NOW })
+    expect(paragraph).toContain(`(for 1 hour, since 2026-11-24T09:00:00Z): because of ${reason}.`)
+    const { text, command } = remedyOf(root, undefined, named)
+    if (remedy === 'Nothing.') expect(command).toBeUndefined()
+    else {
+      expect(text).not.toMatch(/\]\(/)
+      expect(text.slice(0, 10)).toBe(remedy.replace(/^\[/, '').slice(0, 10))
+      expect(command).toMatch(/^(kubectl|culvert) /)
+    }
+  })
+
+  test('names how often and when something was reported last', () => {
+    const regarding = { kind: 'Backend', namespace: 'web', name: 'web' }
+    const event = { type: 'Warning', reason: 'Rejected', note: 'no', regarding }
+    const events = [
+      { ...event, at: '2026-11-24T09:40:00Z' },
+      { ...event, at: '2026-11-24T09:50:00Z' },
+      { ...event, type: 'Normal', reason: 'Created', at: '2026-11-24T09:51:00Z' },
+    ]
+    const paragraph = paragraphOf({ links: [link('Rejected', 'Stalled')], events, leader: undefined, now: NOW })
+    expect(paragraph).toContain('Culvert reported Rejected about Backend/web 2 times, last 10 minutes ago.')
+  })
+
+  test('says that no operator runs, before anything else may be done', () => {
+    const leader = { type: 'silent', namespace: 'culvert-system', holder: 'pod-1', silentMs: 7_200_000 } as const
+    const root = link('Progressing', 'Reconciling')
+    const paragraph = paragraphOf({ links: [root], events: [], leader, now: NOW })
+    expect(paragraph).toContain('No operator runs: the Lease in namespace culvert-system was last renewed 2 hours ago')
+    expect(remedyOf(root, leader, named).command).toBe('kubectl get pods -n culvert-system')
+  })
+})
+
+describe('lines for a terminal', () => {
+  test('hold every word, in order, and are no longer than the terminal unless a word is', () => {
+    const words = fc.array(fc.stringMatching(/^[a-z]{1,30}$/), { maxLength: 60 })
+    fc.assert(
+      fc.property(words, fc.integer({ min: 1, max: 120 }), (given, width) => {
+        const lines = wrap(given.join(' '), width)
+        expect(lines.flatMap((line) => line.split(' '))).toEqual(given)
+        for (const line of lines) expect(line.length <= width || !line.includes(' ')).toBe(true)
+      }),
+    )
+  })
+})
+
+test.for([
+  [999, 'a moment'],
+  [1000, '1 second'],
+  [59_999, '59 seconds'],
+  [60_000, '1 minute'],
+  [7_200_000, '2 hours'],
+  [86_400_000, '1 day'],
+] as const)('%s ms are %s', ([ms, text]) => {
+  expect(spanText(ms)).toBe(text)
+})
