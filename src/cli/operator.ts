@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
+import type { TunnelPolicy } from '../managed/tunnels/reconciler.ts'
 import { logNodeWarnings } from '../operator/node-warnings.ts'
 import type { OperatorOptions } from '../operator/options.ts'
 import { runRelease } from '../operator/release.ts'
@@ -26,6 +27,7 @@ interface Flags {
   readonly dnsDomains: readonly string[]
   readonly tunnels: boolean
   readonly agentImage?: string
+  readonly allowSshGateway: readonly string[]
   readonly leaderElect: boolean
   readonly leaseDuration: number
   readonly renewDeadline: number
@@ -103,6 +105,12 @@ export function operatorCommand(): Command {
       false,
     )
     .option('--agent-image <image>', "image of these agents: the operator's own, or one with the same `culvert agent`")
+    .option(
+      '--allow-ssh-gateway <address>',
+      'host:port or *.suffix:port that spec.sshGateway of accounts may name (repeatable; default: none)',
+      collect,
+      [],
+    )
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(
       '--lease-duration <time>',
@@ -196,6 +204,10 @@ function favourMemory(): void {
   setFlagsFromString('--optimize-for-size')
 }
 
+function tunnelPolicy({ tunnels, agentImage, allowSshGateway }: Flags): TunnelPolicy | undefined {
+  return tunnels && agentImage !== undefined ? { image: agentImage, gateways: allowSshGateway } : undefined
+}
+
 function optionsFrom(flags: Flags): OperatorOptions {
   const environment = readEnvironment()
   return {
@@ -208,7 +220,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     readSecretsEveryMs: flags.watchSecrets ? undefined : flags.secretsInterval,
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     dnsEndpoints: { enabled: flags.dnsEndpoints, domains: flags.dnsDomains },
-    agentImage: flags.tunnels ? flags.agentImage : undefined,
+    tunnels: tunnelPolicy(flags),
     leaseDurationMs: flags.leaseDuration,
     renewDeadlineMs: flags.renewDeadline,
     retryPeriodMs: flags.retryPeriod,

@@ -153,7 +153,7 @@ export class Operator {
     const {
       namespace,
       watchNamespaces,
-      agentImage,
+      tunnels,
       readSecretsEveryMs: intervalMs,
       watchSilenceMs,
       logger,
@@ -162,7 +162,7 @@ export class Operator {
     const base = { client: this.#kube, clock, random, logger, stallMs: watchSilenceMs }
     const watches = createWatches(kinds, base, {
       namespaces: watchNamespaces,
-      tunnels: agentImage !== undefined,
+      tunnels: tunnels !== undefined,
       readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
     })
     const reflectors = allWatches(watches)

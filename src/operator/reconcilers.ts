@@ -339,7 +339,7 @@ function tunnelController(parts: ReconcilersOptions, { events }: Live): Controll
       // What its own watch reports wakes the reconciler of a credential.
       record: (object) => workloads.get(object.kind)?.record(object),
     }),
-    policy: { image: options.agentImage },
+    policy: options.tunnels,
     kube,
     events,
     clock,

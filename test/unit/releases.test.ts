@@ -30,6 +30,7 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
   AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
   NotConnected: TUNNELS,
   TunnelsDisabled: TUNNELS,
+  GatewayNotAllowed: TUNNELS,
   CollectionNotListable: 'newer than the recording of 0.1.0: the scene closed leaves it behind at the next recording',
 }
 

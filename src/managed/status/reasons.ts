@@ -198,6 +198,10 @@ export const conditionReasons = {
     means: 'Not every agent of the Tunnel is connected to the gateway; the message has the last error, if one gave up.',
     remedy: 'Do what the message says, or see the log of the agents.',
   },
+  GatewayNotAllowed: {
+    means: 'The administrator does not allow the SSH gateway of the account.',
+    remedy: 'Correct it, or have the administrator of Culvert add it to `tunnels.gateways` of the chart.',
+  },
   TunnelsDisabled: {
     means: 'The operator runs no agents.',
     remedy:

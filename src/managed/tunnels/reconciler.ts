@@ -1,3 +1,4 @@
+import { allowsAddress } from '../../api/base-url.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
@@ -53,10 +54,15 @@ const RETIRE_MS = 60_000
 /** What a Tunnel owns is named after it, and label values take 63 characters. */
 const LONGEST_NAME = 40
 
-/** Whether Tunnels have agents. */
+/** What the administrator lets the agents of Tunnels be. */
 export interface TunnelPolicy {
-  /** Image of the agents; undefined: there are none. */
-  readonly image: string | undefined
+  /** Image of the agents. */
+  readonly image: string
+  /**
+   * SSH gateways that accounts may name, as `host:port` or `*.suffix:port`: an agent must not become a way for a
+   * namespace user to reach other addresses.
+   */
+  readonly gateways: readonly string[]
 }
 
 export interface TunnelResources {
@@ -71,7 +77,8 @@ export interface TunnelContext {
   readonly kinds: KindsRegistry
   readonly resources: TunnelResources
   readonly objects: OwnedObjects
-  readonly policy: TunnelPolicy
+  /** Undefined: there are no agents. */
+  readonly policy: TunnelPolicy | undefined
   readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch'>
   readonly events: EventSink
   readonly clock: Clock
@@ -127,7 +134,7 @@ export class TunnelReconciler {
   /** @throws WaitError or TerminalError while there is none. */
   #route(descriptor: ComposedDescriptor, cr: TunnelResource): Route {
     const { resources, policy } = this.#context
-    if (policy.image === undefined) {
+    if (policy === undefined) {
       const message = 'the operator runs no agents: have its administrator set tunnels.enabled of the chart'
       throw new TerminalError(reasons.TunnelsDisabled, message)
     }
@@ -151,6 +158,11 @@ export class TunnelReconciler {
     const gateway = resources.account(accountKey(accountRef, namespace))?.spec.sshGateway
     if (gateway === undefined) {
       throw notReady(`${shortName(accountRef)} does not say where the SSH gateway is: set its spec.sshGateway`)
+    }
+    if (!allowsAddress(gateway.address, policy.gateways)) {
+      const { address } = gateway
+      const message = `${shortName(accountRef)}: spec.sshGateway: "${address}" is not allowed: let the administrator add it to tunnels.gateways of the chart`
+      throw new TerminalError(reasons.GatewayNotAllowed, message)
     }
     return { labels, accountRef, gateway, image: policy.image }
   }

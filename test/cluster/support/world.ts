@@ -150,6 +150,7 @@ export class World implements AsyncDisposable {
     const all = [...(this.#options.flags ?? []), ...flags]
     const { allowHTTP = true } = this.#options
     const { origin, host } = new URL(this.emulator.url)
+    const ssh = this.emulator.gateway?.ssh
     const operator = await OperatorProcess.start({
       allowHTTP,
       kubeconfig: this.kubeconfig,
@@ -162,6 +163,7 @@ export class World implements AsyncDisposable {
         '--allow-api-host',
         allowHTTP ? host : origin,
         ...(this.#options.watch === 'cluster' ? [] : ['--watch-namespace', this.namespace]),
+        ...(ssh === undefined ? [] : ['--allow-ssh-gateway', `${ssh.host}:${ssh.port}`]),
         ...all,
         ...this.asOperator(all),
       ],

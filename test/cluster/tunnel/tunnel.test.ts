@@ -42,11 +42,19 @@ function gatewayOf({ emulator }: World) {
   return emulator.gateway.ssh
 }
 
+async function setGateway(sshGateway: { address: string; hostKeys: readonly string[] } | undefined): Promise<void> {
+  const { baseURL, apiKeySecretRef } = (await world.get('Account', 'default'))?.spec ?? {}
+  await world.apply('Account', 'default', {
+    baseURL,
+    apiKeySecretRef,
+    resyncInterval: '10m',
+    ...(sshGateway === undefined ? {} : { sshGateway }),
+  })
+}
+
 async function nameGateway(): Promise<void> {
   const { host, port, hostKey } = gatewayOf(world)
-  const { baseURL, apiKeySecretRef } = (await world.get('Account', 'default'))?.spec ?? {}
-  const sshGateway = { address: `${host}:${port}`, hostKeys: [hostKey] }
-  await world.apply('Account', 'default', { baseURL, apiKeySecretRef, resyncInterval: '10m', sshGateway })
+  await setGateway({ address: `${host}:${port}`, hostKeys: [hostKey] })
 }
 
 const find = <T extends KubeObject>(type: ResourceType, name: string): Promise<T | undefined> => {
@@ -84,8 +92,12 @@ async function connected(tunnel: string, readyReplicas = 2): Promise<Resource> {
   return (await world.get('Tunnel', tunnel)) as Resource
 }
 
-test('a Tunnel waits until its account names the gateway', async () => {
+test('a Tunnel waits until its account names a gateway that the administrator allows', async () => {
+  await setGateway({ address: 'gateway.example:22', hostKeys: [gatewayOf(world).hostKey] })
   await world.apply('Tunnel', 'early', SPEC)
+  const refused = await world.reason('Tunnel', 'early', 'Ready', 'GatewayNotAllowed')
+  expect(refused.message).toContain('Account/default: spec.sshGateway: "gateway.example:22" is not allowed')
+  await setGateway(undefined)
   const said = await world.reason('Tunnel', 'early', 'Ready', 'ReferenceNotReady')
   expect(said.message).toBe('Account/default does not say where the SSH gateway is: set its spec.sshGateway')
   await nameGateway()
