@@ -8,9 +8,8 @@ const GIVEN: TunnelSpec = { ...SPEC, credentialRef: { name: 'own', privateKeySec
 const ISSUED = '2026-01-01T00:00:00Z'
 const NOW = Date.parse('2026-01-02T00:00:00Z')
 
-const key = (revision: number, issuedAt: string | undefined = ISSUED) => {
-  return { revision, name: `shop-tunnel-key-${revision}`, ...(issuedAt === undefined ? {} : { issuedAt }) }
-}
+const planned = (revision: number) => ({ revision, name: `shop-tunnel-key-${revision}` })
+const key = (revision: number) => ({ ...planned(revision), issuedAt: ISSUED })
 
 function plan(status: TunnelStatus, facts: Partial<KeyFacts> = {}) {
   return planKey({
@@ -53,7 +52,7 @@ describe('the key of a Tunnel', () => {
   })
 
   test('is not replaced before it was made, nor while the former one is not retired', () => {
-    expect(plan({ key: key(2, undefined) }, { requested: 'x', isThere: false }).key?.revision).toBe(2)
+    expect(plan({ key: planned(2) }, { requested: 'x', isThere: false }).key?.revision).toBe(2)
     const status = { key: key(3), formerKey: { revision: 2 } }
     expect(plan(status, { requested: 'x' })).toMatchObject(status)
   })
