@@ -7,6 +7,7 @@ import { KubeError } from '../kube/errors.ts'
 import { loadKubeConnection } from '../kube/load-config.ts'
 import type { SessionConfig } from '../managed/accounts/session.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
+import { counted } from '../util/counted.ts'
 import { systemClock } from '../util/clock.ts'
 import { createLogger } from '../util/logger.ts'
 import { systemRandom } from '../util/random.ts'
@@ -185,11 +186,12 @@ async function sourceOf(
 }
 
 /** What is to be known about a plan beside it. */
-function remarks({ elsewhere, unrecognised, isUnsalted }: Plan): readonly string[] {
+function remarks({ composed, elsewhere, unrecognised, isUnsalted }: Plan): readonly string[] {
   return [
     ...(elsewhere.length === 0
       ? []
-      : [`${elsewhere.length} resources are in other accounts: plan for those with --account`]),
+      : [`in other accounts: ${counted(elsewhere.length, 'resource')}. Plan for those with --account`]),
+    ...composed.map(({ kind, name }) => `${kind}/${name}: what it makes in a cluster, such as a credential, is not planned`),
     ...unrecognised.map(({ kind, name }) => {
       return `${kind}/${name} has rawMetadata that no object has: it is planned as new. With --kubeconfig it is recognised`
     }),

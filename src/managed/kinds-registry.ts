@@ -16,6 +16,8 @@ interface MemberKind {
 
 /** The kinds of this operator, by name. Built once from the explicit array in `src/kinds/index.ts`. */
 export class KindsRegistry {
+  /** All kinds, whatever their role. */
+  readonly all: readonly Descriptor[]
   readonly managed: readonly ManagedDescriptor[]
   readonly accounts: readonly AccountDescriptor[]
   readonly mirrors: readonly MirrorDescriptor[]
@@ -24,6 +26,7 @@ export class KindsRegistry {
   readonly #byKind: ReadonlyMap<string, Descriptor>
 
   constructor(descriptors: readonly Descriptor[]) {
+    this.all = descriptors
     this.managed = descriptors.filter((descriptor) => descriptor.role === 'managed')
     this.accounts = descriptors.filter((descriptor) => descriptor.role === 'account')
     this.mirrors = descriptors.filter((descriptor) => descriptor.role === 'mirror')

@@ -67,6 +67,8 @@ export interface Plan {
   readonly unplanned: readonly Unplanned[]
   /** Resources of accounts for which the plan is not made. */
   readonly elsewhere: readonly ResourceName[]
+  /** Resources that consist of others, which the operator makes in a cluster only: what those do is not planned. */
+  readonly composed: readonly ResourceName[]
   /** Resources that are planned as new, since nothing but a cluster could tell which objects are theirs. */
   readonly unrecognised: readonly ResourceName[]
   /** Changes of secrets cannot be told from others: the operator's salt could not be read. */
@@ -98,9 +100,18 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     operations: operationsOf(request.kinds, account.writes, { guards, knowsCauses: request.live !== undefined }),
     unplanned: await unplannedAmong(operator, scene),
     elsewhere: scene.resources.flatMap(({ name }) => (isElsewhere(operator, scene, name) ? [name] : [])),
+    composed: composedAmong(request),
     unrecognised: scene.unrecognised,
     isUnsalted: request.live !== undefined && request.live.fingerprints === undefined,
   }
+}
+
+function composedAmong({ kinds, manifests, namespace }: PlanRequest): readonly ResourceName[] {
+  const composed = new Set(kinds.composed.map(({ definition }) => definition.kind))
+  return manifests
+    .map(({ manifest }) => manifest)
+    .filter(({ apiVersion, kind }) => apiVersion.startsWith(`${GROUP}/`) && composed.has(kind))
+    .map(({ kind, metadata }) => ({ kind, name: metadata.name, namespace: metadata.namespace ?? namespace }))
 }
 
 /** Applies the manifests to a cluster in memory. Reads the account. */

@@ -18,9 +18,9 @@ import { type ComposedDescriptor, DEFAULT_REPLICAS, type TunnelStatus } from '..
 import type { AccountName } from '../identity/attempt.ts'
 import { secretType } from '../inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
-import { ROTATE_REQUESTED_AT } from '../names.ts'
 import type { EventSink } from '../reconcile/context.ts'
 import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
+import { requestOf } from '../reconcile/requests.ts'
 import { stampConditions } from '../status/conditions.ts'
 import { mergePatch } from '../status/merge-patch.ts'
 import { reasons } from '../status/reasons.ts'
@@ -196,7 +196,7 @@ export class TunnelReconciler {
       tunnel: name,
       spec: cr.spec,
       status,
-      requested: cr.metadata.annotations?.[ROTATE_REQUESTED_AT]?.slice(0, 255),
+      requested: requestOf(cr, 'rotate'),
       isThere: status.key?.issuedAt === undefined || (await this.#isThere(namespace, status.key.name)),
       mounted: revisionOf(name, mountedSecret(deployment)),
       now: this.#context.clock.now(),
