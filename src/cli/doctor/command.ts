@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { counted } from '../../util/counted.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
 import { type OutputFlags, outputOption } from '../cluster/output.ts'
@@ -85,7 +86,7 @@ function print(findings: readonly Finding[], { print: line, styled, width }: Ter
 function summary(findings: readonly Finding[]): string {
   const count = (severity: Severity): number => findings.filter((finding) => finding.severity === severity).length
   const unchecked = count('unchecked')
-  const rest = unchecked === 0 ? '' : ` ${unchecked} ${unchecked === 1 ? 'thing' : 'things'} could not be checked.`
+  const rest = unchecked === 0 ? '' : ` ${counted(unchecked, 'thing')} could not be checked.`
   if (isWell(findings)) return `Nothing is wrong.${rest}`
-  return `${count('error')} errors, ${count('warning')} warnings.${rest}`
+  return `${counted(count('error'), 'error')}, ${counted(count('warning'), 'warning')}.${rest}`
 }

@@ -4,6 +4,7 @@ import { readEnvironment } from '../../config.ts'
 import { type AccountResource, nameOfAccount } from '../../managed/accounts/account-resource.ts'
 import { shortName } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { counted } from '../../util/counted.ts'
 import { openAccount } from '../account-client.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
@@ -142,7 +143,7 @@ async function remove(
   const { err, out } = cluster
   const count = found.flatMap(({ orphans }) => orphans.filter(({ type }) => type === 'orphan')).length
   if (count === 0) return 0
-  const answer = isSure || (await confirm(`Delete ${count} objects at the API? They cannot be brought back.`))
+  const answer = isSure || (await confirm(`Delete ${counted(count, 'object')} at the API? There is no way back.`))
   if (answer === undefined) {
     throw new CommandError(
       'BadArgument',

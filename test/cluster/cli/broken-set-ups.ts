@@ -1,3 +1,6 @@
+import { leaderOf } from '../../../src/cli/cluster/operator-lease.ts'
+import { systemClock } from '../../../src/util/clock.ts'
+import { until } from '../support/wait.ts'
 import type { World, WorldOptions } from '../support/world.ts'
 
 type Spec = Record<string, unknown>
@@ -168,7 +171,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   {
     title: 'an input from a Secret that is missing',
     make: (world) => {
-      const spec = { pemFrom: { secretKeyRef: { name: 'absent', key: 'ca.crt' } } }
+      const spec = { caPEMFrom: { secretKeyRef: { name: 'absent', key: 'ca.crt' } } }
       return apply(world, 'CertificateAuthority', 'staff', spec, 'SecretMissing')
     },
     asked: 'CertificateAuthority/staff',
@@ -179,7 +182,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   {
     title: 'an input from a ConfigMap that is missing',
     make: (world) => {
-      const spec = { pemFrom: { configMapKeyRef: { name: 'absent', key: 'ca.crt' } } }
+      const spec = { caPEMFrom: { configMapKeyRef: { name: 'absent', key: 'ca.crt' } } }
       return apply(world, 'CertificateAuthority', 'staff', spec, 'ConfigMapMissing')
     },
     asked: 'CertificateAuthority/staff',
@@ -191,7 +194,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     title: 'an input that is no certificate',
     make: async (world) => {
       await world.configMap('ca', { 'ca.crt': 'garbage' })
-      const spec = { pemFrom: { configMapKeyRef: { name: 'ca', key: 'ca.crt' } } }
+      const spec = { caPEMFrom: { configMapKeyRef: { name: 'ca', key: 'ca.crt' } } }
       await apply(world, 'CertificateAuthority', 'staff', spec, 'InvalidInput')
     },
     asked: 'CertificateAuthority/staff',
@@ -263,6 +266,9 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   {
     title: 'a collection that the key may not list',
     make: async (world) => {
+      // Where no other collection can be listed, it is the account that is not Ready.
+      await world.apply('IPPolicy', 'office', office)
+      await world.ready('IPPolicy', 'office')
       failing(world, 403, '/backends/tunnel_group', 'GET')
       await apply(world, 'Backend', 'web', group, 'CollectionNotListable')
     },
@@ -338,15 +344,18 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   {
     title: 'an answer that cannot be used',
     make: async (world) => {
-      const body = { id: 'rd_1', domain: 'other.example', uri: 'x', metadata: '', description: '' }
-      const act = { type: 'status', status: 201, body } as const
-      world.emulator.admin.addFault({ match: { path: '/reserved_domains', method: 'POST', every: true }, act })
-      await apply(world, 'ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }, 'AnswerRefused')
+      await world.apply('SSHCertificateAuthority', 'hosts', { output: { configMap: { name: 'hosts' } } })
+      await world.ready('SSHCertificateAuthority', 'hosts')
+      const [object] = await world.remote('ssh_certificate_authorities')
+      const act = { type: 'status', status: 200, body: { ...object, public_key: 'two\nlines' } } as const
+      world.emulator.admin.addFault({ match: { path: '/ssh_certificate_authorities/*', every: true }, act })
+      await world.annotate('SSHCertificateAuthority', 'hosts', { 'culvert.dev/reconcile-requested-at': 'now' })
+      await told(world, 'SSHCertificateAuthority', 'hosts', 'AnswerRefused')
     },
-    asked: 'ReservedDomain/shop',
-    says: /the API says that the domain of the object is .*Report it to the provider of the API/,
-    command: /^kubectl describe reserveddomains\.culvert\.dev\/shop /,
-    first: 'ReservedDomain/shop',
+    asked: 'SSHCertificateAuthority/hosts',
+    says: /public_key that is not one line in authorized-keys format.*Report it to the provider of the API/,
+    command: /^kubectl describe sshcertificateauthorities\.culvert\.dev\/hosts /,
+    first: 'SSHCertificateAuthority/hosts',
   },
   {
     title: 'DNS records that are missing',
@@ -373,13 +382,17 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     title: 'an operator that ended',
     options: {
       leaderElect: true,
-      flags: ['--lease-duration', '3s', '--renew-deadline', '2s', '--request-timeout', '900ms'],
+      flags: '--lease-duration 3s --renew-deadline 2s --retry-period 500ms --request-timeout 900ms'.split(' '),
     },
     make: async (world) => {
       await world.apply('Backend', 'web', failover('absent'))
       await told(world, 'Backend', 'web', 'ReferenceNotReady')
       await world.operator.kill()
       await world.apply('Backend', 'absent', group)
+      const flags = { release: 'culvert', operatorNamespace: world.operatorNamespace }
+      await until('the Lease is silent', async () => {
+        return (await leaderOf(world.kube, systemClock, flags)).type === 'silent'
+      })
     },
     asked: 'Backend/absent',
     says: /No operator runs: the Lease .*Start the operator/,

@@ -49,16 +49,14 @@ describe('doctor', () => {
     await world.reason('Edge', 'shop', 'Synced', 'ReferenceNotReady')
     const { code, lines } = await doctor(world)
     expect(code).toBe(1)
-    expect(lines).toEqual(
-      [
-        `ERROR Edge/shop in namespace ${world.namespace}`,
-        '  spec.backend is Backend/web, which does not exist. Start with that resource: create it, correct the name,',
-        '  or check its conditions.',
-        `  $ kubectl get backends.culvert.dev -n ${world.namespace}`,
-        '',
-        '1 errors, 0 warnings.',
-      ].map((line) => expect.stringContaining(line.slice(0, 60))),
-    )
+    expect(lines).toEqual([
+      `ERROR Edge/shop in namespace ${world.namespace}`,
+      '  spec.backend is Backend/web, which does not exist. Start with that resource: create it, correct',
+      '  the name, or check its conditions.',
+      `  $ kubectl get backends.culvert.dev -n ${world.namespace}`,
+      '',
+      '1 error, 0 warnings.',
+    ])
   })
 
   test('asks the API of a Ready account whether its key is still good', async () => {

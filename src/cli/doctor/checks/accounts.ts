@@ -4,6 +4,7 @@ import { readEnvironment } from '../../../config.ts'
 import type { AccountResource } from '../../../managed/accounts/account-resource.ts'
 import { accountDefaults } from '../../../managed/descriptor/account.ts'
 import { reasons } from '../../../managed/status/reasons.ts'
+import { counted } from '../../../util/counted.ts'
 import { durationMs } from '../../../util/duration.ts'
 import { openAccount } from '../../account-client.ts'
 import { namespaceFlag } from '../../cluster/flags.ts'
@@ -130,7 +131,7 @@ function checkOrphans(account: StatedResource & AccountResource): readonly Findi
       severity: 'warning',
       check: 'orphans',
       object: objectText(account),
-      cause: `${orphanCount} objects were created for resources that no longer exist`,
+      cause: `it has ${counted(orphanCount, 'object')} of resources that no longer exist`,
       remedy: 'Delete those that you do not need.',
       command: `culvert orphans${namespaceFlag(account.metadata.namespace)}`,
     },

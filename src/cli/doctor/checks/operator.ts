@@ -1,3 +1,4 @@
+import { counted } from '../../../util/counted.ts'
 import { stateOf } from '../../cluster/resource-state.ts'
 import { spanText } from '../../terminal/age.ts'
 import type { Finding } from '../finding.ts'
@@ -33,7 +34,7 @@ export function checkOperator({ accounts, leader, members, operatorNamespace }: 
           ...about,
           severity: isMissing ? 'error' : 'unchecked',
           cause: isMissing
-            ? `there is no Lease of an operator, and nobody has reported on ${untold.length} resources: none runs`
+            ? `there is no Lease of an operator, and nobody has reported on ${counted(untold.length, 'resource')}: none runs`
             : 'there is no Lease of an operator; one that runs without leader election cannot be seen',
           command: 'kubectl get leases --all-namespaces',
         },
