@@ -4,10 +4,12 @@ import type { SessionConfig } from '../../managed/accounts/session.ts'
 import type { CustomResource, ResourceName } from '../../managed/cr.ts'
 import { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { GROUP } from '../../managed/names.ts'
 import { reasons } from '../../managed/status/reasons.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type Random, systemRandom } from '../../util/random.ts'
+import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
 import type { ManifestAt } from '../manifests.ts'
 import { checkManifests } from './check-manifests.ts'
 import { DryAccount } from './dry-account.ts'
@@ -48,9 +50,6 @@ export interface PlanRequest {
   readonly random?: Random
   readonly progress?: (text: string) => void
 }
-
-/** Where the chart installs the operator. */
-export const OPERATOR_NAMESPACE = 'culvert-system'
 
 /** A resource whose spec would not be carried out, or not yet. */
 export interface Unplanned {
