@@ -7,6 +7,7 @@ import { kinds } from '../../kinds/index.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { systemClock } from '../../util/clock.ts'
 import { systemRandom } from '../../util/random.ts'
+import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
 import type { Manifest } from '../manifests.ts'
 import { type DemoCluster, DemoError, kubectl, openCluster } from './cluster.ts'
 import { followUntilReady } from './follow.ts'
@@ -30,7 +31,6 @@ export interface DemoOptions {
   readonly output: Output
 }
 
-const OPERATOR_NAMESPACE = 'culvert-system'
 const ROOT = new URL('../../../', import.meta.url)
 const CRDS = fileURLToPath(new URL('crds', ROOT))
 const QUICKSTART = fileURLToPath(new URL('examples/quickstart', ROOT))

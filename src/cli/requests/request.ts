@@ -55,17 +55,17 @@ export async function sendRequest(cluster: Cluster, { verb, resource }: Request)
     case 'rotate': {
       refusePaused(resource, found)
       const asked = await annotate(requestAnnotation(verb), new Date(clock.now()).toISOString())
-      return sent(asked, verb === 'rotate' ? 'asked for a new token' : 'asked to read it now')
+      return sent(asked, verb === 'rotate' ? 'asked for a new token or key' : 'asked to read it now')
     }
   }
 }
 
 function refuseUnanswered({ kinds }: Cluster, { verb, resource: { descriptor } }: Request): void {
   if (verb === 'pause' || verb === 'resume' || answersRequest(descriptor.definition, verb)) return
-  const all = [...kinds.managed, ...kinds.accounts].map(({ definition }) => definition)
-  const answering = all.filter((definition) => answersRequest(definition, verb)).map(({ kind }) => kind)
+  const answering = kinds.all.filter(({ definition }) => answersRequest(definition, verb))
   const { kind } = descriptor.definition
-  const remedy = answering.length > 5 ? '' : `: only ${answering.join(' and ')} can`
+  const names = answering.map(({ definition }) => definition.kind)
+  const remedy = names.length > 5 ? '' : `: only ${names.join(' and ')} can`
   throw new CommandError('BadArgument', `culvert ${verb}: ${kind} cannot be asked for that${remedy}`)
 }
 

@@ -194,6 +194,19 @@ export const conditionReasons = {
     means: 'No tunnel with the labels of the group is online, so nothing receives the traffic.',
     remedy: 'Start an agent that binds these labels, with a credential whose `acl` permits each of them.',
   },
+  NotConnected: {
+    means: 'Not every agent of the Tunnel is connected to the gateway; the message has the last error, if one gave up.',
+    remedy: 'Do what the message says, or see the log of the agents.',
+  },
+  GatewayNotAllowed: {
+    means: 'The administrator does not allow the SSH gateway of the account.',
+    remedy: 'Correct it, or have the administrator of Culvert add it to `tunnels.gateways` of the chart.',
+  },
+  TunnelsDisabled: {
+    means: 'The operator runs no agents.',
+    remedy:
+      'Have the administrator of Culvert set `tunnels.enabled` of the chart, or run an agent yourself (docs/traffic.md).',
+  },
   Unauthorized: {
     means: 'The API refused the key.',
     remedy: 'Put a valid key into the Secret that the Account names.',
