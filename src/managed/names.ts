@@ -22,6 +22,9 @@ export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
  */
 export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requested-at`
 
+/** With `managementPolicy: Plan`: the hash of the plan in `status.plan` that may be carried out. */
+export const APPROVED_PLAN = `${GROUP}/approved-plan`
+
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`
 /**
