@@ -59,9 +59,9 @@ export class Installation {
     return new Installation(node, helm, home, chart)
   }
 
-  /** Installs with Helm's `--wait`. */
-  async install(): Promise<void> {
-    await this.helm(['install', RELEASE, this.chart, '--wait', '--timeout', '4m'], VALUES)
+  /** Installs with Helm's `--wait`; `further` values take the place of the suite's. */
+  async install(further: Values = {}): Promise<void> {
+    await this.helm(['install', RELEASE, this.chart, '--wait', '--timeout', '4m'], { ...VALUES, ...further })
   }
 
   /** Runs Helm in the release's namespace and returns the result, even if it fails; `values` are passed as a file. */

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../cluster/support/wait.ts'
+import { buildImage } from '../image/build-image.ts'
+import { KubernetesNode } from './node.ts'
+import { Installation } from './support/installation.ts'
+import {
+  addressOfEdge,
+  GATEWAY,
+  GATEWAY_ARGUMENTS,
+  openShop,
+  SHOP,
+  untilAnswered,
+  untilConnected,
+  Visitor,
+} from './support/shop.ts'
+
+const tell = (message: string): void => console.error(message)
+
+/** Resources opened by `beforeAll`, in order. */
+const opened = new AsyncDisposableStack()
+let node: KubernetesNode
+let url: string
+
+beforeAll(async () => {
+  const image = await buildImage({ onProgress: tell })
+  node = opened.use(await KubernetesNode.start(tell))
+  await node.importImage(image)
+  const installation = await Installation.prepare(node, 4, tell)
+  await installation.install({
+    emulator: { enabled: true, apiKey: 'key-of-the-node-suite', extraArgs: GATEWAY_ARGUMENTS },
+    tunnels: { enabled: true, gateways: [GATEWAY] },
+  })
+  await openShop(node)
+  url = await addressOfEdge(node)
+})
+
+afterAll(async () => {
+  await opened.disposeAsync()
+})
+
+const agents = ['-n', SHOP, 'get', 'pods', '-l', 'culvert.dev/tunnel=shop', '-o']
+
+async function agentPods(): Promise<readonly string[]> {
+  const names = await node.kubectlOutput([...agents, 'jsonpath={range .items[*]}{.metadata.name} {end}'])
+  return names.trim().split(' ')
+}
+
+test('a request to the edge arrives at a Pod behind a Service, through agents that may do nothing else', async () => {
+  await untilAnswered(node, url)
+  const pods = await agentPods()
+  expect(pods).toHaveLength(2)
+  const subject = `--as=system:serviceaccount:${SHOP}:shop-tunnel`
+  const rights = await node.kubectlOutput(['auth', 'can-i', '--list', '-n', SHOP, subject, '--no-headers'])
+  expect(rights).not.toMatch(/secrets|pods|\*\.\*/)
+})
+
+test('no request is lost when an agent is killed', async () => {
+  await using visitor = Visitor.start(node, url)
+  const [first = ''] = await agentPods()
+  const path = 'jsonpath={.status.containerStatuses[0].containerID}'
+  const id = await node.kubectlOutput(['-n', SHOP, 'get', 'pod', first, '-o', path])
+  process.kill(await node.cgroups.processOf(id.replace('containerd://', '')), 'SIGKILL')
+  const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
+  await until('kubelet has started it again', async () => {
+    return (await node.kubectlOutput(['-n', SHOP, 'get', 'pod', first, '-o', restarts])) === '1'
+  })
+  await untilConnected(node)
+  await expectServed(visitor, 'an agent was killed')
+})
+
+test('no request is lost while a new key rolls both agents', async () => {
+  await using visitor = Visitor.start(node, url)
+  const before = await agentPods()
+  await node.kubectlOutput(['-n', SHOP, 'annotate', 'tunnel/shop', 'culvert.dev/rotate-requested-at=now'])
+  const areRolled = async () => {
+    const now = await agentPods()
+    return now.length === 2 && !now.some((name) => before.includes(name))
+  }
+  await until('both agents are others', areRolled, { timeoutMs: 120_000, describe: agentPods })
+  await untilConnected(node)
+  await expectServed(visitor, 'the agents were rolled')
+})
+
+test('no request is lost while the Pods of the Service are rolled', async () => {
+  await using visitor = Visitor.start(node, url)
+  await node.kubectlOutput(['-n', SHOP, 'rollout', 'restart', 'deployment/shop'])
+  await node.kubectlOutput(['-n', SHOP, 'rollout', 'status', 'deployment/shop', '--timeout=120s'])
+  await expectServed(visitor, 'the page was rolled')
+})
+
+async function expectServed(visitor: Visitor, meanwhile: string): Promise<void> {
+  const answers = await visitor.end()
+  console.log(`${answers.length} requests while ${meanwhile}`)
+  expect(answers.length).toBeGreaterThan(20)
+  expect(answers.filter((status) => status !== '200')).toEqual([])
+}
+
+test('a Tunnel that is deleted leaves nothing behind', async () => {
+  await node.kubectlOutput(['-n', SHOP, 'delete', 'tunnel/shop', '--timeout=60s'])
+  const kinds = 'pods,deployments,serviceaccounts,poddisruptionbudgets,secrets,sshcredentials'
+  const left = ['-n', SHOP, 'get', kinds, '-l', 'culvert.dev/tunnel=shop', '-o', 'name']
+  const isGone = async () => (await node.kubectlOutput(left)) === ''
+  await until('nothing is left', isGone, { timeoutMs: 120_000, describe: () => node.kubectlOutput(left) })
+})
