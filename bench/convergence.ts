@@ -4,7 +4,7 @@ import type { Manifest } from './cluster.ts'
 import { floorOf } from './floor.ts'
 import type { Load } from './loads.ts'
 import { type Counts, countsOf, Place } from './place.ts'
-import { type Usage, usageOf } from './process-usage.ts'
+import { type Usage, usageOf } from '../test/builders/process-usage.ts'
 import { exponentOf, type Row } from './row.ts'
 
 /** After this long nothing is left to do; memory is that of rest. */

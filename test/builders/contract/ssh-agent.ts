@@ -98,6 +98,10 @@ export class SshAgent {
     })
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   /** Resolves, when it has ended by itself, to what it wrote to standard error. */
   async ended(): Promise<string> {
     await this.#closed

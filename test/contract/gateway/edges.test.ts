@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Resource } from '../../builders/contract/api-client.ts'
 import type { SshAgent } from '../../builders/contract/ssh-agent.ts'
-import { answerOf, ask, closed, dial, Upstream } from '../../builders/contract/tcp-peers.ts'
+import { answerOf, ask, closed, dial, flood, settled, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { startTrafficWorld, type TrafficWorld } from '../../builders/contract/traffic-world.ts'
 import { freePort } from '../../builders/free-port.ts'
 
@@ -256,23 +256,6 @@ test('with one address for all edges, a port belongs to the first that has it, u
 })
 
 describe('one who does not read', () => {
-  /** Resolves when a second has passed without a change of what `count` returns. */
-  async function settled(count: () => number): Promise<number> {
-    let last = -1
-    const change = (): number => {
-      const before = last
-      last = count()
-      return last - before
-    }
-    await expect.poll(change, { timeout: 20_000, interval: 1000 }).toBe(0)
-    return last
-  }
-  const CHUNK = Buffer.alloc(64 * 1024)
-  /** Writes for as long as what is written is taken. */
-  function flood(socket: Socket): void {
-    while (socket.write(CHUNK));
-    socket.once('drain', () => flood(socket))
-  }
   /** Windows of SSH in the gateway and the agent, and buffers of sockets. */
   const MOST = 32 * 1024 * 1024
 
