@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -25,7 +25,10 @@ const API_KEY = 'bench-key'
 const ADMIN_TOKEN = 'bench-admin'
 
 /** Starts one of this folder's programs, which listen on a port of their own. */
-export async function startProgram(name: 'relay' | 'service', ...args: readonly string[]): Promise<[Place, ChildProcess]> {
+export async function startProgram(
+  name: 'relay' | 'service',
+  ...args: readonly string[]
+): Promise<[Place, ChildProcess]> {
   const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
   const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const [{ port }] = (await Promise.race([once(child, 'message'), ended(child, name)])) as [AddressInfo]
@@ -72,7 +75,11 @@ export async function startCulvert(service: Place, { program, agent, profiles }:
   const children = [emulator]
   if (agent === 'ssh') {
     const ssh = await agents.connect(gateway, key, `app=bench:1:127.0.0.1:${service.port}`)
-    const path = pathOf('through the gateway, with OpenSSH as the agent', await placeOf(url, String(address.addr)), children)
+    const path = pathOf(
+      'through the gateway, with OpenSSH as the agent',
+      await placeOf(url, String(address.addr)),
+      children,
+    )
     await untilServed(path.place)
     return { ...path, pids: [...path.pids, ssh.pid], [Symbol.asyncDispose]: closing(path, agents) }
   }
@@ -88,7 +95,9 @@ export async function startCulvert(service: Place, { program, agent, profiles }:
 export async function startOpenSSH(service: Place): Promise<Path | undefined> {
   const [sshd, ssh] = [await pathOfProgram('sshd'), await pathOfProgram('ssh')]
   if (sshd === undefined || ssh === undefined) {
-    console.error('no rows beside ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)')
+    console.error(
+      'no rows beside ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)',
+    )
     return undefined
   }
   const agents = await SshAgents.start()
@@ -99,7 +108,8 @@ export async function startOpenSSH(service: Place): Promise<Path | undefined> {
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   server.stderr?.resume()
-  const gateway = { host: '127.0.0.1', port, hostKey: hostKey.publicKey.split(' ').slice(0, 2).join(' ') }
+  const [type, base64] = hostKey.publicKey.split(' ')
+  const gateway = { host: '127.0.0.1', port, hostKey: `${type} ${base64}`, user: userInfo().username }
   await untilAccepted({ address: '127.0.0.1', port })
   const client = await agents.connect(gateway, key, `127.0.0.1:${entrance}:127.0.0.1:${service.port}`)
   const path = pathOf('ssh -R through sshd', { address: '127.0.0.1', port: entrance }, [server])
@@ -177,7 +187,6 @@ async function untilServed(place: Place): Promise<void> {
 }
 
 async function untilAccepted(place: Place): Promise<void> {
-  const { connect } = await import('node:net')
   await until('the port is open', async () => {
     const socket = connect({ host: place.address, port: place.port })
     return await once(socket, 'connect').then(

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Channel, Client, Connection } from 'ssh2'
 import { LEAST_WINDOW, type WindowBudget } from './receive-window.ts'
-import { type ChannelData, numberOf, takeOverData } from './wire-gaps.ts'
+import { batchWrites, type ChannelData, numberOf, takeOverData } from './wire-gaps.ts'
 
 /** How many bytes may wait in the connection of a client before its streams write no more. */
 const CONGESTED = 1024 * 1024
@@ -22,6 +22,8 @@ export class Link {
   readonly #waiting = new Set<() => void>()
 
   /**
+   * To be made before the first exchange of keys has ended.
+   *
    * @param connection a client's after `connect`
    * @param onExcess called when the far side has sent more than its window; the connection is to be ended
    */
@@ -31,9 +33,11 @@ export class Link {
     this.#data = takeOverData(connection, LEAST_WINDOW, (channel, data) => {
       const take = this.#takers.get(channel)
       if (take === undefined) return false
-      if (!take(data)) onExcess()
+      const isWithin: boolean = take(data)
+      if (!isWithin) onExcess()
       return true
     })
+    batchWrites(connection, socket)
     const release = (): void => this.#release()
     connection.on('handshake', release)
     socket.on('drain', release).on('close', release)

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import type { Channel, Client, Connection } from 'ssh2'
 
 /*
@@ -120,6 +121,29 @@ export function takeOverData(
       return Array.isArray(held) ? held.length : 0
     },
   }
+}
+
+/**
+ * Hands all that is sent in one turn of the event loop to the kernel at once. Without its native part, which the image
+ * does not have, the library writes length, content and tag of each packet by themselves: three packets of TCP. To be
+ * called before the first exchange of keys has ended, and after `connect`.
+ */
+export function batchWrites(connection: Client | Connection, socket: Socket): void {
+  const protocol = objectIn(connection, '_protocol')
+  const write = functionIn(protocol, '_onWrite')
+  let isCorked = false
+  const uncork = (): void => {
+    isCorked = false
+    socket.uncork()
+  }
+  Reflect.set(protocol, '_onWrite', (data: unknown) => {
+    if (!isCorked) {
+      isCorked = true
+      socket.cork()
+      process.nextTick(uncork)
+    }
+    write(data)
+  })
 }
 
 /** The number by which the far side names a channel. */

@@ -61,13 +61,18 @@ export class HostileAgent {
     this.stopReading()
   }
 
+  /** Sends on a channel for as long as it is connected, whatever the window is. */
+  async overrun(channel: Channel): Promise<void> {
+    const chunk = Buffer.alloc(32 * 1024)
+    Object.assign(channel, { outgoing: { ...Object(channel.outgoing), window: Number.MAX_SAFE_INTEGER } })
+    await this.#whileConnected(() => channel.write(chunk))
+  }
+
   /** Asks for answers for as long as it is connected. */
   async askForEver(): Promise<void> {
-    while (!this.socket.destroyed && this.socket.writable) {
+    await this.#whileConnected(() => {
       for (let count = 0; count < 2000; count += 1) this.#protocol.ping()
-      if (this.socket.writableNeedDrain) await Promise.race([once(this.socket, 'drain'), this.#closed])
-      else await new Promise(setImmediate)
-    }
+    })
   }
 
   /** Resolves when it was disconnected. */
@@ -81,6 +86,15 @@ export class HostileAgent {
     this.socket.destroy()
   }
 
+  /** Does it again whenever the kernel has taken what was sent. */
+  async #whileConnected(send: () => void): Promise<void> {
+    while (!this.socket.destroyed && this.socket.writable) {
+      send()
+      if (this.socket.writableNeedDrain) await Promise.race([once(this.socket, 'drain'), this.#closed])
+      else await new Promise(setImmediate)
+    }
+  }
+
   #grant(window: number): void {
     const protocol = this.#protocol
     const confirm = protocol.channelOpenConfirm.bind(protocol)
@@ -90,9 +104,4 @@ export class HostileAgent {
   get #protocol(): Protocol {
     return Reflect.get(this.client, '_protocol') as Protocol
   }
-}
-
-/** Sends on a channel whatever its window is. */
-export function ignoreWindow(channel: Channel): void {
-  Object.assign(channel, { outgoing: { ...Object(channel.outgoing), window: Number.MAX_SAFE_INTEGER } })
 }

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import ssh2, { type Channel } from 'ssh2'
+import ssh2 from 'ssh2'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Resource } from '../../builders/contract/api-client.ts'
-import { HostileAgent, type Hostility, ignoreWindow } from '../../builders/contract/hostile-agent.ts'
+import { HostileAgent, type Hostility } from '../../builders/contract/hostile-agent.ts'
 import { answerOf, ask, closed, dial, flood, settled, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { TrafficProcess } from '../../builders/contract/traffic-process.ts'
 import type { ReachableEdge } from '../../builders/contract/traffic-world.ts'
@@ -181,13 +181,7 @@ describe('an agent', () => {
     'that sends more than its window is disconnected',
     async () => {
       await start()
-      const chunk = Buffer.alloc(1024 * 1024)
-      const send = (channel: Channel): void => {
-        ignoreWindow(channel)
-        while (channel.write(chunk) && channel.writable);
-        channel.once('drain', () => send(channel))
-      }
-      const { agent, edge } = await intrude({ take: (accept) => send(accept()) })
+      const { agent, edge } = await intrude({ take: (accept, self) => void self.overrun(accept()) })
       const growth = await growthDuring(async () => {
         const client = await open(edge)
         client.pause()

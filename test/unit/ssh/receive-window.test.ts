@@ -27,7 +27,11 @@ class Stream {
 
 /** Of what may be sent, and of what waits, a part each. */
 const steps = fc.array(
-  fc.record({ stream: fc.nat(2), sent: fc.double({ min: 0, max: 1, noNaN: true }), taken: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  fc.record({
+    stream: fc.nat(2),
+    sent: fc.double({ min: 0, max: 1, noNaN: true }),
+    taken: fc.double({ min: 0, max: 1, noNaN: true }),
+  }),
   { maxLength: 100 },
 )
 
@@ -55,14 +59,18 @@ describe('a window', () => {
 
   test('never dries up while the reader takes what comes, whatever is left of the budget', () => {
     fc.assert(
-      fc.property(fc.nat(MOST_WINDOW), fc.array(fc.integer({ min: 1, max: 32_768 }), { maxLength: 200 }), (bytes, sizes) => {
-        const stream = new Stream(new WindowBudget(bytes))
-        for (const size of sizes) {
-          stream.send(Math.min(size, stream.open))
-          stream.take(stream.waiting)
-          expect(stream.open).toBeGreaterThan(0)
-        }
-      }),
+      fc.property(
+        fc.nat(MOST_WINDOW),
+        fc.array(fc.integer({ min: 1, max: 32_768 }), { maxLength: 200 }),
+        (bytes, sizes) => {
+          const stream = new Stream(new WindowBudget(bytes))
+          for (const size of sizes) {
+            stream.send(Math.min(size, stream.open))
+            stream.take(stream.waiting)
+            expect(stream.open).toBeGreaterThan(0)
+          }
+        },
+      ),
     )
   })
 

@@ -292,14 +292,19 @@ export class AgentConnection {
     const session = this.#session
     if (session === undefined) return
     this.#session = undefined
-    this.#guarded(() => {
+    this.#safely(() => {
       this.#parts.sessions.close(session)
       this.#log(`session ${session.session} ended`)
     })
   }
 
-  /** A data file that cannot be used now refuses this client, and must not end the emulator. */
+  /** What a client still asks, after it was told why it is disconnected, is not carried out. */
   #guarded(work: () => void): void {
+    if (!this.#isEnding) this.#safely(work)
+  }
+
+  /** A data file that cannot be used now refuses this client, and must not end the emulator. */
+  #safely(work: () => void): void {
     try {
       work()
     } catch (error) {

@@ -15,10 +15,12 @@ const SILENCES = 2
 const LONGEST_VERSION = 100
 
 /**
- * Without what lets a stranger cause much work with few bytes: compression, and exchanges of keys in large groups.
+ * Without what lets a stranger cause much work with few bytes: compression, and exchanges of keys in large groups. Of the
+ * ciphers only those that Node computes fast: which one is used is the client's choice among these.
  */
 const ALGORITHMS: Algorithms = {
   compress: ['none'],
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com'],
   kex: ['curve25519-sha256', 'curve25519-sha256@libssh.org', 'ecdh-sha2-nistp256', 'ecdh-sha2-nistp384'],
 }
 
