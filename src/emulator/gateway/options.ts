@@ -76,7 +76,7 @@ export const LIMITS: GatewayLimits = {
   sessions: 1000,
   accountSessions: 250,
   binds: 100,
-  pendingBytes: 8 * 1024 * 1024,
+  pendingBytes: 4 * 1024 * 1024,
   windowBytes: 128 * 1024 * 1024,
   keepaliveMs: 8000,
   openMs: 5000,

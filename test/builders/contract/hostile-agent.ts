@@ -22,12 +22,12 @@ export interface Hostility {
 export class HostileAgent {
   readonly socket: Socket
   readonly client: Client = new ssh2.Client()
-  readonly #closed: Promise<unknown>
+  readonly #closed: Promise<void>
 
   private constructor(socket: Socket) {
     this.socket = socket
     socket.on('error', () => undefined)
-    this.#closed = once(socket, 'close')
+    this.#closed = new Promise((resolve) => socket.once('close', () => resolve()))
   }
 
   /** Connects and binds labels. */
