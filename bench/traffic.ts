@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { usageOf } from '../test/builders/process-usage.ts'
 import type { Row } from './row.ts'
@@ -90,7 +91,8 @@ function medianOf(rounds: readonly Figures[]): Figures {
 /** By how much the processes of a path grow for each connection that is open and silent, in KiB. */
 async function idleKiB(path: Path, count: number): Promise<number> {
   const resident = async (): Promise<number> => {
-    const usages = await Promise.all(path.pids.map(usageOf))
+    const started = await Promise.all(path.pids.map(startedBy))
+    const usages = await Promise.all([...path.pids, ...started.flat()].map(usageOf))
     return usages.reduce((sum, { residentMiB }) => sum + residentMiB, 0)
   }
   const before = await resident()
@@ -99,4 +101,17 @@ async function idleKiB(path: Path, count: number): Promise<number> {
   const after = await resident()
   for (const socket of sockets) socket.destroy()
   return ((after - before) * 1024) / count
+}
+
+/** The processes that a process has started, and those that they have. Reads `/proc`, so Linux only. */
+async function startedBy(pid: number): Promise<readonly number[]> {
+  const all = (await readdir('/proc')).map(Number).filter((each) => each > 0)
+  const parents = await Promise.all(all.map(async (each) => [each, await parentOf(each)] as const))
+  const own = parents.filter(([, parent]) => parent === pid).map(([each]) => each)
+  return [...own, ...(await Promise.all(own.map(startedBy))).flat()]
+}
+
+async function parentOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }

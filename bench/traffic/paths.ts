@@ -16,7 +16,7 @@ import { openIdle, type Place } from './load.ts'
 export interface Path extends AsyncDisposable {
   readonly name: string
   readonly place: Place
-  /** Its processes, the one nearest to the client first. */
+  /** Its processes, without those that they have started. */
   readonly pids: readonly number[]
 }
 
@@ -37,9 +37,12 @@ export async function startProgram(
 
 /** As many processes as the path has, each of which only copies bytes. */
 export async function startRelays(service: Place): Promise<Path> {
+  await using started = new AsyncDisposableStack()
   const [second, secondChild] = await startProgram('relay', String(service.port))
+  started.defer(() => stop(secondChild))
   const [first, firstChild] = await startProgram('relay', String(second.port))
-  return pathOf('two plain relays', first, [firstChild, secondChild])
+  started.defer(() => stop(firstChild))
+  return pathOf('two plain relays', first, [firstChild.pid ?? 0, secondChild.pid ?? 0], started.move())
 }
 
 /** What runs of Culvert: `culvert emulator --gateway` and `culvert agent`, or OpenSSH's `ssh -R` as the agent. */
@@ -54,74 +57,66 @@ export interface CulvertOptions {
 /** Client, edge and gateway, agent, service. */
 export async function startCulvert(service: Place, { program, agent, profiles }: CulvertOptions): Promise<Path> {
   const flags = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
-  const node = (...args: readonly string[]): ChildProcess =>
-    spawn(process.execPath, [...flags, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  await using started = new AsyncDisposableStack()
+  const node = (...args: readonly string[]): ChildProcess => {
+    const child = spawn(process.execPath, [...flags, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    started.defer(() => stop(child))
+    return child
+  }
   const listen = ['--listen', '127.0.0.1:0', '--ssh-listen', '127.0.0.1:0', '--tls-listen', '127.0.0.1:0']
-  const keys = ['--api-key', API_KEY, '--admin-token', ADMIN_TOKEN]
-  const emulator = node('emulator', '--gateway', ...listen, ...keys)
-  const [, url = ''] = await said(emulator, /^emulator listening on (\S+)$/m)
-  const [, host = '', port = '', hostKey = ''] = await said(
-    emulator,
-    /^SSH gateway listening on (\S+):(\d+) with the host key (.+)$/m,
-  )
-  const gateway = { host, port: Number(port), hostKey }
+  const emulator = node('emulator', '--gateway', ...listen, '--api-key', API_KEY, '--admin-token', ADMIN_TOKEN)
+  const says = outputOf(emulator)
+  const [, url = ''] = await says(/^emulator listening on (\S+)$/m)
+  const [, host = '', port = '', hostKey = ''] = await says(/^SSH gateway listening on (\S+):(\d+) with the host key (.+)$/m)
   const api = new EmulatorClient(url, API_KEY)
   const agents = await SshAgents.start()
+  started.defer(() => agents.close())
   const key = await agents.newKey()
   await api.post('/ssh_credentials', { public_key: key.publicKey })
   const backend = await api.post('/backends/tunnel_group', { labels: { app: 'bench' } })
   const { body: address } = await api.post('/reserved_addrs', {})
   await api.post('/edges/tcp', { hostports: [address.addr], backend: { backend_id: backend.body.id } })
-  const children = [emulator]
-  if (agent === 'ssh') {
-    const ssh = await agents.connect(gateway, key, `app=bench:1:127.0.0.1:${service.port}`)
-    const path = pathOf(
-      'through the gateway, with OpenSSH as the agent',
-      await placeOf(url, String(address.addr)),
-      children,
-    )
-    await untilServed(path.place)
-    return { ...path, pids: [...path.pids, ssh.pid], [Symbol.asyncDispose]: closing(path, agents) }
+  const target = `127.0.0.1:${service.port}`
+  const start = async (): Promise<number> => {
+    if (agent === 'ssh') {
+      return (await agents.connect({ host, port: Number(port), hostKey }, key, `app=bench:1:${target}`)).pid
+    }
+    const at = ['--gateway', `${host}:${port}`, '--host-key', hostKey, '--key', key.path, '--log-level', 'warn']
+    const own = node('agent', ...at, '--forward', `app=bench=${target}`, '--listen', '127.0.0.1:0', '--connections', '10000')
+    outputOf(own)
+    return own.pid ?? 0
   }
-  const bind = ['--forward', `app=bench=127.0.0.1:${service.port}`, '--listen', '127.0.0.1:0', '--connections', '10000']
-  const at = ['--gateway', `${host}:${port}`, '--host-key', hostKey, '--key', key.path, '--log-level', 'warn']
-  children.push(node('agent', ...at, ...bind))
-  const path = pathOf('through the gateway and culvert agent', await placeOf(url, String(address.addr)), children)
-  await untilServed(path.place)
-  return { ...path, [Symbol.asyncDispose]: closing(path, agents) }
+  const pids = [emulator.pid ?? 0, await start()]
+  const place = await placeOf(url, String(address.addr))
+  await untilServed(place)
+  const name = `through the gateway and ${agent === 'ssh' ? 'OpenSSH as the agent' : 'culvert agent'}`
+  return pathOf(name, place, pids, started.move())
 }
 
 /** `ssh -R` through OpenSSH's own server; undefined, with a message, where that is not installed. */
 export async function startOpenSSH(service: Place): Promise<Path | undefined> {
   const [sshd, ssh] = [await pathOfProgram('sshd'), await pathOfProgram('ssh')]
   if (sshd === undefined || ssh === undefined) {
-    console.error(
-      'no rows beside ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)',
-    )
+    console.error('no rows beside ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)')
     return undefined
   }
+  await using started = new AsyncDisposableStack()
   const agents = await SshAgents.start()
-  const [hostKey, key] = [await agents.newKey(), await agents.newKey()]
   const folder = await mkdtemp(join(tmpdir(), 'culvert-bench-sshd-'))
+  started.defer(() => rm(folder, { recursive: true }))
+  const [hostKey, key] = [await agents.newKey(), await agents.newKey()]
   const [port, entrance] = [await freePort(), await freePort()]
-  const server = spawn(sshd, ['-D', '-e', '-f', await configure(folder, port, hostKey, key)], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  server.stderr?.resume()
+  const config = await configure(folder, port, hostKey, key)
+  const server = spawn(sshd, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'ignore'] })
+  started.defer(() => stop(server))
+  started.defer(() => agents.close())
+  await untilAccepted({ address: '127.0.0.1', port })
   const [type, base64] = hostKey.publicKey.split(' ')
   const gateway = { host: '127.0.0.1', port, hostKey: `${type} ${base64}`, user: userInfo().username }
-  await untilAccepted({ address: '127.0.0.1', port })
   const client = await agents.connect(gateway, key, `127.0.0.1:${entrance}:127.0.0.1:${service.port}`)
-  const path = pathOf('ssh -R through sshd', { address: '127.0.0.1', port: entrance }, [server])
-  await untilServed(path.place)
-  return {
-    ...path,
-    pids: [...path.pids, client.pid],
-    [Symbol.asyncDispose]: async () => {
-      await closing(path, agents)()
-      await rm(folder, { recursive: true })
-    },
-  }
+  const place = { address: '127.0.0.1', port: entrance }
+  await untilServed(place)
+  return pathOf('ssh -R through sshd', place, [server.pid ?? 0, client.pid], started.move())
 }
 
 async function configure(folder: string, port: number, hostKey: SshKeyFile, key: SshKeyFile): Promise<string> {
@@ -144,27 +139,15 @@ async function configure(folder: string, port: number, hostKey: SshKeyFile, key:
   return config
 }
 
-function pathOf(name: string, place: Place, children: readonly ChildProcess[]): Path {
-  return {
-    name,
-    place,
-    pids: children.map(({ pid }) => pid ?? 0),
-    [Symbol.asyncDispose]: async () => {
-      for (const child of children) {
-        if (child.exitCode !== null || child.signalCode !== null) continue
-        const exited = once(child, 'exit')
-        child.kill('SIGTERM')
-        await exited
-      }
-    },
-  }
+function pathOf(name: string, place: Place, pids: readonly number[], started: AsyncDisposableStack): Path {
+  return { name, place, pids, [Symbol.asyncDispose]: () => started.disposeAsync() }
 }
 
-function closing(path: Path, agents: SshAgents): () => Promise<void> {
-  return async () => {
-    await path[Symbol.asyncDispose]()
-    await agents.close()
-  }
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
 }
 
 /** Where the edge of a hostport listens. */
@@ -209,22 +192,15 @@ async function until<T>(what: string, find: () => Promise<T | undefined>): Promi
   }
 }
 
-/** What a process has written to its standard output, once that matches. */
-async function said(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
-  const found = saidBy.get(child) ?? { text: '' }
-  if (!saidBy.has(child)) {
-    saidBy.set(child, found)
-    child.stdout?.on('data', (chunk: Buffer) => {
-      found.text += chunk.toString()
-    })
-    child.stderr?.pipe(process.stderr)
-  }
-  const { promise, reject } = Promise.withResolvers<never>()
-  child.once('exit', () => reject(new Error(`the process ended: ${found.text}`)))
-  return await Promise.race([until(String(pattern), async () => pattern.exec(found.text) ?? undefined), promise])
+/** Finds, once it is there, what a process writes to its standard output. */
+function outputOf(child: ChildProcess): (pattern: RegExp) => Promise<RegExpExecArray> {
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  child.stderr?.pipe(process.stderr)
+  return (pattern) => until(`${pattern} in ${text}`, async () => pattern.exec(text) ?? undefined)
 }
-
-const saidBy = new WeakMap<ChildProcess, { text: string }>()
 
 async function ended(child: ChildProcess, name: string): Promise<never> {
   await once(child, 'exit')
