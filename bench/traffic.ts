@@ -14,6 +14,8 @@ export interface TrafficOptions {
   readonly profiles: string | undefined
 }
 
+/** Connections that are opened before memory is read for the first time, so that code is not counted. */
+const WARM_UP = 100
 /** How long idle connections are left alone before memory is read, in milliseconds. */
 const REST_MS = 3000
 
@@ -37,13 +39,14 @@ export async function run({ program, isQuick, profiles }: TrafficOptions): Promi
   if (openSSH !== undefined) paths.use(openSSH)
   const others = [relays, ...(openSSH === undefined ? [] : [openSSH])]
   const all = [culvert, mixed, ...others]
+  // First, while no process has grown: after the load, none would have to grow for them.
+  const memory = new Map<Path, number>()
+  for (const path of all) memory.set(path, await idleKiB(path, idle))
   const found = new Map<Path, Figures[]>(all.map((path) => [path, []]))
   for (let round = 0; round < rounds; round += 1) {
     for (const path of all) found.get(path)?.push(await measure(path.place, amounts))
   }
   const medians = new Map<Path, Figures>(all.map((path) => [path, medianOf(found.get(path) ?? [])]))
-  const memory = new Map<Path, number>()
-  for (const path of all) memory.set(path, await idleKiB(path, idle))
   const rows: Row[] = []
   for (const measured of [culvert, mixed]) {
     for (const other of others) {
@@ -95,6 +98,8 @@ async function idleKiB(path: Path, count: number): Promise<number> {
     const usages = await Promise.all([...path.pids, ...started.flat()].map(usageOf))
     return usages.reduce((sum, { residentMiB }) => sum + residentMiB, 0)
   }
+  for (const socket of await openIdle(path.place, WARM_UP)) socket.destroy()
+  await sleep(REST_MS)
   const before = await resident()
   const sockets = await openIdle(path.place, count)
   await sleep(REST_MS)
