@@ -67,7 +67,9 @@ export async function startCulvert(service: Place, { program, agent, profiles }:
   const emulator = node('emulator', '--gateway', ...listen, '--api-key', API_KEY, '--admin-token', ADMIN_TOKEN)
   const says = outputOf(emulator)
   const [, url = ''] = await says(/^emulator listening on (\S+)$/m)
-  const [, host = '', port = '', hostKey = ''] = await says(/^SSH gateway listening on (\S+):(\d+) with the host key (.+)$/m)
+  const [, host = '', port = '', hostKey = ''] = await says(
+    /^SSH gateway listening on (\S+):(\d+) with the host key (.+)$/m,
+  )
   const api = new EmulatorClient(url, API_KEY)
   const agents = await SshAgents.start()
   started.defer(() => agents.close())
@@ -82,7 +84,16 @@ export async function startCulvert(service: Place, { program, agent, profiles }:
       return (await agents.connect({ host, port: Number(port), hostKey }, key, `app=bench:1:${target}`)).pid
     }
     const at = ['--gateway', `${host}:${port}`, '--host-key', hostKey, '--key', key.path, '--log-level', 'warn']
-    const own = node('agent', ...at, '--forward', `app=bench=${target}`, '--listen', '127.0.0.1:0', '--connections', '10000')
+    const own = node(
+      'agent',
+      ...at,
+      '--forward',
+      `app=bench=${target}`,
+      '--listen',
+      '127.0.0.1:0',
+      '--connections',
+      '10000',
+    )
     outputOf(own)
     return own.pid ?? 0
   }
@@ -97,7 +108,9 @@ export async function startCulvert(service: Place, { program, agent, profiles }:
 export async function startOpenSSH(service: Place): Promise<Path | undefined> {
   const [sshd, ssh] = [await pathOfProgram('sshd'), await pathOfProgram('ssh')]
   if (sshd === undefined || ssh === undefined) {
-    console.error('no rows beside ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)')
+    console.error(
+      'no rows beside ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)',
+    )
     return undefined
   }
   await using started = new AsyncDisposableStack()

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Channel, Client, Connection } from 'ssh2'
 import { LEAST_WINDOW, type WindowBudget } from './receive-window.ts'
-import { batchWrites, type ChannelData, numberOf, takeOverData } from './wire-gaps.ts'
+import { batchWrites, type ChannelData, numberOf, prepareKeys, takeOverData } from './wire-gaps.ts'
 
 /** How many bytes may wait in the connection of a client before its streams write no more. */
 const CONGESTED = 1024 * 1024
@@ -39,7 +39,10 @@ export class Link {
     })
     batchWrites(connection, socket)
     const release = (): void => this.#release()
-    connection.on('handshake', release)
+    connection.on('handshake', () => {
+      prepareKeys(connection)
+      release()
+    })
     socket.on('drain', release).on('close', release)
   }
 

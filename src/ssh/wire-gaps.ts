@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Channel, Client, Connection } from 'ssh2'
 
@@ -144,6 +145,23 @@ export function batchWrites(connection: Client | Connection, socket: Socket): vo
     }
     write(data)
   })
+}
+
+/**
+ * Prepares the keys of AES-GCM for Node: without its native part, the library makes a cipher for each packet, and to look
+ * at a key in bytes takes Node longer than to encrypt with it. To be called after each exchange of keys; without effect
+ * where the library keeps keys otherwise.
+ */
+export function prepareKeys(connection: Client | Connection): void {
+  const protocol = objectIn(connection, '_protocol')
+  for (const [name, field] of [
+    ['_cipher', '_encKey'],
+    ['_decipher', '_decipherKey'],
+  ] as const) {
+    const holder: unknown = Reflect.get(protocol, name)
+    const key: unknown = typeof holder === 'object' && holder !== null ? Reflect.get(holder, field) : undefined
+    if (Buffer.isBuffer(key)) Object.assign(Object(holder), { [field]: createSecretKey(key) })
+  }
 }
 
 /** The number by which the far side names a channel. */
