@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
+import { type Usage, usageOf } from '../test/builders/process-usage.ts'
 import type { Manifest } from './cluster.ts'
 import { floorOf } from './floor.ts'
 import type { Load } from './loads.ts'
 import { type Counts, countsOf, Place } from './place.ts'
-import { type Usage, usageOf } from './process-usage.ts'
 import { exponentOf, type Row } from './row.ts'
 
 /** After this long nothing is left to do; memory is that of rest. */

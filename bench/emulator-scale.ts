@@ -10,7 +10,7 @@ import { RESOURCES } from '../src/emulator/resources/index.ts'
 import type { Resource } from '../src/emulator/resources/resource.ts'
 import { caPem } from '../test/builders/contract/ca-pem.ts'
 import { sshKeys } from '../test/builders/contract/ssh-keys.ts'
-import { usageOf } from './process-usage.ts'
+import { usageOf } from '../test/builders/process-usage.ts'
 import type { Row } from './row.ts'
 
 const OBJECTS = 200_000

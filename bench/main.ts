@@ -4,10 +4,17 @@ import type { Row } from './row.ts'
 
 /**
  * `npm run bench`: one table of costs, each a count or beside a floor that was taken in the same run. `--quick` takes
- * less than five minutes, `--large` adds 50,000 resources; `--json FILE` writes the table for programs.
+ * less than five minutes, `--large` adds 50,000 resources; `--traffic` measures only what carries bytes, and
+ * `--profiles FOLDER` keeps CPU profiles of that; `--json FILE` writes the table for programs.
  */
 const { values } = parseArgs({
-  options: { quick: { type: 'boolean' }, large: { type: 'boolean' }, json: { type: 'string' } },
+  options: {
+    quick: { type: 'boolean' },
+    large: { type: 'boolean' },
+    traffic: { type: 'boolean' },
+    profiles: { type: 'string' },
+    json: { type: 'string' },
+  },
 })
 
 // Operators run as one program, as in the image: the modules below read its path when they are loaded.
@@ -37,7 +44,25 @@ const add = (more: readonly Row[]): void => {
   for (const { load, figure, value, unit } of more) console.error(`${load}: ${figure} ${value.toFixed(2)} ${unit}`)
 }
 
-{
+if (values.traffic) {
+  const { run } = await import('./traffic.ts')
+  const { CULVERT_TEST_PROGRAM } = program.env
+  add(await run({ program: String(CULVERT_TEST_PROGRAM), isQuick: values.quick === true, profiles: values.profiles }))
+} else {
+  await measureAll()
+}
+print(rows)
+if (values.json !== undefined) await writeJSON(values.json, rows)
+
+async function measureAll(): Promise<void> {
+  await measureCluster()
+  if (values.quick) return
+  add(await (await import('./emulator-paging.ts')).run())
+  add(await (await import('./emulator-scale.ts')).run())
+  add(await (await import('./newcomer.ts')).run())
+}
+
+async function measureCluster(): Promise<void> {
   await using controlPlane = await startCluster()
   const without = await idle(controlPlane)
   add(without.rows)
@@ -53,10 +78,3 @@ const add = (more: readonly Row[]): void => {
   add(await (await import('./budget.ts')).run(controlPlane))
   if (!values.quick) add(await (await import('./sessions.ts')).run(controlPlane))
 }
-if (!values.quick) {
-  add(await (await import('./emulator-paging.ts')).run())
-  add(await (await import('./emulator-scale.ts')).run())
-  add(await (await import('./newcomer.ts')).run())
-}
-print(rows)
-if (values.json !== undefined) await writeJSON(values.json, rows)

@@ -8,7 +8,7 @@ export interface Row {
   readonly figure: string
   readonly value: number
   /** `''` for counts and ratios. */
-  readonly unit: '' | 's' | 'ms' | 'MiB'
+  readonly unit: '' | 's' | 'ms' | 'KiB' | 'MiB' | 'MiB/s'
   /** The same figure of a program that makes the necessary requests and nothing else. */
   readonly floor?: number
 }
@@ -53,7 +53,7 @@ export function exponentOf(small: readonly [number, number], large: readonly [nu
 
 function shown({ unit }: Row, value: number | undefined): string {
   if (value === undefined) return ''
-  const digits = unit === 'MiB' || Number.isInteger(value) ? 0 : 2
+  const digits = unit.includes('iB') || Number.isInteger(value) ? 0 : 2
   return `${value.toFixed(digits)}${unit === '' ? '' : ` ${unit}`}`
 }
 

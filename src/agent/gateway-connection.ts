@@ -6,7 +6,7 @@ import ssh2, {
   type PublicKeyAuthMethod,
   type TcpConnectionDetails,
 } from 'ssh2'
-import { Congestion } from '../ssh/tunnel-stream.ts'
+import { Link } from '../ssh/link.ts'
 import { onFarewell } from '../ssh/wire-gaps.ts'
 import type { Clock } from '../util/clock.ts'
 import { type AgentError, explain, type Phase } from './failure.ts'
@@ -42,7 +42,6 @@ export class GatewayConnection {
   readonly #key: ParsedKey
   readonly #client: Client = new ssh2.Client()
   readonly #socket: Socket
-  readonly #congestion: Congestion
   readonly #unbound = new Map<string, Forward>()
   readonly #bound = new Map<string, Forward>()
   readonly #whenBound = Promise.withResolvers<void>()
@@ -61,7 +60,6 @@ export class GatewayConnection {
     this.#clock = clock
     this.#key = key
     this.#socket = connect({ ...options.gateway, noDelay: true })
-    this.#congestion = new Congestion(this.#socket)
     for (const forward of options.forwards) this.#unbound.set(keyOf(forward), forward)
     const cancel = this.#clock.setTimer(OPEN_MS, () => {
       this.#timedOut = true
@@ -106,7 +104,6 @@ export class GatewayConnection {
     const client = this.#client
     client.on('ready', () => this.#bind())
     client.on('error', (error: Error) => this.#fail(error))
-    client.on('tcp connection', (details, accept, reject) => this.#serve(details, accept, reject))
     const authentication: PublicKeyAuthMethod = { type: 'publickey', username, key: this.#key }
     client.connect({
       sock: this.#socket,
@@ -119,6 +116,10 @@ export class GatewayConnection {
       keepaliveCountMax: SILENCES,
       readyTimeout: 0,
     })
+    const link = new Link(client, this.#socket, this.#upstreams.budget, () => {
+      this.#fail(new Error('the gateway sent more than it was allowed to'))
+    })
+    client.on('tcp connection', (details, accept, reject) => this.#serve({ details, link, accept, reject }))
     onFarewell(client, (text) => {
       this.#farewell = text
       // The library ends its half only, and no longer asks for signs of life.
@@ -161,7 +162,8 @@ export class GatewayConnection {
     })
   }
 
-  #serve({ destIP, destPort, srcIP, srcPort }: TcpConnectionDetails, accept: () => Channel, reject: () => void): void {
+  #serve({ details, link, accept, reject }: Offer): void {
+    const { destIP, destPort, srcIP, srcPort } = details
     const forward = this.#bound.get(bindKey(destIP, destPort)) ?? this.#unbound.get(bindKey(destIP, destPort))
     if (forward === undefined) {
       reject()
@@ -170,7 +172,7 @@ export class GatewayConnection {
     this.#upstreams.serve({
       forward,
       source: `${srcIP}:${srcPort}`,
-      congestion: this.#congestion,
+      link,
       accept: () => (this.#isClosed ? undefined : accept()),
       reject: () => {
         if (!this.#isClosed) reject()
@@ -199,6 +201,14 @@ export class GatewayConnection {
     this.#whenClosed.resolve(reason)
     this.#whenBound.reject(reason)
   }
+}
+
+/** A connection that the gateway offers. */
+interface Offer {
+  readonly details: TcpConnectionDetails
+  readonly link: Link
+  readonly accept: () => Channel
+  readonly reject: () => void
 }
 
 function keyOf({ bind }: Forward): string {

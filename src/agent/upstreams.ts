@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net'
 import type { Channel } from 'ssh2'
+import type { Link } from '../ssh/link.ts'
+import { WindowBudget } from '../ssh/receive-window.ts'
 import { relay } from '../ssh/relay.ts'
-import { type Congestion, TunnelStream } from '../ssh/tunnel-stream.ts'
+import { TunnelStream } from '../ssh/tunnel-stream.ts'
 import { takesPackets } from '../ssh/wire-gaps.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
@@ -13,12 +15,15 @@ const CONNECT_MS = 4000
 /** Silence, in milliseconds, after which the kernel asks a target for a sign of life. */
 const KEEPALIVE_MS = 60_000
 
+/** By how much the windows of all connections may exceed the least: what a gateway may send that no target has taken. */
+const WINDOW_BYTES = 64 * 1024 * 1024
+
 /** A connection that the gateway asks the agent to take. */
 export interface Arrival {
   readonly forward: Forward
   /** Address and port of the client. */
   readonly source: string
-  readonly congestion: Congestion
+  readonly link: Link
   /** The channel; undefined if the gateway is gone. */
   readonly accept: () => Channel | undefined
   readonly reject: () => void
@@ -38,6 +43,8 @@ export interface UpstreamOptions {
  */
 export class Upstreams {
   readonly #options: UpstreamOptions
+  /** What the gateway may send at once. */
+  readonly budget = new WindowBudget(WINDOW_BYTES)
   readonly #sockets = new Map<Socket, Forward>()
   #whenIdle: PromiseWithResolvers<void> | undefined
 
@@ -73,7 +80,7 @@ export class Upstreams {
     return this.#whenIdle.promise
   }
 
-  #dial(socket: Socket, { forward, source, congestion, accept, reject }: Arrival): void {
+  #dial(socket: Socket, { forward, source, link, accept, reject }: Arrival): void {
     const { clock, metrics, logger } = this.#options
     let why = ''
     const cancel = clock.setTimer(CONNECT_MS, () => {
@@ -105,7 +112,7 @@ export class Upstreams {
         return
       }
       metrics.served(forward)
-      relay(socket, new TunnelStream(channel, congestion), (failure) => {
+      relay(socket, new TunnelStream(channel, link), (failure) => {
         if (failure !== undefined) logger.debug({ forward: forward.name, source, ...failure }, 'a connection failed')
       })
     })

@@ -59,7 +59,12 @@ export function agentCommand(): Command {
       duration,
     )
     .option('--termination-log <file>', 'where the reason is written then')
-    .option('--connections <number>', 'connections at one time; each may take 4 MiB of memory', positive, 1_000)
+    .option(
+      '--connections <number>',
+      'connections at one time; each may take 256 KiB of memory, and all together 64 MiB more',
+      positive,
+      1_000,
+    )
     .option('--listen <address>', 'address of /healthz, /readyz and /metrics; port 0 picks a free one', listen, {
       host: '127.0.0.1',
       port: 8080,

@@ -1,34 +1,7 @@
-import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { Channel } from 'ssh2'
-
-/** How many bytes may wait in the connection of a client before its streams take no more. */
-const CONGESTED = 1024 * 1024
-
-/**
- * Tells the streams of one connection when it can take more: the library writes to its socket without regard to what
- * already waits there, and a client may grant windows of 4 GiB.
- */
-export class Congestion {
-  readonly #socket: Socket
-  readonly #waiting = new Set<() => void>()
-
-  constructor(socket: Socket) {
-    this.#socket = socket
-    const release = (): void => {
-      const waiting = [...this.#waiting]
-      this.#waiting.clear()
-      for (const proceed of waiting) proceed()
-    }
-    socket.on('drain', release).on('close', release)
-  }
-
-  /** Calls `proceed` at once, or when the connection has sent what waits, or is closed. */
-  pass(proceed: () => void): void {
-    if (this.#socket.writableLength > CONGESTED && this.#socket.writableNeedDrain) this.#waiting.add(proceed)
-    else proceed()
-  }
-}
+import type { Link } from './link.ts'
+import { ReceiveWindow } from './receive-window.ts'
 
 /**
  * One connection through a tunnel, as a stream that can be half-closed: the library closes both directions of a
@@ -37,19 +10,38 @@ export class Congestion {
  */
 export class TunnelStream extends Duplex {
   readonly #channel: Channel
-  readonly #congestion: Congestion
+  readonly #link: Link
+  readonly #window: ReceiveWindow
   #isClosed: boolean = false
+  /** Takes back a write that waits for the link. */
+  #forget: (() => void) | undefined
 
-  constructor(channel: Channel, congestion: Congestion) {
+  /** To be made in the turn of the event loop in which the channel was opened. */
+  constructor(channel: Channel, link: Link) {
     super({ allowHalfOpen: true })
     this.#channel = channel
-    this.#congestion = congestion
-    channel.on('data', (chunk: Buffer) => {
-      if (!this.push(chunk)) channel.pause()
-    })
+    this.#link = link
+    this.#window = new ReceiveWindow(link.budget)
+    link.receive(channel, (chunk) => this.#take(chunk))
     channel.on('end', () => this.push(null))
     channel.on('error', (error: Error) => this.destroy(error))
     channel.on('close', () => this.#hangUp())
+    // Data does not pass through the channel, only its end.
+    channel.resume()
+  }
+
+  /** False if the far side was not allowed to send as much. */
+  #take(chunk: Buffer): boolean {
+    if (this.destroyed) return true
+    if (!this.#window.receive(chunk.length)) return false
+    this.push(chunk)
+    this.#grant()
+    return true
+  }
+
+  #grant(): void {
+    const bytes = this.#window.grant(this.readableLength)
+    if (bytes > 0) this.#link.grant(this.#channel, bytes)
   }
 
   #hangUp(): void {
@@ -57,15 +49,18 @@ export class TunnelStream extends Duplex {
     this.emit('hangup')
   }
 
+  /** Every way to read from a stream comes through here, and only here is it known what has been taken. */
+  override read(size?: number): unknown {
+    const chunk: unknown = super.read(size)
+    this.#grant()
+    return chunk
+  }
+
   override _read(): void {
-    this.#channel.resume()
+    // The far side sends by itself, as much as its window allows.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (this.#isClosed) {
-      done()
-      return
-    }
     // The library never answers a write to a channel that is closed meanwhile.
     let isDone = false
     const finish = (): void => {
@@ -75,7 +70,10 @@ export class TunnelStream extends Duplex {
       done()
     }
     this.once('hangup', finish)
-    this.#channel.write(chunk, () => this.#congestion.pass(finish))
+    this.#forget = this.#link.pass(() => {
+      if (this.#isClosed || this.destroyed) finish()
+      else this.#channel.write(chunk, finish)
+    })
   }
 
   override _final(done: (error?: Error | null) => void): void {
@@ -84,11 +82,10 @@ export class TunnelStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    const channel = this.#channel
-    channel.removeAllListeners('data')
-    // Unread bytes are dropped, or the library would not notice the end of the channel.
-    channel.resume()
-    channel.close()
+    this.#forget?.()
+    this.#window.release()
+    // What still arrives is dropped, or the library would not notice the end of the channel.
+    this.#channel.close()
     done(error)
   }
 }

@@ -1,8 +1,10 @@
+import { createSecretKey } from 'node:crypto'
+import type { Socket } from 'node:net'
 import type { Channel, Client, Connection } from 'ssh2'
 
 /*
- * What the library ssh2 leaves out. It has no public way to do any of it, so this file, and no other, uses its internals;
- * where they are missing, the connection ends without a text.
+ * What the library ssh2 leaves out. It has no public way to do any of it, so this file, and no other, uses its internals.
+ * Where those of texts are missing, the connection ends without one; where those of flow control are, nothing begins.
  */
 
 /** OpenSSH prints no more of a text. */
@@ -68,4 +70,125 @@ export function onFarewell(client: Client, told: (text: string) => void): void {
     if (typeof text === 'string' && text !== '') told(text.slice(0, LONGEST))
     Reflect.apply(handle, handlers, args)
   })
+}
+
+/** What the receiving side of a connection's channels calls and is called by. */
+export interface ChannelData {
+  /** Lets the far side of a channel send more (RFC 4254 § 5.2). */
+  grant(channel: Channel, bytes: number): void
+  /** Whether keys are being exchanged again: what is written then waits in memory, however much it is. */
+  isExchangingKeys(): boolean
+  /** How many packets wait for the end of that exchange. */
+  packetsHeld(): number
+}
+
+/**
+ * Takes over what arrives for the channels of a connection. The library lets a channel hold 4 MiB, and a peer that
+ * ignores its window any number of bytes. To be called before the first channel is opened, and after `connect`.
+ *
+ * @param window what each far side may send at first, in bytes
+ * @param arrived gets data with the local number of its channel; false leaves it to the library
+ */
+export function takeOverData(
+  connection: Client | Connection,
+  window: number,
+  arrived: (channel: number, data: Buffer) => boolean,
+): ChannelData {
+  const protocol = objectIn(connection, '_protocol')
+  const handlers = objectIn(protocol, '_handlers')
+  const handle = functionIn(handlers, 'CHANNEL_DATA')
+  const open = functionIn(protocol, 'forwardedTcpip')
+  const confirm = functionIn(protocol, 'channelOpenConfirm')
+  const adjust = functionIn(protocol, 'channelWindowAdjust')
+  Reflect.set(handlers, 'CHANNEL_DATA', (...args: readonly unknown[]) => {
+    const [, channel, data] = args
+    if (typeof channel === 'number' && Buffer.isBuffer(data) && arrived(channel, data)) return
+    handle(...args)
+  })
+  Reflect.set(protocol, 'forwardedTcpip', (channel: number, _window: number, packet: number, given: unknown) =>
+    open(channel, window, packet, given),
+  )
+  Reflect.set(protocol, 'channelOpenConfirm', (remote: number, local: number, _window: number, packet: number) =>
+    confirm(remote, local, window, packet),
+  )
+  return {
+    grant: ({ outgoing }, bytes) => {
+      const { id, state } = outgoing as { readonly id?: unknown; readonly state?: unknown }
+      if (state !== 'closed') adjust(id, bytes)
+    },
+    isExchangingKeys: () => Reflect.get(protocol, '_kexinit') !== undefined,
+    packetsHeld: () => {
+      const held: unknown = Reflect.get(protocol, '_queue')
+      return Array.isArray(held) ? held.length : 0
+    },
+  }
+}
+
+/**
+ * Hands all that is sent in one turn of the event loop to the kernel at once. Without its native part, which the image
+ * does not have, the library writes length, content and tag of each packet by themselves: three packets of TCP. To be
+ * called before the first exchange of keys has ended, and after `connect`.
+ */
+export function batchWrites(connection: Client | Connection, socket: Socket): void {
+  const protocol = objectIn(connection, '_protocol')
+  const write = functionIn(protocol, '_onWrite')
+  let isCorked = false
+  const uncork = (): void => {
+    isCorked = false
+    socket.uncork()
+  }
+  Reflect.set(protocol, '_onWrite', (data: unknown) => {
+    if (!isCorked) {
+      isCorked = true
+      socket.cork()
+      process.nextTick(uncork)
+    }
+    write(data)
+  })
+}
+
+/**
+ * Prepares the keys of AES-GCM for Node: without its native part, the library makes a cipher for each packet, and to look
+ * at a key in bytes takes Node longer than to encrypt with it. To be called after each exchange of keys; without effect
+ * where the library keeps keys otherwise.
+ */
+export function prepareKeys(connection: Client | Connection): void {
+  const protocol = objectIn(connection, '_protocol')
+  for (const [name, field] of [
+    ['_cipher', '_encKey'],
+    ['_decipher', '_decipherKey'],
+  ] as const) {
+    const holder: unknown = Reflect.get(protocol, name)
+    const key: unknown = typeof holder === 'object' && holder !== null ? Reflect.get(holder, field) : undefined
+    if (Buffer.isBuffer(key)) Object.assign(Object(holder), { [field]: createSecretKey(key) })
+  }
+}
+
+/** The number by which the far side names a channel. */
+export function numberOf({ incoming }: Channel): number {
+  const id: unknown = typeof incoming === 'object' && incoming !== null ? Reflect.get(incoming, 'id') : undefined
+  if (typeof id !== 'number') throw new LibraryChanged('incoming.id')
+  return id
+}
+
+/** The library has no longer what flow control needs. */
+class LibraryChanged extends Error {
+  readonly code = 'SSH_LIBRARY_CHANGED'
+  override readonly name = 'LibraryChanged'
+
+  constructor(what: string) {
+    super(`ssh2 has no ${what}: src/ssh/wire-gaps.ts does not fit its version`)
+  }
+}
+
+function objectIn(holder: object, name: string): object {
+  const found: unknown = Reflect.get(holder, name)
+  if (typeof found !== 'object' || found === null) throw new LibraryChanged(name)
+  return found
+}
+
+function functionIn(holder: object, name: string): (...args: readonly unknown[]) => unknown {
+  const found: unknown = Reflect.get(holder, name)
+  if (typeof found !== 'function') throw new LibraryChanged(name)
+  return (...args) => Reflect.apply(found, holder, args)
 }

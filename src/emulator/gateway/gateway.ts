@@ -1,8 +1,9 @@
 /*
  * The emulator's data plane (`docs/emulator.md § Traffic`): agents connect to an SSH gateway, clients to edges.
  *
- * - `ssh/`: the gateway. `ssh-server` accepts clients, `agent-connection` is one of them, `sessions` stores what it
- *   has; `bind` reads what a forward binds.
+ * - `ssh/`: the gateway. `ssh-server` accepts clients, `waiting-room` bounds those that are not authenticated,
+ *   `agent-connection` is one of them, `sessions` stores what it has; `bind` reads what a forward binds.
+ * - `options`: the limits of what others can cause; `room` counts against them.
  * - `tunnels`: the tunnels that can carry traffic now.
  * - `edges/`: the clients' side. `edge-server` listens where `edge-table` says, `edge-connection` is one client from
  *   arrival to end, `edge-reader` reads from the store what holds for it; `responder` and `tls-handshake` do the
@@ -11,6 +12,7 @@
  *   listen); `first-bytes` reads what begins a connection, such as the header of `proxy-protocol`.
  * - `traffic`: a line for each connection.
  */
+import { WindowBudget } from '../../ssh/receive-window.ts'
 import type { Clock } from '../../util/clock.ts'
 import { settle } from '../objects/settle.ts'
 import type { Services } from '../objects/write-context.ts'
@@ -24,6 +26,7 @@ import { NameServer } from './edges/name-server.ts'
 import { proxyCheck } from './edges/proxy-protocol.ts'
 import { Responder } from './edges/responder.ts'
 import { type GatewayLog, type GatewayOptions, LIMITS } from './options.ts'
+import { Room } from './room.ts'
 import { GatewaySessions } from './ssh/sessions.ts'
 import { SshServer } from './ssh/ssh-server.ts'
 import { type TrafficEntry, TrafficJournal } from './traffic.ts'
@@ -70,10 +73,11 @@ export class Gateway {
       tunnels,
       clock,
       log,
-      mostBinds: limits.binds,
-      openMs: limits.openMs,
+      limits,
+      room: new Room({ inAll: limits.sessions, each: limits.accountSessions }),
+      windows: new WindowBudget(limits.windowBytes),
     }
-    this.#ssh = new SshServer(store, parts, limits)
+    this.#ssh = new SshServer(store, parts)
     const table = new EdgeTable(store)
     this.#authority = new EdgeAuthority(store, () => clock.now())
     this.#journal = new TrafficJournal(limits.journal)

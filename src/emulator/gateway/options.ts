@@ -26,18 +26,33 @@ export interface GatewayOptions {
 /** One line, without a line break; nothing secret. */
 export type GatewayLog = (line: string) => void
 
-/** What bounds the work and memory that others can cause. Times are in milliseconds. */
+/**
+ * What bounds the work and memory that others can cause (`docs/reliability.md § Abuse of the gateway`). Times are in
+ * milliseconds.
+ */
 export interface GatewayLimits {
-  /** From the connection of an SSH client until it is authenticated. */
+  /** From the connection of an SSH client until it is authenticated, and for each further exchange of keys. */
   readonly handshakeMs: number
-  /** Clients that are not yet authenticated; one more ends the oldest of them. */
+  /** Clients that are not yet authenticated; one more ends the oldest of the source that has the most of them. */
   readonly handshakes: number
+  /** The same from one source; one more ends its oldest. */
+  readonly sourceHandshakes: number
+  /** SSH clients that are authenticated; further ones are disconnected with a reason. */
+  readonly sessions: number
+  /** The same of one account, so that it leaves room for others. */
+  readonly accountSessions: number
   /** Forwards of one SSH client. */
   readonly binds: number
+  /** Bytes that wait for an SSH client to read them, beyond which it is disconnected. */
+  readonly pendingBytes: number
+  /** By how many bytes the windows of all connections through tunnels may exceed 64 KiB each. */
+  readonly windowBytes: number
   /** Silence after which an SSH client is asked for a sign of life; after three without an answer it is dead. */
   readonly keepaliveMs: number
   /** For an agent to open a connection, before the next tunnel is tried. */
   readonly openMs: number
+  /** Connections that an agent has been asked to open and has not answered; further ones try the next tunnel. */
+  readonly unanswered: number
   /** For a proxy to name its client. */
   readonly headerMs: number
   /** For a client of a TLS edge to name its host, and then to complete the handshake. */
@@ -46,6 +61,8 @@ export interface GatewayLimits {
   readonly drainMs: number
   /** Connections to edges at one time; further ones are closed. */
   readonly connections: number
+  /** The same from one source, which a proxy is not, so that it leaves room for others. */
+  readonly sourceConnections: number
   /** Ports that TCP edges listen on; further ones are not opened. */
   readonly listeners: number
   /** Lines that the traffic journal keeps. */
@@ -55,13 +72,20 @@ export interface GatewayLimits {
 export const LIMITS: GatewayLimits = {
   handshakeMs: 10_000,
   handshakes: 64,
+  sourceHandshakes: 32,
+  sessions: 1000,
+  accountSessions: 250,
   binds: 100,
+  pendingBytes: 4 * 1024 * 1024,
+  windowBytes: 128 * 1024 * 1024,
   keepaliveMs: 8000,
   openMs: 5000,
+  unanswered: 1000,
   headerMs: 5000,
   tlsMs: 10_000,
   drainMs: 30_000,
   connections: 10_000,
+  sourceConnections: 5000,
   listeners: 4096,
   journal: 10_000,
 }

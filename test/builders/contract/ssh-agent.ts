@@ -27,6 +27,8 @@ export interface SshGateway {
   readonly host: string
   readonly port: number
   readonly hostKey: string
+  /** Means nothing to the emulator's; `agent` by default. */
+  readonly user?: string
 }
 
 /** A folder with keys, and the `ssh` processes that use them. */
@@ -70,7 +72,7 @@ export class SshAgents {
       ...['-N', '-T', '-F', 'none', '-i', key.path, '-p', String(gateway.port)],
       ...options.flatMap((option) => ['-o', option]),
       ...forwards.flatMap((forward) => ['-R', forward]),
-      `agent@${gateway.host}`,
+      `${gateway.user ?? 'agent'}@${gateway.host}`,
     ]
     const agent = new SshAgent(spawn(await openSSH('ssh'), args, { stdio: ['ignore', 'ignore', 'pipe'] }))
     this.#running.push(agent)
@@ -96,6 +98,10 @@ export class SshAgent {
     child.stderr?.on('data', (chunk: Buffer) => {
       this.#said += chunk.toString()
     })
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   /** Resolves, when it has ended by itself, to what it wrote to standard error. */

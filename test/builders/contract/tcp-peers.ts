@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { expect } from 'vitest'
 
 /** A TCP server on a free port of loopback, behind the tunnels of a test. */
 export class Upstream {
@@ -92,4 +93,24 @@ export async function answerOf(socket: Socket): Promise<string> {
   socket.once('end', () => socket.end())
   await closed(socket)
   return code ?? Buffer.concat(received).toString()
+}
+
+const CHUNK = Buffer.alloc(64 * 1024)
+
+/** Writes for as long as what is written is taken. */
+export function flood(socket: Socket): void {
+  while (socket.writable && socket.write(CHUNK));
+  socket.once('drain', () => flood(socket))
+}
+
+/** Resolves to what `count` returns once it has been the same for a second. */
+export async function settled(count: () => number): Promise<number> {
+  let last = -1
+  const change = (): number => {
+    const before = last
+    last = count()
+    return last - before
+  }
+  await expect.poll(change, { timeout: 60_000, interval: 1000 }).toBe(0)
+  return last
 }

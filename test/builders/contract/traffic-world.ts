@@ -1,9 +1,9 @@
 import { expect, vi } from 'vitest'
-import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
+import { startEmulator } from '../../../src/emulator/emulator.ts'
 import type { EmulatorOptions } from '../../../src/emulator/options.ts'
 import { ApiClient, type Resource } from './api-client.ts'
 import { type SshAgent, SshAgents, type SshKeyFile } from './ssh-agent.ts'
-import { World } from './world.ts'
+import { type RunningEmulator, World } from './world.ts'
 
 type Limits = NonNullable<NonNullable<EmulatorOptions['gateway']>['limits']>
 
@@ -47,13 +47,13 @@ export interface ReachableEdge {
 
 /** An emulator that carries traffic, on free ports, with OpenSSH clients as agents. */
 export class TrafficWorld extends World {
-  readonly gateway: NonNullable<Emulator['gateway']>
+  readonly gateway: NonNullable<RunningEmulator['gateway']>
   readonly agents: SshAgents
   /** What the gateway has logged. */
   readonly log: readonly string[]
   readonly #surface: ApiClient
 
-  constructor(emulator: Emulator, agents: SshAgents, log: readonly string[]) {
+  constructor(emulator: RunningEmulator, agents: SshAgents, log: readonly string[]) {
     super(emulator)
     if (emulator.gateway === undefined) throw new Error('the emulator has no gateway')
     this.gateway = emulator.gateway

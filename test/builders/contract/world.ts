@@ -1,5 +1,5 @@
 import type { Choices } from '../../../src/emulator/choices/choices.ts'
-import { startEmulator } from '../../../src/emulator/emulator.ts'
+import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
 import { AdminSurface } from './admin-surface.ts'
 import { ApiClient } from './api-client.ts'
 
@@ -19,6 +19,9 @@ export interface WorldOptions {
   readonly requestsPerMinute?: number
 }
 
+/** What a world needs of its emulator, which may run in another process. */
+export type RunningEmulator = Pick<Emulator, 'url' | 'apiKey' | 'adminUrl' | 'adminToken' | 'gateway' | 'close'>
+
 /** An emulator on a free port, with the clients that a test needs. */
 export class World {
   readonly url: string
@@ -30,7 +33,7 @@ export class World {
   readonly #close: () => Promise<void>
   #names = 0
 
-  constructor(emulator: Awaited<ReturnType<typeof startEmulator>>) {
+  constructor(emulator: RunningEmulator) {
     this.url = emulator.url
     this.apiKey = emulator.apiKey
     this.adminToken = emulator.adminToken

@@ -13,7 +13,7 @@ export type ClientHello =
   | { readonly kind: 'hello'; readonly host: string | undefined }
 
 /** More is no sensible ClientHello, and is not kept in memory. */
-export const LONGEST_HELLO = 64 * 1024
+export const LONGEST_HELLO = 16 * 1024
 
 const INCOMPLETE: ClientHello = { kind: 'incomplete' }
 const MALFORMED: ClientHello = { kind: 'malformed' }

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, isIP, type Server, type Socket } from 'node:net'
+import { plainAddress } from '../../fields/cidr.ts'
 import { isJsonObject, type JsonObject } from '../../json.ts'
+import { Room } from '../room.ts'
 import { EdgeConnection, type EdgeParts } from './edge-connection.ts'
 import { type EdgeTable, hostOf, type Protocol } from './edge-table.ts'
 import { TcpListeners, type TcpListenersOptions } from './tcp-listeners.ts'
@@ -27,6 +29,7 @@ export class EdgeServer {
   readonly #tcp: TcpListeners
   readonly #tls: Server
   readonly #open = new Set<EdgeConnection>()
+  readonly #room: Room
   #tlsAddress: { readonly host: string; readonly port: number } | undefined
 
   constructor(
@@ -36,6 +39,7 @@ export class EdgeServer {
   ) {
     this.#parts = parts
     this.#edges = edges
+    this.#room = new Room({ inAll: parts.limits.connections, each: parts.limits.sourceConnections })
     this.#tcp = new TcpListeners({
       ...options,
       clock: parts.clock,
@@ -126,13 +130,18 @@ export class EdgeServer {
   }
 
   #accept(socket: Socket, hostport: string | undefined): void {
-    if (this.#open.size >= this.#parts.limits.connections) {
+    const address = plainAddress(socket.remoteAddress ?? '')
+    const isProxy = this.#parts.isProxy(address)
+    // A proxy speaks for many.
+    const giveBack = this.#room.take(isProxy ? `${address}:${socket.remotePort}` : address)
+    if (giveBack === undefined) {
       socket.destroy()
       return
     }
     const protocol = hostport === undefined ? 'tls' : (this.#edges.at(hostport)?.protocol ?? 'tcp')
     const connection = new EdgeConnection({ socket, protocol, hostport }, this.#parts, () => {
       this.#open.delete(connection)
+      giveBack()
     })
     this.#open.add(connection)
     connection.serve().catch((error: unknown) => {

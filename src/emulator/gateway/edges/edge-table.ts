@@ -8,8 +8,8 @@ export type Protocol = 'tcp' | 'tls'
 /** The edge that has a hostport; no two have the same. */
 export interface EdgeKey extends ObjectKey {
   readonly protocol: Protocol
-  /** Whether its hostport has a port of its own: TCP, or a reserved address, whose host names many edges. */
-  readonly hasOwnPort: boolean
+  /** Whether its hostport is a reserved address, whose host names many edges. */
+  readonly isAtAddress: boolean
 }
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = { 'edges/tcp': 'tcp', 'edges/tls': 'tls' }
@@ -57,7 +57,13 @@ export class EdgeTable {
   /** Every hostport of an edge, with a port of its own or without. */
   hostports(hasOwnPort: boolean): readonly string[] {
     this.#refresh()
-    return [...this.#byHostport].filter(([, edge]) => edge.hasOwnPort === hasOwnPort).map(([hostport]) => hostport)
+    const edges = [...this.#byHostport].filter(([hostport, edge]) => this.#hasOwnPort(hostport, edge) === hasOwnPort)
+    return edges.map(([hostport]) => hostport)
+  }
+
+  /** All but those that a name in a handshake leads to: of a host with several ports, that is one. */
+  #hasOwnPort(hostport: string, { protocol, isAtAddress }: EdgeKey): boolean {
+    return protocol === 'tcp' || isAtAddress || this.tlsHostport(hostOf(hostport)) !== hostport
   }
 
   /** Must not run inside a transaction that has written edges. */
@@ -91,9 +97,9 @@ export class EdgeTable {
     const hostports = textsOf(edge.hostports)
     this.#hostports.set(key.id, hostports)
     for (const hostport of hostports) {
-      const hasOwnPort = protocol === 'tcp' || this.#store.claimant({ scope: 'addr', value: hostport }) !== undefined
-      this.#byHostport.set(hostport, { ...key, protocol, hasOwnPort })
-      if (hasOwnPort) continue
+      const isAtAddress = this.#store.claimant({ scope: 'addr', value: hostport }) !== undefined
+      this.#byHostport.set(hostport, { ...key, protocol, isAtAddress })
+      if (protocol === 'tcp' || isAtAddress) continue
       const host = hostOf(hostport)
       this.#tlsHosts.set(host, (this.#tlsHosts.get(host) ?? new Set()).add(hostport))
     }

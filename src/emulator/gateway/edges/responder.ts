@@ -6,14 +6,21 @@ import { isJsonObject, type Json, type JsonObject } from '../../json.ts'
 export class Responder {
   readonly #server: Server
   readonly #answers = new WeakMap<Socket, () => JsonObject | undefined>()
+  /** Answers that wait for the client to read. */
+  readonly #unread = new WeakMap<Socket, number>()
 
   constructor() {
     this.#server = createServer((request, response) => {
-      const backend = this.#answers.get(request.socket)?.()
-      if (backend === undefined) {
-        request.socket.destroy()
+      const { socket } = request
+      const backend = socket.destroyed ? undefined : this.#answers.get(socket)?.()
+      const unread = (this.#unread.get(socket) ?? 0) + 1
+      // The library reads requests for as long as there are any in what has arrived, thousands perhaps.
+      if (backend === undefined || unread > MOST_UNREAD) {
+        socket.destroy()
         return
       }
+      this.#unread.set(socket, unread)
+      response.once('finish', () => this.#unread.set(socket, (this.#unread.get(socket) ?? 1) - 1))
       const body = Buffer.from(typeof backend.body === 'string' ? backend.body : '')
       const status = Number(backend.status_code ?? 200)
       // HTTP knows no body, nor a length, of these.
@@ -40,6 +47,8 @@ export class Responder {
 
 /** A connection that is silent for this long is closed. */
 const IDLE_MS = 30_000
+/** Requests that a client may send without reading the answers; one more ends the connection. */
+const MOST_UNREAD = 16
 const BODILESS = new Set([204, 304])
 
 /** Headers that follow from the connection, whatever the backend says of them. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { createServer, type SecureVersion, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../util/clock.ts'
@@ -68,6 +69,8 @@ export function terminate(
     ...(minVersion < '1.2' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}),
     ...(authorities === undefined ? {} : { ca: [...authorities], requestCert: true, rejectUnauthorized: true }),
     handshakeTimeout: ms,
+    // Each costs a handshake of the one thread that serves everybody; Node only reports when there are many.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   })
   return new Promise((resolve, reject) => {
     const fail = (error: Error | undefined): void => {

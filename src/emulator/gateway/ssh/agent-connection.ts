@@ -1,13 +1,16 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { AuthContext, Channel, Connection, PublicKeyAuthContext } from 'ssh2'
-import { Congestion, TunnelStream } from '../../../ssh/tunnel-stream.ts'
+import { Link } from '../../../ssh/link.ts'
+import type { WindowBudget } from '../../../ssh/receive-window.ts'
+import { TunnelStream } from '../../../ssh/tunnel-stream.ts'
 import { disconnect, takesPackets } from '../../../ssh/wire-gaps.ts'
 import type { Clock } from '../../../util/clock.ts'
 import type { KeyHolders } from '../../agents/key-holders.ts'
 import { RequestError } from '../../errors.ts'
 import { StorageError } from '../../store/storage-error.ts'
-import type { GatewayLog } from '../options.ts'
+import type { GatewayLimits, GatewayLog } from '../options.ts'
+import type { Room } from '../room.ts'
 import type { LiveTunnels, Origin } from '../tunnels.ts'
 import { judgeKey, type KeyJudgement, signatureFault } from './authenticate.ts'
 import { hostportOf, parseBind } from './bind.ts'
@@ -20,10 +23,11 @@ export interface GatewayParts {
   readonly tunnels: LiveTunnels
   readonly clock: Clock
   readonly log: GatewayLog
-  /** The most forwards of one connection. */
-  readonly mostBinds: number
-  /** How long an agent may take to open a connection, in milliseconds. */
-  readonly openMs: number
+  readonly limits: GatewayLimits
+  /** For sessions, by account. */
+  readonly room: Room
+  /** For what agents may send. */
+  readonly windows: WindowBudget
 }
 
 export interface Client {
@@ -42,6 +46,10 @@ interface Forward {
 
 /** Refused keys until the connection is ended. */
 const MOST_ATTEMPTS = 6
+/** Requests to authenticate, whatever became of them, until the connection is ended. */
+const MOST_REQUESTS = 20
+/** Packets that may wait for the end of an exchange of keys; a connection through a tunnel takes one or two. */
+const MOST_PACKETS = 30_000
 
 /**
  * One client of the SSH gateway: authenticates it, and keeps its session and tunnels for as long as it is connected. A
@@ -50,22 +58,30 @@ const MOST_ATTEMPTS = 6
 export class AgentConnection {
   readonly #client: Client
   readonly #parts: GatewayParts
-  readonly #congestion: Congestion
+  readonly #link: Link
   readonly #forwards = new Map<string, Forward>()
   readonly #streams = new Set<Duplex>()
   readonly #onReady: () => void
   #judged: KeyJudgement | undefined
   #session: SessionKey | undefined
   #attempts = 0
+  #requests = 0
   #nextPort = 1
+  /** Connections that it has been asked to open and has not answered. */
+  #unanswered = 0
+  #isEnding: boolean = false
+  #giveBackRoom: (() => void) | undefined
+  #cancelExchange: (() => void) | undefined
 
   /** @param onReady called once it is authenticated and has its session */
   constructor(client: Client, parts: GatewayParts, onReady: () => void) {
     this.#client = client
     this.#parts = parts
     this.#onReady = onReady
-    this.#congestion = new Congestion(client.socket)
-    const { connection } = client
+    const { connection, socket } = client
+    this.#link = new Link(connection, socket, parts.windows, () => this.#fail(new Error('sent more than its window')))
+    socket.on('data', () => this.#watch())
+    connection.on('handshake', () => this.#stopExchange())
     connection.on('authentication', (context) => this.#guarded(() => this.#authenticate(context)))
     connection.on('ready', () => this.#guarded(() => this.#open()))
     connection.on('error', (error: Error) => this.#fail(error))
@@ -90,6 +106,8 @@ export class AgentConnection {
 
   /** Ends the connection with a reason that the client shows. */
   end(reason: string): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
     disconnect(this.#client.connection, reason)
     // The peer may be dead, or ignore it.
     const destroy = (): void => {
@@ -102,6 +120,11 @@ export class AgentConnection {
   }
 
   #authenticate(context: AuthContext): void {
+    this.#requests += 1
+    if (this.#requests > MOST_REQUESTS) {
+      this.end('too many requests to authenticate')
+      return
+    }
     if (context.method !== 'publickey') {
       context.reject(['publickey'])
       return
@@ -129,6 +152,14 @@ export class AgentConnection {
       this.end('not authenticated')
       return
     }
+    this.#giveBackRoom = this.#parts.room.take(judged.login.account)
+    if (this.#giveBackRoom === undefined) {
+      const { sessions, accountSessions } = this.#parts.limits
+      const reason = `there are too many sessions: at most ${accountSessions} of an account, and ${sessions} in all`
+      this.#log(`refused: ${reason}`)
+      this.end(reason)
+      return
+    }
     this.#session = this.#parts.sessions.open(judged.login, this.#client.version)
     this.#log(`session ${this.#session.session} of ${judged.login.credential}`)
     this.#onReady()
@@ -148,10 +179,10 @@ export class AgentConnection {
 
   /** Makes a forward a tunnel of the session; a string says why it is refused. */
   #forward(session: SessionKey, { bindAddr: address, bindPort }: BindInfo): Forward | string {
-    const { sessions, tunnels, mostBinds } = this.#parts
+    const { sessions, tunnels, limits } = this.#parts
     const binding = parseBind(address, bindPort)
     if (typeof binding === 'string') return binding
-    if (this.#forwards.size >= mostBinds) return `a connection has at most ${mostBinds} forwards`
+    if (this.#forwards.size >= limits.binds) return `a connection has at most ${limits.binds} forwards`
     const port = bindPort === 0 ? this.#freePort(address) : bindPort
     if (this.#forwards.has(keyOf(address, port))) return 'it is bound already'
     try {
@@ -189,15 +220,20 @@ export class AgentConnection {
   }
 
   #openStream({ address, port, tunnel }: Forward, origin: Origin): Promise<Duplex> {
-    const { clock, openMs } = this.#parts
+    const { clock, limits } = this.#parts
+    if (this.#unanswered >= limits.unanswered) {
+      return Promise.reject(new Error(`the agent of ${tunnel} leaves ${this.#unanswered} connections unanswered`))
+    }
+    this.#unanswered += 1
     return new Promise((resolve, reject) => {
       let isLate = false
-      const cancel = clock.setTimer(openMs, () => {
+      const cancel = clock.setTimer(limits.openMs, () => {
         isLate = true
-        reject(new Error(`the agent of ${tunnel} did not answer within ${openMs} ms`))
+        reject(new Error(`the agent of ${tunnel} did not answer within ${limits.openMs} ms`))
       })
       this.#client.connection.forwardOut(address, port, origin.address, origin.port, (error, channel: Channel) => {
         cancel()
+        this.#unanswered -= 1
         if (error !== undefined) {
           reject(error)
           return
@@ -208,7 +244,7 @@ export class AgentConnection {
           reject(new Error(`the agent of ${tunnel} opened no usable channel`))
           return
         }
-        resolve(this.#track(new TunnelStream(channel, this.#congestion)))
+        resolve(this.#track(new TunnelStream(channel, this.#link)))
       })
     })
   }
@@ -218,13 +254,31 @@ export class AgentConnection {
     return stream.once('close', () => this.#streams.delete(stream))
   }
 
+  /** Ends a client that lets pile up what it does not read, or what waits for an exchange of keys. */
+  #watch(): void {
+    const { clock, limits } = this.#parts
+    const { bytes, packets } = this.#link.pending
+    if (bytes > limits.pendingBytes || packets > MOST_PACKETS) this.#fail(new Error('does not read what it is sent'))
+    if (!this.#link.isExchangingKeys) return
+    this.#cancelExchange ??= clock.setTimer(limits.handshakeMs, () => {
+      this.#fail(new Error('did not complete an exchange of keys'))
+    })
+  }
+
+  #stopExchange(): void {
+    this.#cancelExchange?.()
+    this.#cancelExchange = undefined
+  }
+
   #fail(error: Error): void {
+    if (this.#client.socket.destroyed) return
     this.#log(error.message)
     // The library only ends its half, which a dead peer never notices.
     this.#client.socket.destroy()
   }
 
   #close(): void {
+    this.#stopExchange()
     this.#release()
     const lost = new Error('the agent disconnected')
     for (const stream of this.#streams) stream.destroy(lost)
@@ -234,17 +288,23 @@ export class AgentConnection {
   #release(): void {
     for (const { tunnel } of this.#forwards.values()) this.#parts.tunnels.remove(tunnel)
     this.#forwards.clear()
+    this.#giveBackRoom?.()
     const session = this.#session
     if (session === undefined) return
     this.#session = undefined
-    this.#guarded(() => {
+    this.#safely(() => {
       this.#parts.sessions.close(session)
       this.#log(`session ${session.session} ended`)
     })
   }
 
-  /** A data file that cannot be used now refuses this client, and must not end the emulator. */
+  /** What a client still asks, after it was told why it is disconnected, is not carried out. */
   #guarded(work: () => void): void {
+    if (!this.#isEnding) this.#safely(work)
+  }
+
+  /** A data file that cannot be used now refuses this client, and must not end the emulator. */
+  #safely(work: () => void): void {
     try {
       work()
     } catch (error) {

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
-import ssh2, { type ClientInfo, type Connection, type Server as SshLibrary } from 'ssh2'
+import ssh2, { type Algorithms, type ClientInfo, type Connection, type Server as SshLibrary } from 'ssh2'
 import { type KeyPair, newKeyPair, publicKeyOf } from '../../../ssh/new-key.ts'
 import { plainAddress } from '../../fields/cidr.ts'
 import type { Store } from '../../store/store.ts'
-import type { GatewayLimits } from '../options.ts'
 import { AgentConnection, type GatewayParts } from './agent-connection.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
 /** Key in `meta` of the host key, so that clients find the same one after a restart with the same data file. */
 const HOST_KEY = 'gateway_host_key'
@@ -14,30 +14,40 @@ const SILENCES = 2
 /** What an identification may hold (RFC 4253 § 4.2); it is shown, and stored with the session. */
 const LONGEST_VERSION = 100
 
+/**
+ * Without what lets a stranger cause much work with few bytes: compression, and exchanges of keys in large groups. Of the
+ * ciphers only those that Node computes fast: which one is used is the client's choice among these.
+ */
+const ALGORITHMS: Algorithms = {
+  compress: ['none'],
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com'],
+  kex: ['curve25519-sha256', 'curve25519-sha256@libssh.org', 'ecdh-sha2-nistp256', 'ecdh-sha2-nistp384'],
+}
+
 /** The SSH gateway: accepts clients, and bounds how many may be unauthenticated, and for how long. */
 export class SshServer {
   readonly #parts: GatewayParts
-  readonly #limits: GatewayLimits
   readonly #listener: Server
   readonly #library: SshLibrary
   /** Sockets whose client has not sent its identification, by source. */
   readonly #unnamed = new Map<string, Socket>()
-  /** Sockets whose client is not authenticated, oldest first. */
-  readonly #pending = new Set<Socket>()
+  readonly #waiting: WaitingRoom
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Set<AgentConnection>()
   /** In authorized-keys format. */
   readonly hostKey: string
 
-  constructor(store: Store, parts: GatewayParts, limits: GatewayLimits) {
+  constructor(store: Store, parts: GatewayParts) {
+    const { limits } = parts
     this.#parts = parts
-    this.#limits = limits
     const { privateKey, publicKey } = hostKeyIn(store)
     this.hostKey = publicKey
+    this.#waiting = new WaitingRoom({ inAll: limits.handshakes, each: limits.sourceHandshakes })
     this.#listener = createServer((socket) => this.#accept(socket))
     this.#library = new ssh2.Server({
       hostKeys: [privateKey],
       ident: 'culvert-emulator',
+      algorithms: ALGORITHMS,
       keepaliveInterval: limits.keepaliveMs,
       keepaliveCountMax: SILENCES,
     })
@@ -71,23 +81,23 @@ export class SshServer {
   }
 
   #accept(socket: Socket): void {
+    const { clock, limits } = this.#parts
+    const address = plainAddress(socket.remoteAddress ?? '')
     const source = sourceOf(socket.remoteAddress, socket.remotePort)
     socket.setNoDelay(true)
     socket.on('error', () => socket.destroy())
     this.#sockets.add(socket)
-    this.#pending.add(socket)
     this.#unnamed.set(source, socket)
-    const cancel = this.#parts.clock.setTimer(this.#limits.handshakeMs, () => {
-      if (this.#pending.has(socket)) socket.destroy()
+    const cancel = clock.setTimer(limits.handshakeMs, () => {
+      if (this.#waiting.has(address, socket)) socket.destroy()
     })
     socket.once('close', () => {
       cancel()
       this.#sockets.delete(socket)
-      this.#pending.delete(socket)
+      this.#waiting.leave(address, socket)
       if (this.#unnamed.get(source) === socket) this.#unnamed.delete(source)
     })
-    const [oldest] = this.#pending
-    if (this.#pending.size > this.#limits.handshakes) oldest?.destroy()
+    this.#waiting.enter(address, socket)
     this.#library.injectSocket(socket)
   }
 
@@ -103,7 +113,7 @@ export class SshServer {
     }
     const version = header.versions.software.slice(0, LONGEST_VERSION)
     const client = { connection, socket, ip: plainAddress(ip), version }
-    const agent = new AgentConnection(client, this.#parts, () => this.#pending.delete(socket))
+    const agent = new AgentConnection(client, this.#parts, () => this.#waiting.leave(client.ip, socket))
     this.#connections.add(agent)
     socket.once('close', () => this.#connections.delete(agent))
   }
