@@ -17,13 +17,25 @@ import { type AccountKey, type AccountResource, accountText } from './account-re
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { checkIdentity } from './check-identity.ts'
 import type { ClosedChange } from './closed-collections.ts'
-import { checkRetryMs, type Finding, type Held, heldBy, listProblem, type Problem, problem } from './finding.ts'
+import {
+  checkRetryMs,
+  type Finding,
+  type Held,
+  heldBy,
+  listProblem,
+  type Problem,
+  problem,
+  type ReadyFinding,
+} from './finding.ts'
 import { closedOf, listAll, probe, retryClosed } from './lists.ts'
 import { apiRestriction, concerned, holdingsOf, type Orphan, sweep } from './resync.ts'
 import type { LiveSession, SessionConfig } from './session.ts'
 
 /** The first check of an account is announced if it takes this many minutes or more. */
 const SLOW_MINUTES = 0.5
+
+/** How long a verified identity counts while it cannot be stored, in milliseconds. */
+const VERIFIED_MS = 30_000
 
 /** A member that is deleted wakes its account; this is only the fallback. */
 const IN_USE_MS = 30_000
@@ -40,6 +52,8 @@ export class AccountReconciler {
   readonly #orphans = new Map<string, readonly Orphan[]>()
   /** The problem about which members of an account were last woken. */
   readonly #told = new Map<string, string>()
+  /** Accounts whose identity was verified, while that could not be stored yet. */
+  readonly #unstored = new Map<string, Verified>()
 
   constructor(context: AccountContext) {
     this.#context = context
@@ -72,7 +86,9 @@ export class AccountReconciler {
     const session = this.#open(key, config)
     const resource = session.starting ? await this.#announceSlowness(key, found, session) : found
     this.#checking.add(accountText(key))
-    const finding = await this.#check(key, resource, session).finally(() => this.#checking.delete(accountText(key)))
+    const finding =
+      this.#verifiedLately(key, resource, session) ??
+      (await this.#check(key, resource, session).finally(() => this.#checking.delete(accountText(key))))
     if (finding.type !== 'held') return this.#conclude(key, resource, finding)
     const { message, retryMs } = finding
     // Members of a new session have not been told anything yet.
@@ -212,7 +228,7 @@ export class AccountReconciler {
     // Noted before anything is made there. If the first object were made and lost while this is not stored, nothing
     // would show any more that the key opens our account.
     const isNoted = resource.status?.internal?.keyFingerprint === finding.fingerprint
-    const noted = isNoted ? resource : await this.#write(key, resource, finding)
+    const noted = isNoted ? resource : await this.#storeVerified(key, resource, { session, finding })
     const opened = session.blocked() !== undefined
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
     // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
@@ -226,6 +242,29 @@ export class AccountReconciler {
     if (!opened) this.#wakeChanged(changed, openRequest(resource, 'reconcile') !== undefined)
     const left = Math.min(this.#nextResync(key, resource) ?? 0, session.closed.nextRetryAt) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
+  }
+
+  /** Kubernetes may refuse the write for long: until it is stored, nothing is listed again for it. */
+  async #storeVerified(
+    key: AccountKey,
+    resource: AccountResource,
+    { session, finding }: Omit<Verified, 'at'>,
+  ): Promise<AccountResource> {
+    const text = accountText(key)
+    if (this.#unstored.get(text)?.finding !== finding) {
+      this.#unstored.set(text, { session, finding, at: this.#context.clock.monotonic() })
+    }
+    const stored = await this.#write(key, resource, finding)
+    this.#unstored.delete(text)
+    return stored
+  }
+
+  #verifiedLately(key: AccountKey, resource: AccountResource, session: LiveSession): ReadyFinding | undefined {
+    const verified = this.#unstored.get(accountText(key))
+    if (verified?.session !== session || openRequest(resource, 'reconcile') !== undefined) return undefined
+    const { finding, at } = verified
+    const isLate = this.#context.clock.monotonic() - at > VERIFIED_MS
+    return isLate || session.blocked() !== finding.judged ? undefined : finding
   }
 
   #write(key: AccountKey, resource: AccountResource, finding: Finding): Promise<AccountResource> {
@@ -307,6 +346,7 @@ export class AccountReconciler {
     this.#failures.delete(accountText(key))
     this.#orphans.delete(accountText(key))
     this.#told.delete(accountText(key))
+    this.#unstored.delete(accountText(key))
     this.#context.registry.remove(key)
     this.#context.metrics.forget(accountText(key))
   }
@@ -351,6 +391,14 @@ interface Resync {
   readonly next: number
   /** The `resyncInterval` from which `next` was computed. */
   readonly interval: string | undefined
+}
+
+/** An account that turned out to be ours. */
+interface Verified {
+  readonly session: LiveSession
+  readonly finding: ReadyFinding
+  /** Monotonic time. */
+  readonly at: number
 }
 
 /** Problems that forbid any call. */

@@ -5,17 +5,18 @@ import type { Blocked } from './access.ts'
 import type { Orphan } from './resync.ts'
 
 /** The result of one check of an account. */
-export type Finding =
-  | {
-      readonly type: 'ready'
-      readonly orphans: readonly Orphan[]
-      /** Why each closed collection is that is in use. */
-      readonly closed: readonly UnlistableError[]
-      readonly fingerprint: string
-      /** Why use of the account was blocked when its identity was checked. */
-      readonly judged: Blocked | undefined
-    }
-  | Problem
+export type Finding = ReadyFinding | Problem
+
+/** The account is ours, and can be used. */
+export interface ReadyFinding {
+  readonly type: 'ready'
+  readonly orphans: readonly Orphan[]
+  /** Why each closed collection is that is in use. */
+  readonly closed: readonly UnlistableError[]
+  readonly fingerprint: string
+  /** Why use of the account was blocked when its identity was checked. */
+  readonly judged: Blocked | undefined
+}
 
 /** The API asked for a pause: what is known of the account stays valid. */
 export interface Held {

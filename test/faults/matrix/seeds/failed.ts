@@ -1112,4 +1112,17 @@ export const failedStories: readonly KeptStory[] = [
       { after: 0, does: 'remove', who: 0 },
     ],
   },
+  {
+    seed: 2510570185,
+    found:
+      'while Kubernetes refused to store that an account was verified, its collections were listed again and again',
+    cast: ['Backend/group', 'APIKey/apikey', 'IPPolicy/policy'],
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      { after: 0, does: 'apply', who: 2, version: 0 },
+      { after: 9, does: 'put back', steps: 2, revision: 'passed', ms: 10493 },
+    ],
+  },
 ]
