@@ -8,6 +8,7 @@ import {
   installationPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
+  tunnelPermissions,
   watchedPermissions,
 } from './permissions/operator.ts'
 import { operatorPolicy } from './permissions/operator-policy.ts'
@@ -26,6 +27,7 @@ export function permissionsPage(kinds: KindsRegistry): string {
     '\nWhat changes with `--watch-namespace` and `--no-watch-secrets` is in [security.md](security.md).\n',
     section('In what it watches: the whole cluster, or each namespace', tableOf(inNamespaces)),
     section('In what it watches, with `--dns-endpoints` only', tableOf(companionPermissions(kinds))),
+    section('In what it watches, with `--tunnels` only', tableOf(tunnelPermissions(kinds))),
     section('In the whole cluster only, without `--watch-namespace`', tableOf(clusterOnly)),
     section('In its own namespace', tableOf(ownNamespacePermissions)),
     section(

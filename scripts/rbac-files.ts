@@ -8,6 +8,7 @@ import {
   installationPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
+  tunnelPermissions,
   watchedPermissions,
 } from './permissions/operator.ts'
 import { userRoles } from './permissions/users.ts'
@@ -26,6 +27,7 @@ export function rbacFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
     ['namespace', watched('namespace', true)],
     ['namespace-no-watch-secrets', watched('namespace', false)],
     ['dns-endpoints', companionPermissions(kinds)],
+    ['tunnels', tunnelPermissions(kinds)],
     ['own-namespace', ownNamespacePermissions],
     ['installation', [installationPermission]],
     ['metrics-authentication', metricsAuthenticationPermissions],

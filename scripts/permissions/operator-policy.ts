@@ -7,6 +7,7 @@ import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../../src/managed/names.ts'
 import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
+import { deploymentType, serviceAccountType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 import { list, text } from './cel-literals.ts'
@@ -14,6 +15,7 @@ import {
   holdPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
+  tunnelPermissions,
   watchedPermissions,
 } from './operator.ts'
 import type { Validation, Variable } from './policy-parts.ts'
@@ -46,6 +48,8 @@ export interface Installation {
   readonly protectedNamespaces: string
   /** Patterns of the domains that DNSEndpoints may publish; none without `--dns-endpoints`. */
   readonly dnsDomains: string
+  /** Image of the agents of Tunnels; empty without `--tunnels`. */
+  readonly agentImage: string
 }
 
 /** The `spec` of the ValidatingAdmissionPolicy of one installation. */
@@ -92,7 +96,7 @@ export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
       ],
     },
     variables: variablesOf(kinds),
-    validations: [...validations, ...companionValidations(kinds)],
+    validations: [...validations, ...partValidations(kinds), ...companionValidations(kinds)],
   }
 }
 
@@ -204,11 +208,52 @@ const validations: readonly Validation[] = [
     '(variables.name == variables.hold && variables.isMetadataKept' +
       ' && object.?subjects.orValue([]) == oldObject.?subjects.orValue([]) && object.roleRef == oldObject.roleRef)',
   ]),
-  validation('changes only its own finalizer and annotations, and the status, of the resources that people write', [
-    '!(variables.resource in variables.ownResources)',
-    '(variables.isMetadataKept && object.?spec.orValue({}) == oldObject.?spec.orValue({}))',
-  ]),
 ]
+
+/** Resources that people write, and what Tunnels consist of. */
+function partValidations(kinds: KindsRegistry): readonly Validation[] {
+  const credentials = kinds.composed.flatMap(({ credential }) => kinds.managedKind(credential) ?? [])
+  const parts = list(credentials.map((descriptor) => nameOf(resourceTypeOf(descriptor))))
+  const owners = list(kinds.composed.map(({ definition }) => definition.kind))
+  const isOwner = `owner.kind in ${owners} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})`
+  const made = `owner.?controller.orValue(false) && ${isOwner} && owner.kind + '/' + owner.name == variables.note`
+  const isPart =
+    `(oldObject == null ? variables.owners.exists(owner, ${made}) : variables.formerOwners.exists(owner, ${isOwner})` +
+    ' && (object == null || variables.owners == variables.formerOwners))'
+  const pod = 'object.spec.template.spec'
+  return [
+    validation(
+      'changes only its own finalizer and annotations, and the status, of the resources that people write, except for credentials that a Tunnel owns',
+      [
+        '!(variables.resource in variables.ownResources)',
+        '(oldObject != null && object != null && variables.isMetadataKept' +
+          ' && object.?spec.orValue({}) == oldObject.?spec.orValue({}))',
+        `(variables.resource in ${parts} && ${isPart})`,
+      ],
+    ),
+    validation('makes only ServiceAccounts whose token no Pod gets', [
+      `variables.resource != ${text(nameOf(serviceAccountType))}`,
+      'object == null',
+      'object.?automountServiceAccountToken.orValue(true) == false',
+    ]),
+    validation('runs only agents by the image of the administrator, without a token, the host, or more than a key', [
+      `variables.resource != ${text(nameOf(deploymentType))}`,
+      'object == null',
+      `(${[
+        "variables.agentImage != ''",
+        `${pod}.?serviceAccountName.orValue('') == variables.name`,
+        `${pod}.?automountServiceAccountToken.orValue(true) == false`,
+        ...['hostNetwork', 'hostPID', 'hostIPC'].map((field) => `!${pod}.?${field}.orValue(false)`),
+        `${pod}.?securityContext.?runAsNonRoot.orValue(false)`,
+        `!has(${pod}.initContainers)`,
+        `${pod}.containers.all(each, each.image == variables.agentImage` +
+          ' && each.?securityContext.?allowPrivilegeEscalation.orValue(true) == false' +
+          ' && !each.?securityContext.?privileged.orValue(false))',
+        `${pod}.?volumes.orValue([]).all(each, has(each.secret))`,
+      ].join(' && ')})`,
+    ]),
+  ]
+}
 
 function companionValidations(kinds: KindsRegistry): readonly Validation[] {
   const companions = new Map(
@@ -240,6 +285,7 @@ const OPERATIONS: Readonly<Partial<Record<Verb, string>>> = {
 function operationsOf(kinds: KindsRegistry): readonly string[] {
   const permissions: readonly Permission[] = [
     ...watchedPermissions(kinds, { scope: 'cluster', watchSecrets: true, dnsEndpoints: true }),
+    ...tunnelPermissions(kinds),
     ...ownNamespacePermissions,
     ...metricsAuthenticationPermissions,
     holdPermission('any'),
@@ -252,7 +298,7 @@ function operationsOf(kinds: KindsRegistry): readonly string[] {
 }
 
 /** Types of objects that outputs are written into, each with the kinds whose resources may own one. */
-function outputKinds({ managed }: KindsRegistry): ReadonlyMap<string, readonly string[]> {
+function outputKinds({ managed, composed }: KindsRegistry): ReadonlyMap<string, readonly string[]> {
   const found = managed.flatMap(({ definition: { kind }, output, companion }) => {
     const types = [
       ...(output === undefined ? [] : output.type === 'derived' ? [secretType, configMapType] : [secretType]),
@@ -260,8 +306,11 @@ function outputKinds({ managed }: KindsRegistry): ReadonlyMap<string, readonly s
     ]
     return types.map((type) => ({ resource: nameOf(type), kind }))
   })
+  const parts = composed.flatMap(({ definition: { kind } }) => {
+    return [secretType, ...workloadTypes].map((type) => ({ resource: nameOf(type), kind }))
+  })
   return new Map(
-    [...Map.groupBy(found, ({ resource }) => resource)].map(([resource, all]) => [
+    [...Map.groupBy([...found, ...parts], ({ resource }) => resource)].map(([resource, all]) => [
       resource,
       all.map(({ kind }) => kind),
     ]),

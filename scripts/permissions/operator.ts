@@ -6,6 +6,7 @@ import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import type { Permission, Verb } from '../../src/managed/permissions.ts'
 import { namespaceType, SYSTEM_NAMESPACE } from '../../src/managed/store/namespaces.ts'
+import { podType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 
@@ -25,7 +26,8 @@ export function watchedPermissions(
   kinds: KindsRegistry,
   { scope, watchSecrets, dnsEndpoints }: Reach,
 ): readonly Permission[] {
-  const all: readonly Descriptor[] = [...kinds.accounts, ...kinds.managed, ...kinds.mirrors, ...kinds.commands]
+  const { accounts, managed, mirrors, commands, composed } = kinds
+  const all: readonly Descriptor[] = [...accounts, ...managed, ...mirrors, ...commands, ...composed]
   const served = all.filter(({ definition }) => scope === 'cluster' || definition.scope === 'Namespaced')
   return [
     ...served.flatMap(kindPermissions),
@@ -118,6 +120,10 @@ const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 
     verbs: ['list', 'watch', 'create', 'patch', 'delete'],
     why: 'They show the objects of an account, and Culvert alone creates, changes and deletes them.',
   },
+  composed: {
+    verbs: ['list', 'watch'],
+    why: 'They say what to make; what they consist of needs `--tunnels`.',
+  },
   command: {
     verbs: ['get', 'list', 'watch', 'delete'],
     why: 'They say what to do. Those with `ttlAfterFinished` are deleted; after a write conflict the resource is read again.',
@@ -156,4 +162,23 @@ export function companionPermissions(kinds: KindsRegistry): readonly Permission[
     verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
     why: `Resources that ask for a ${type.kind}, and that the administrator allows one, have it.`,
   }))
+}
+
+/** What Tunnels consist of, in the watched namespaces, with `--tunnels` only. */
+export function tunnelPermissions(kinds: KindsRegistry): readonly Permission[] {
+  const credentials = kinds.composed.flatMap(({ credential }) => {
+    const descriptor = kinds.managedKind(credential)
+    return descriptor === undefined ? [] : [resourceTypeOf(descriptor)]
+  })
+  const write: readonly Verb[] = ['create', 'patch', 'delete']
+  return [
+    ...workloadTypes.map((type) => ({
+      type,
+      verbs: ['get', 'list', 'watch', 'create', 'patch'] as const,
+      why: 'They run the agents of a Tunnel, which owns them: the garbage collector deletes them with it.',
+    })),
+    ...credentials.map((type) => ({ type, verbs: write, why: 'A Tunnel owns the credential of its agents.' })),
+    { type: secretType, verbs: ['get', ...write], why: 'A Tunnel owns the key of its agents.' },
+    { type: podType, verbs: ['list'], why: 'Agents that gave up say why; listed while not all are connected.' },
+  ]
 }

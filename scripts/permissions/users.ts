@@ -12,23 +12,27 @@ export interface UserRoles {
 const READ: readonly Verb[] = ['get', 'list', 'watch']
 const WRITE: readonly Verb[] = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
+const APPROVE: readonly Verb[] = ['approve']
+
 /**
  * Viewers see every kind. Editors write kinds that reach no further than the namespace. Administrators of a namespace
- * also write those that affect the whole account, and accounts. What only Culvert writes, no user role may write.
+ * also write those that affect the whole account, and accounts, and approve plans. What only Culvert writes, no user role may write.
  */
-export function userRoles({ managed, commands, accounts, mirrors }: KindsRegistry): UserRoles {
+export function userRoles({ managed, commands, composed, accounts, mirrors }: KindsRegistry): UserRoles {
   const of = (descriptors: Parameters<typeof resourceTypeOf>[0][], verbs: readonly Verb[], why: string) => {
     return descriptors.map((descriptor) => ({ type: resourceTypeOf(descriptor), verbs, why }))
   }
-  const within = (reach: Reach) => [...managed, ...commands].filter((descriptor) => descriptor.reach === reach)
+  const within = (reach: Reach) =>
+    [...managed, ...commands, ...composed].filter((descriptor) => descriptor.reach === reach)
   const edited = of(within('namespace'), WRITE, 'People write what has to be at the API.')
   return {
-    view: of([...accounts, ...managed, ...mirrors, ...commands], READ, 'No kind holds a secret.'),
+    view: of([...accounts, ...managed, ...mirrors, ...commands, ...composed], READ, 'No kind holds a secret.'),
     edit: edited,
     admin: [
       ...edited,
       ...of(within('account'), WRITE, 'They open, close or watch the account as a whole, or what others have in it.'),
       ...of([...accounts], WRITE, 'An account decides where calls go, and with which key.'),
+      ...of([...managed], APPROVE, 'With `managementPolicy: Plan`, whoever edits a resource does not approve its plan.'),
     ],
   }
 }

@@ -5,7 +5,7 @@ import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import type { Random } from '../util/random.ts'
 import { Backoff } from './backoff.ts'
-import { AgentError } from './failure.ts'
+import { AgentError, isRefusal } from './failure.ts'
 import { GatewayConnection, type GatewayOptions } from './gateway-connection.ts'
 import { parsePrivateKey } from './keys.ts'
 import type { AgentMetrics } from './metrics.ts'
@@ -16,6 +16,8 @@ export interface AgentOptions extends GatewayOptions {
   readonly keyFile: string
   /** How long, in milliseconds, open connections may go on after a stop was requested. */
   readonly drainMs: number
+  /** How long, in milliseconds, the gateway may refuse the agent before it gives up. Undefined: for ever. */
+  readonly giveUpMs: number | undefined
 }
 
 export interface AgentParts {
@@ -42,18 +44,26 @@ export class Agent {
     return this.#isBound
   }
 
-  /** Runs until `stop` is aborted and what is open then has ended or was given up. */
-  async run(stop: AbortSignal): Promise<void> {
+  /**
+   * Runs until `stop` is aborted and what is open then has ended or was given up; or until the gateway has refused the
+   * agent for too long, and then resolves to the reason.
+   */
+  async run(stop: AbortSignal): Promise<AgentError | undefined> {
     const { clock, random, logger } = this.#parts
+    const { giveUpMs = Number.POSITIVE_INFINITY } = this.#options
     const backoff = new Backoff(random)
+    let refusedSince: number | undefined
     while (!stop.aborted) {
       const begun = clock.monotonic()
       const { failure, boundMs } = await this.#connectOnce(stop)
-      if (failure === undefined) return
+      if (failure === undefined) return undefined
+      refusedSince = isRefusal(failure.code) && boundMs === 0 ? (refusedSince ?? begun) : undefined
+      if (refusedSince !== undefined && clock.monotonic() - refusedSince >= giveUpMs) return failure
       const waitMs = Math.round(backoff.next(boundMs))
       logger.warn({ code: failure.code, waitMs, lastedMs: Math.round(clock.monotonic() - begun) }, failure.message)
       await sleep(clock, waitMs, stop).catch(() => undefined)
     }
+    return undefined
   }
 
   /** One connection from start to end; without a failure, it was stopped. */

@@ -21,6 +21,13 @@ export type FailureCode =
   /** The gateway, or something on the way, ended the connection. */
   | 'Disconnected'
 
+/** Whether only a person can mend it: at the gateway, at the API, or where the agent is configured. */
+export function isRefusal(code: FailureCode): boolean {
+  return REFUSALS.has(code)
+}
+
+const REFUSALS: ReadonlySet<FailureCode> = new Set(['KeyUnreadable', 'HostKeyDiffers', 'KeyRefused', 'BindRefused'])
+
 /** Why there is no tunnel, in words for a person; holds nothing secret. */
 export class AgentError extends Error {
   readonly code: FailureCode

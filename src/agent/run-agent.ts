@@ -6,6 +6,7 @@
  * - The decisions are pure: `forward` and `keys` read options, `backoff` says when to try again, `failure` what the end
  *   of a connection means.
  */
+import { writeFile } from 'node:fs/promises'
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
 import { HealthServer } from '../runtime/health.ts'
 import { systemClock } from '../util/clock.ts'
@@ -21,11 +22,17 @@ export interface RunOptions extends AgentOptions {
   readonly listen: Target
   /** Connections at one time. */
   readonly mostConnections: number
+  /** File that gets the reason when the agent gives up, as Kubernetes' `terminationMessagePath`. */
+  readonly terminationLog: string | undefined
   readonly logger: Logger
 }
 
-/** Runs an agent until `stop` is aborted, with health and metrics. Rejects when it cannot listen. */
-export async function runAgent(options: RunOptions, stop: AbortSignal): Promise<void> {
+/**
+ * Runs an agent until `stop` is aborted or it gives up, with health and metrics. Rejects when it cannot listen.
+ *
+ * @returns the exit code of the process: 1 if it gave up.
+ */
+export async function runAgent(options: RunOptions, stop: AbortSignal): Promise<number> {
   const { logger, listen, forwards, mostConnections: most } = options
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -45,7 +52,11 @@ export async function runAgent(options: RunOptions, stop: AbortSignal): Promise<
   })
   logger.info({ port: await health.listen() }, 'serving health and metrics')
   try {
-    await agent.run(stop)
+    const failure = await agent.run(stop)
+    if (failure === undefined) return 0
+    logger.error({ code: failure.code }, `gave up: ${failure.message}`)
+    if (options.terminationLog !== undefined) await writeFile(options.terminationLog, failure.message)
+    return 1
   } finally {
     await health.close()
   }

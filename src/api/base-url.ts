@@ -56,6 +56,15 @@ export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
   return { ok: true, url: bare(parsed) }
 }
 
+/**
+ * Whether the administrator allows `host:port`, for protocols other than HTTP: an entry of the list is as in
+ * `allowedHosts`, with its port.
+ */
+export function allowsAddress(address: string, allowed: readonly string[]): boolean {
+  const url = `https://${address}`
+  return URL.canParse(url) && allowed.some((pattern) => allows(pattern, new URL(url), false))
+}
+
 function refuse(value: string, what: string): BaseURLCheck {
   return { ok: false, message: `baseURL: "${value}" ${what}` }
 }

@@ -17,6 +17,8 @@ interface Flags {
   readonly forwardsFile?: string
   readonly keepalive: number
   readonly drain: number
+  readonly giveUp?: number
+  readonly terminationLog?: string
   readonly connections: number
   readonly listen: Target
   readonly logLevel: LogLevel
@@ -51,6 +53,12 @@ export function agentCommand(): Command {
     )
     .option('--keepalive <time>', 'silence after which the gateway is asked for a sign of life', duration, 8_000)
     .option('--drain <time>', 'how long open connections may go on after SIGTERM', duration, 30_000)
+    .option(
+      '--give-up <time>',
+      'exit with code 1 when the gateway has refused the agent for this long (default: never)',
+      duration,
+    )
+    .option('--termination-log <file>', 'where the reason is written then')
     .option('--connections <number>', 'connections at one time; each may take 4 MiB of memory', positive, 1_000)
     .option('--listen <address>', 'address of /healthz, /readyz and /metrics; port 0 picks a free one', listen, {
       host: '127.0.0.1',
@@ -72,11 +80,13 @@ export function agentCommand(): Command {
         keepaliveMs: flags.keepalive,
         keyFile: flags.key,
         drainMs: flags.drain,
+        giveUpMs: flags.giveUp,
+        terminationLog: flags.terminationLog,
         listen: flags.listen,
         mostConnections: flags.connections,
         logger: createLogger(flags.logLevel),
       }
-      await runAgent(options, stopSignal())
+      process.exitCode = await runAgent(options, stopSignal())
     })
 }
 

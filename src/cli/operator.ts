@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
+import type { TunnelPolicy } from '../managed/tunnels/reconciler.ts'
 import { logNodeWarnings } from '../operator/node-warnings.ts'
 import type { OperatorOptions } from '../operator/options.ts'
 import { runRelease } from '../operator/release.ts'
@@ -24,6 +25,9 @@ interface Flags {
   readonly allowHttp: boolean
   readonly dnsEndpoints: boolean
   readonly dnsDomains: readonly string[]
+  readonly tunnels: boolean
+  readonly agentImage?: string
+  readonly allowSshGateway: readonly string[]
   readonly leaderElect: boolean
   readonly leaseDuration: number
   readonly renewDeadline: number
@@ -95,6 +99,18 @@ export function operatorCommand(): Command {
       domainPatterns,
       [],
     )
+    .option(
+      '--tunnels',
+      'run the agents of Tunnels; needs --agent-image, and rights to Deployments and the like',
+      false,
+    )
+    .option('--agent-image <image>', "image of these agents: the operator's own, or one with the same `culvert agent`")
+    .option(
+      '--allow-ssh-gateway <address>',
+      'host:port or *.suffix:port that spec.sshGateway of accounts may name (repeatable; default: none)',
+      collect,
+      [],
+    )
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(
       '--lease-duration <time>',
@@ -162,7 +178,10 @@ export function operatorCommand(): Command {
       false,
     )
     .option('--release-timeout <time>', 'how long --release waits for a running operator to stop', duration, 60_000)
-    .action(async (flags: Flags) => {
+    .action(async (flags: Flags, command: Command) => {
+      if (flags.tunnels && flags.agentImage === undefined) {
+        command.error('error: --tunnels needs --agent-image', { exitCode: 1 })
+      }
       favourMemory()
       const options = optionsFrom(flags)
       logNodeWarnings(options.logger)
@@ -185,6 +204,10 @@ function favourMemory(): void {
   setFlagsFromString('--optimize-for-size')
 }
 
+function tunnelPolicy({ tunnels, agentImage, allowSshGateway }: Flags): TunnelPolicy | undefined {
+  return tunnels && agentImage !== undefined ? { image: agentImage, gateways: allowSshGateway } : undefined
+}
+
 function optionsFrom(flags: Flags): OperatorOptions {
   const environment = readEnvironment()
   return {
@@ -197,6 +220,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     readSecretsEveryMs: flags.watchSecrets ? undefined : flags.secretsInterval,
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     dnsEndpoints: { enabled: flags.dnsEndpoints, domains: flags.dnsDomains },
+    tunnels: tunnelPolicy(flags),
     leaseDurationMs: flags.leaseDuration,
     renewDeadlineMs: flags.renewDeadline,
     retryPeriodMs: flags.retryPeriod,

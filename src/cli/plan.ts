@@ -8,6 +8,7 @@ import { loadKubeConnection } from '../kube/load-config.ts'
 import type { SessionConfig } from '../managed/accounts/session.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
+import { counted } from '../util/counted.ts'
 import { createLogger } from '../util/logger.ts'
 import { systemRandom } from '../util/random.ts'
 import { openAccount } from './account-client.ts'
@@ -18,12 +19,13 @@ import {
   accountOptions,
   LIST_TIMEOUT_MS,
 } from './account-flags.ts'
+import { OPERATOR_NAMESPACE } from './cluster/operator-lease.ts'
 import { collect } from './flags.ts'
 import { type ManifestAt, ManifestError, parseManifestsAt, readManifestsAt } from './manifests.ts'
 import { patientReader } from './patient-reader.ts'
 import { buildKustomization } from './plan/kustomize.ts'
 import { accountNamed, configOf, type LiveCluster, readCluster } from './plan/live-cluster.ts'
-import { makePlan, OPERATOR_NAMESPACE, type Plan } from './plan/make-plan.ts'
+import { makePlan, type Plan } from './plan/make-plan.ts'
 import { planJson } from './plan/render-json.ts'
 import { planMarkdown } from './plan/render-markdown.ts'
 import { type Paint, planText } from './plan/render-text.ts'
@@ -185,11 +187,14 @@ async function sourceOf(
 }
 
 /** What is to be known about a plan beside it. */
-function remarks({ elsewhere, unrecognised, isUnsalted }: Plan): readonly string[] {
+function remarks({ composed, elsewhere, unrecognised, isUnsalted }: Plan): readonly string[] {
   return [
     ...(elsewhere.length === 0
       ? []
-      : [`${elsewhere.length} resources are in other accounts: plan for those with --account`]),
+      : [`in other accounts: ${counted(elsewhere.length, 'resource')}. Plan for those with --account`]),
+    ...composed.map(
+      ({ kind, name }) => `${kind}/${name}: what it makes in a cluster, such as a credential, is not planned`,
+    ),
     ...unrecognised.map(({ kind, name }) => {
       return `${kind}/${name} has rawMetadata that no object has: it is planned as new. With --kubeconfig it is recognised`
     }),

@@ -18,6 +18,7 @@ import { sshCertificateAuthority } from './ssh-certificate-authority.ts'
 import { sshCredential } from './ssh-credential.ts'
 import { sshHostCertificate } from './ssh-host-certificate.ts'
 import { sshUserCertificate } from './ssh-user-certificate.ts'
+import { tunnel } from './tunnel.ts'
 import { tunnelCredential } from './tunnel-credential.ts'
 import { tunnelSession } from './tunnel-session.ts'
 import { tunnelSessionCommand } from './tunnel-session-command.ts'
@@ -46,4 +47,4 @@ const members = [
 ] as const
 
 /** Every kind. To add one, add its file and a line here or above. */
-export const kinds: readonly Descriptor[] = [account, clusterAccountFor(members), ...members, tunnelSession]
+export const kinds: readonly Descriptor[] = [account, clusterAccountFor(members), ...members, tunnelSession, tunnel]

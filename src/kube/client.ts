@@ -118,6 +118,7 @@ class HttpKubeClient implements ClosableKubeClient {
       path: withQuery(collectionPath(type, options.namespace), {
         watch: 1,
         allowWatchBookmarks: true,
+        labelSelector: options.labelSelector,
         fieldSelector: options.fieldSelector,
         resourceVersion: options.resourceVersion,
         timeoutSeconds: options.timeoutSeconds,

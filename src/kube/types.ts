@@ -65,13 +65,14 @@ export interface ListOptions {
   readonly limit?: number
   readonly continue?: string
   readonly resourceVersion?: string
-  readonly labelSelector?: string
+  readonly labelSelector?: string | undefined
   readonly fieldSelector?: string
   readonly signal?: AbortSignal
 }
 
 export interface WatchOptions {
   readonly namespace?: string | undefined
+  readonly labelSelector?: string | undefined
   readonly fieldSelector?: string
   readonly resourceVersion: string
   /** The server ends the watch after this many seconds. */

@@ -6,6 +6,7 @@ import type { CommonSpec } from './descriptor/common.ts'
 import type { AccountDescriptor, Descriptor, ManagedDescriptor } from './descriptor/descriptor.ts'
 import type { MirrorDescriptor } from './descriptor/mirror.ts'
 import type { ReferenceKind } from './descriptor/references.ts'
+import type { ComposedDescriptor } from './descriptor/tunnel.ts'
 
 /** What accounts need to know of a kind whose CRs live in them. */
 interface MemberKind {
@@ -15,17 +16,22 @@ interface MemberKind {
 
 /** The kinds of this operator, by name. Built once from the explicit array in `src/kinds/index.ts`. */
 export class KindsRegistry {
+  /** All kinds, whatever their role. */
+  readonly all: readonly Descriptor[]
   readonly managed: readonly ManagedDescriptor[]
   readonly accounts: readonly AccountDescriptor[]
   readonly mirrors: readonly MirrorDescriptor[]
   readonly commands: readonly CommandDescriptor[]
+  readonly composed: readonly ComposedDescriptor[]
   readonly #byKind: ReadonlyMap<string, Descriptor>
 
   constructor(descriptors: readonly Descriptor[]) {
+    this.all = descriptors
     this.managed = descriptors.filter((descriptor) => descriptor.role === 'managed')
     this.accounts = descriptors.filter((descriptor) => descriptor.role === 'account')
     this.mirrors = descriptors.filter((descriptor) => descriptor.role === 'mirror')
     this.commands = descriptors.filter((descriptor) => descriptor.role === 'command')
+    this.composed = descriptors.filter((descriptor) => descriptor.role === 'composed')
     this.#byKind = new Map(descriptors.map((descriptor) => [descriptor.definition.kind, descriptor]))
   }
 

@@ -14,13 +14,16 @@ export const FINALIZER = `${GROUP}/remote`
 export const PAUSED = `${GROUP}/paused`
 /** Any new value asks for a live read of the remote object now; answered in `status.lastHandledReconcileAt`. */
 export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
-/** On a kind with tokens: any new value asks for a new token now; answered in `status.lastHandledRotateAt`. */
+/** On a kind with tokens, and on a Tunnel: any new value asks for a new token or key now; answered in `status.lastHandledRotateAt`. */
 export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
 /**
  * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage;
  * answered in `status.lastHandledConfirmIdentityAt`.
  */
 export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requested-at`
+
+/** With `managementPolicy: Plan`: the hash of the plan in `status.plan` that may be carried out. */
+export const APPROVED_PLAN = `${GROUP}/approved-plan`
 
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`

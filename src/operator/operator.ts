@@ -150,11 +150,19 @@ export class Operator {
    * term.
    */
   async #work(signal: AbortSignal): Promise<void> {
-    const { namespace, watchNamespaces, readSecretsEveryMs: intervalMs, watchSilenceMs, logger } = this.#options
+    const {
+      namespace,
+      watchNamespaces,
+      tunnels,
+      readSecretsEveryMs: intervalMs,
+      watchSilenceMs,
+      logger,
+    } = this.#options
     const { kinds, clock, random } = this.#parts
     const base = { client: this.#kube, clock, random, logger, stallMs: watchSilenceMs }
     const watches = createWatches(kinds, base, {
       namespaces: watchNamespaces,
+      tunnels: tunnels !== undefined,
       readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
     })
     const reflectors = allWatches(watches)

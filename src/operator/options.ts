@@ -1,6 +1,7 @@
 import type { BaseURLPolicy } from '../api/base-url.ts'
 import type { ProxyOptions } from '../api/dispatcher.ts'
 import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
+import type { TunnelPolicy } from '../managed/tunnels/reconciler.ts'
 import type { Logger } from '../util/logger.ts'
 
 /** How an operator is run. Times are in milliseconds. */
@@ -27,6 +28,8 @@ export interface OperatorOptions {
   readonly baseURLPolicy: BaseURLPolicy
   /** Which DNSEndpoints resources may have. Absent: none. */
   readonly dnsEndpoints?: CompanionPolicy
+  /** What the agents of Tunnels are. Absent: Tunnels have none, and no rights for them are needed. */
+  readonly tunnels?: TunnelPolicy | undefined
   readonly proxies: ProxyOptions
   readonly leaderElect: boolean
   readonly leaseDurationMs: number

@@ -29,6 +29,9 @@ import { isRotationFailing } from '../managed/rotation/words.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../managed/store/wakeups.ts'
+import { OwnedObjects } from '../managed/tunnels/owned-objects.ts'
+import { TunnelReconciler } from '../managed/tunnels/reconciler.ts'
+import { subscribeTunnels } from '../managed/tunnels/wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
 import { EventRecorder } from '../runtime/events.ts'
 import type { CredentialState, Metrics } from '../runtime/metrics.ts'
@@ -104,7 +107,13 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   })
   const mirrorReports = new MirrorReports()
   const budgets = new Map<string, RateBudget>()
-  const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyDependents })
+  const managed: Controller = managedController(parts, {
+    ...shared,
+    companions,
+    accounts: registry,
+    keyDependents,
+    holds,
+  })
   const wakeManaged = (cr: ReconcileKey, priority: Priority): void =>
     managed.enqueue(cr, priorityOf(store.get(cr), priority))
   const wakeAccount = (account: ReconcileKey, priority: Priority): void => {
@@ -157,6 +166,8 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   })
   const mirrors = mirrorController(parts, mirror, stop.signal)
   const commands = commandController(parts, live, mirror)
+  const tunnels = tunnelController(parts, live)
+  subscribeTunnels(kinds, store, watches, (name) => tunnels.enqueue(name))
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
   subscribeCommands(store, watches, (name) => commands.enqueue(name))
   return {
@@ -168,7 +179,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       const isWhole = options.watchNamespaces.length === 0
       const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
       const held = holds && holdsController(parts, holds).run(signal)
-      await Promise.all([managed, accounts, mirrors, commands].map((controller) => controller.run(signal)))
+      await Promise.all([managed, accounts, mirrors, commands, tunnels].map((controller) => controller.run(signal)))
       await Promise.all([sweep, held])
       await companions.ended()
       await recorder.flush(EVENTS_MS)
@@ -315,12 +326,49 @@ function commandController(
   })
 }
 
+/** Nothing waits for the API here, but for the credentials of Tunnels, whose changes wake them. */
+function tunnelController(parts: ReconcilersOptions, { events }: Live): Controller {
+  const {
+    kinds,
+    store,
+    watches: { workloads },
+    kube,
+    clock,
+    options,
+  } = parts
+  const reconciler = new TunnelReconciler({
+    kinds,
+    resources: store,
+    objects: new OwnedObjects({
+      kube,
+      known: ({ kind }, key) => workloads.get(kind)?.store.get(key) ?? store.get({ kind, ...key }),
+      // What its own watch reports wakes the reconciler of a credential.
+      record: (object) => workloads.get(object.kind)?.record(object),
+    }),
+    policy: options.tunnels,
+    kube,
+    events,
+    clock,
+  })
+  return new Controller({
+    ...base(parts),
+    ...WAITING,
+    workers: 4,
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+  })
+}
+
 function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {
-  const { managed, accounts, commands } = watches
+  const { managed, accounts, commands, composed } = watches
   return {
     tracer,
     factsOf: (key) => {
-      const store = (managed.get(key.kind) ?? accounts.get(key.kind) ?? commands.get(key.kind))?.store
+      const store = (
+        managed.get(key.kind) ??
+        accounts.get(key.kind) ??
+        commands.get(key.kind) ??
+        composed.get(key.kind)
+      )?.store
       const object: KubeObject | undefined = store?.get(key)
       return object === undefined ? undefined : { uid: object.metadata.uid, reason: readyOf(object)?.reason }
     },

@@ -7,11 +7,11 @@ import type { ResourceState, StateSources } from '../runtime/state-metrics.ts'
 
 /** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. */
 export function stateSources(watches: Watches, budgets: ReadonlyMap<string, RateBudget>): StateSources {
-  const { managed, accounts, commands } = watches
+  const { managed, accounts, commands, composed } = watches
   const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list())
   return {
     resources: () => {
-      const kinds = [...managed.values(), ...accounts.values(), ...commands.values()]
+      const kinds = [...managed.values(), ...accounts.values(), ...commands.values(), ...composed.values()]
       return kinds.flatMap<KubeObject>(({ store }) => store.list()).map(resourceState)
     },
     accounts: () => {

@@ -10,6 +10,7 @@ import type { MirroredObject } from '../managed/mirrors/mirrored.ts'
 import { namedData } from '../managed/store/named-data.ts'
 import { namespaceType } from '../managed/store/namespaces.ts'
 import type { Watches } from '../managed/store/resource-store.ts'
+import { TUNNEL, type TunnelResource, workloadTypes } from '../managed/tunnels/tunnel.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import { Poller } from '../runtime/poller.ts'
 import { Reflector, type ReflectorOptions } from '../runtime/reflector.ts'
@@ -18,6 +19,8 @@ import type { Clock } from '../util/clock.ts'
 export interface WatchScope {
   /** Namespaces to watch; empty: all, including the operator's own, which holds the Secrets of ClusterAccounts. */
   readonly namespaces: readonly string[]
+  /** Whether Tunnels have agents, whose Deployments and the like are watched. */
+  readonly tunnels: boolean
   /**
    * Secrets and ConfigMaps are not watched; those that accounts and resources name are read one by one. Absent:
    * watched.
@@ -40,7 +43,7 @@ type WatchBase = Omit<ReflectorOptions, 'type' | 'namespaces'> & {
 export function createWatches(
   kinds: KindsRegistry,
   base: WatchBase,
-  { namespaces, readOneByOne }: WatchScope,
+  { namespaces, tunnels, readOneByOne }: WatchScope,
 ): Watches {
   // Installations that watch different namespaces must not compete for cluster-scoped resources.
   const all = namespaces.length === 0
@@ -72,6 +75,12 @@ export function createWatches(
     accounts,
     mirrors: byKind<MirroredObject>(kinds.mirrors),
     commands: byKind<CommandResource>(kinds.commands),
+    composed: byKind<TunnelResource>(kinds.composed),
+    workloads: new Map(
+      tunnels
+        ? workloadTypes.map((type) => [type.kind, new Reflector({ ...base, type, namespaces, labelSelector: TUNNEL })])
+        : [],
+    ),
     secrets: data(secretType, 'Secret'),
     configMaps: data(configMapType, 'ConfigMap'),
     namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,
@@ -96,12 +105,14 @@ export async function refreshWatches(watches: Watches, since: number, clock: Clo
 
 /** Every watch, of any type. */
 export function allWatches(watches: Watches): readonly Source[] {
-  const { managed, accounts, mirrors, commands, secrets, configMaps, namespaces } = watches
+  const { managed, accounts, mirrors, commands, composed, workloads, secrets, configMaps, namespaces } = watches
   return [
     ...managed.values(),
     ...accounts.values(),
     ...mirrors.values(),
     ...commands.values(),
+    ...composed.values(),
+    ...workloads.values(),
     secrets,
     configMaps,
     ...(namespaces === undefined ? [] : [namespaces]),

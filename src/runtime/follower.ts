@@ -17,6 +17,8 @@ const LISTS_UNTIL_RESTORED = 3
 export interface FollowerOptions {
   readonly client: Pick<KubeClient, 'list' | 'watch'>
   readonly type: ResourceType
+  /** Only objects with these labels, such as `app=shop`. Absent: all. */
+  readonly labelSelector?: string | undefined
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -114,8 +116,8 @@ export class Follower<T extends KubeObject> {
 
   /** All pages at one resourceVersion. If that expires between two pages, everything in one request instead. */
   async #pages(signal: AbortSignal): Promise<{ items: readonly T[]; resourceVersion: string }> {
-    const { client, type } = this.#options
-    const base: ListOptions = { namespace: this.#scope, signal }
+    const { client, type, labelSelector } = this.#options
+    const base: ListOptions = { namespace: this.#scope, labelSelector, signal }
     const items: T[] = []
     let page = await client.list<T>(type, { ...base, limit: PAGE_SIZE })
     for (;;) {
@@ -139,6 +141,7 @@ export class Follower<T extends KubeObject> {
     try {
       const watch = client.watch<T>(type, {
         namespace: this.#scope,
+        labelSelector: this.#options.labelSelector,
         resourceVersion: from,
         timeoutSeconds: Math.round(jitter(random, watchSeconds, 0.2)),
         signal: AbortSignal.any([signal, watchdog.signal]),

@@ -50,7 +50,7 @@ export function startModelOperator(
   const { kinds, kube, openApi, clock, random } = options
   const logger = createSilentLogger()
   const base = { client: kube, clock, random, logger }
-  const watches = createWatches(kinds, base, { namespaces: [] })
+  const watches = createWatches(kinds, base, { namespaces: [], tunnels: false })
   const store = new ResourceStore(kinds, watches)
   const memories = new Memories()
   const registry = new AccountRegistry(store, kinds, clock)

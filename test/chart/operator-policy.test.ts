@@ -18,6 +18,7 @@ const plain: Installation = {
   watched: '[]',
   protectedNamespaces: '[]',
   dnsDomains: '[]',
+  agentImage: '""',
 }
 
 const installations: readonly (readonly [what: string, values: Values, differs: Partial<Installation>])[] = [

@@ -18,6 +18,7 @@ import { sshCertificateAuthority } from './ssh-certificate-authority.ts'
 import { sshCredential } from './ssh-credential.ts'
 import { sshHostCertificate } from './ssh-host-certificate.ts'
 import { sshUserCertificate } from './ssh-user-certificate.ts'
+import { tunnel } from './tunnel.ts'
 import { tunnelCredential } from './tunnel-credential.ts'
 import { tunnelSessionCommand } from './tunnel-session-command.ts'
 
@@ -44,4 +45,10 @@ export const managedKindTests: readonly ManagedKindTestData[] = [
 ]
 
 /** Every kind that has a spec. */
-export const kindTests: readonly KindTestData[] = [account, clusterAccount, tunnelSessionCommand, ...managedKindTests]
+export const kindTests: readonly KindTestData[] = [
+  account,
+  clusterAccount,
+  tunnelSessionCommand,
+  tunnel,
+  ...managedKindTests,
+]

@@ -21,10 +21,16 @@ const surroundings = (
   )
 ).flat()
 
+/** What Tunnels leave behind. */
+const TUNNELS = 'newer than the recording of 0.1.0: a scene of Tunnels has to be added before the next recording'
+
 /** Reasons that no recording can contain. */
 const UNHELD_REASONS: Readonly<Record<string, string>> = {
   OperatorError: 'a bug makes it',
   AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
+  NotConnected: TUNNELS,
+  TunnelsDisabled: TUNNELS,
+  GatewayNotAllowed: TUNNELS,
   CollectionNotListable: 'newer than the recording of 0.1.0: the scene closed leaves it behind at the next recording',
 }
 
@@ -34,6 +40,12 @@ const UNHELD_NAMES: Readonly<Record<string, string>> = {}
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
 const DOUBTED = 'newer than the recording of 0.1.0: the scene isOpen leaves it behind at the next recording'
 const UNHELD_FIELDS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    kinds
+      .filter(({ role }) => role === 'composed')
+      .flatMap(({ definition }) => pathsIn(rootSchema(definition).properties?.status, definition.kind))
+      .map((path) => [path, TUNNELS]),
+  ),
   'Account.internal.doubtedUID': DOUBTED,
   'ClusterAccount.internal.doubtedUID': DOUBTED,
 }
@@ -44,6 +56,7 @@ const SHARED = {
   managed: { ...commonStatus, ...outputStatus, ...rotationStatus },
   mirror: {},
   command: {},
+  composed: {},
 }
 
 /** Paths of all values in the statuses of recorded objects, starting with the kind, and again with the kind's role. */

@@ -83,6 +83,9 @@ annotations:
 {{- if .Values.dnsEndpoints.enabled -}}
 {{- $rules = concat $rules (include "culvert.rules" (dict "root" . "name" "dns-endpoints") | fromYaml).rules -}}
 {{- end -}}
+{{- if .Values.tunnels.enabled -}}
+{{- $rules = concat $rules (include "culvert.rules" (dict "root" . "name" "tunnels") | fromYaml).rules -}}
+{{- end -}}
 {{- toYaml (dict "rules" $rules) -}}
 {{- end -}}
 

@@ -29,7 +29,7 @@ export interface OperatorFlags {
 }
 
 /** Where the operator is if nothing says otherwise. */
-const OPERATOR_NAMESPACE = 'culvert-system'
+export const OPERATOR_NAMESPACE = 'culvert-system'
 
 /** Adds the flags of `OperatorFlags` to a command. */
 export function operatorOptions(command: Command): Command {

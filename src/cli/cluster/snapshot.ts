@@ -23,8 +23,7 @@ export class Snapshot {
   constructor(kinds: KindsRegistry, kube: Pick<ExplainedClient, 'get'>) {
     this.kinds = kinds
     this.#kube = kube
-    const all = [...kinds.accounts, ...kinds.managed, ...kinds.mirrors, ...kinds.commands]
-    this.#descriptors = new Map(all.map((descriptor) => [descriptor.definition.kind, descriptor]))
+    this.#descriptors = new Map(kinds.all.map((descriptor) => [descriptor.definition.kind, descriptor]))
   }
 
   /** Takes resources that were read otherwise, so that they are not read again. */

@@ -19,6 +19,8 @@ export interface Patient {
   readonly accounts: readonly StatedResource[]
   /** Resources of managed kinds. */
   readonly members: readonly (StatedResource & CustomResource)[]
+  /** Tunnels, and whatever else is composed of other objects. */
+  readonly composed: readonly StatedResource[]
   /** Findings about what could not be read. */
   readonly unread: readonly Finding[]
   /** Wall time in milliseconds. */
@@ -40,10 +42,11 @@ export async function readPatient(
     })
     return found ?? []
   }
-  const [leader, accounts, members] = await Promise.all([
+  const [leader, accounts, members, composed] = await Promise.all([
     leaderOf(kube, clock, flags),
     Promise.all(kinds.accounts.map((descriptor) => listed(descriptor))),
     Promise.all(kinds.managed.map((descriptor) => listed<StatedResource & CustomResource>(descriptor))),
+    Promise.all(kinds.composed.map((descriptor) => listed(descriptor))),
   ])
   return {
     cluster,
@@ -52,6 +55,7 @@ export async function readPatient(
     operatorNamespace: operatorNamespaceOf(flags, leader),
     accounts: accounts.flat(),
     members: members.flat(),
+    composed: composed.flat(),
     unread,
     now: clock.now(),
   }

@@ -62,10 +62,8 @@ const NAMESPACE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 /** A DNS subdomain, of at most 253 characters. */
 const NAME = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/
 
-function definitionsOf({ managed, accounts, mirrors, commands }: KindsRegistry): ReadonlyMap<string, KindDefinition> {
-  return new Map(
-    [...managed, ...accounts, ...mirrors, ...commands].map(({ definition }) => [definition.kind, definition]),
-  )
+function definitionsOf({ all }: KindsRegistry): ReadonlyMap<string, KindDefinition> {
+  return new Map(all.map(({ definition }) => [definition.kind, definition]))
 }
 
 /** `spec.rules[0].cidr` as steps into the document. */

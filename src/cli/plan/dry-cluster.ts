@@ -64,6 +64,8 @@ export class DryCluster implements KubeClient {
       accounts: byKind(kinds.accounts),
       mirrors: byKind(kinds.mirrors),
       commands: byKind(kinds.commands),
+      composed: byKind(kinds.composed),
+      workloads: new Map(),
       secrets: source(secretType.plural),
       configMaps: source(configMapType.plural),
       namespaces: source(namespaceType.plural),
@@ -188,7 +190,7 @@ export class DryCluster implements KubeClient {
 
 /** The type of each kind of Culvert's, and of what its resources name. */
 export function typesByKind(kinds: KindsRegistry): ReadonlyMap<string, ResourceType> {
-  const own = [...kinds.managed, ...kinds.accounts, ...kinds.mirrors, ...kinds.commands].map(resourceTypeOf)
+  const own = kinds.all.map(resourceTypeOf)
   return new Map([...own, secretType, configMapType, namespaceType].map((type) => [type.kind, type]))
 }
 

@@ -4,10 +4,12 @@ import type { SessionConfig } from '../../managed/accounts/session.ts'
 import type { CustomResource, ResourceName } from '../../managed/cr.ts'
 import { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { GROUP } from '../../managed/names.ts'
 import { reasons } from '../../managed/status/reasons.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type Random, systemRandom } from '../../util/random.ts'
+import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
 import type { ManifestAt } from '../manifests.ts'
 import { checkManifests } from './check-manifests.ts'
 import { DryAccount } from './dry-account.ts'
@@ -49,9 +51,6 @@ export interface PlanRequest {
   readonly progress?: (text: string) => void
 }
 
-/** Where the chart installs the operator. */
-export const OPERATOR_NAMESPACE = 'culvert-system'
-
 /** A resource whose spec would not be carried out, or not yet. */
 export interface Unplanned {
   readonly resource: ResourceName
@@ -67,6 +66,8 @@ export interface Plan {
   readonly unplanned: readonly Unplanned[]
   /** Resources of accounts for which the plan is not made. */
   readonly elsewhere: readonly ResourceName[]
+  /** Resources that consist of others, which the operator makes in a cluster only: what those do is not planned. */
+  readonly composed: readonly ResourceName[]
   /** Resources that are planned as new, since nothing but a cluster could tell which objects are theirs. */
   readonly unrecognised: readonly ResourceName[]
   /** Changes of secrets cannot be told from others: the operator's salt could not be read. */
@@ -98,9 +99,18 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     operations: operationsOf(request.kinds, account.writes, { guards, knowsCauses: request.live !== undefined }),
     unplanned: await unplannedAmong(operator, scene),
     elsewhere: scene.resources.flatMap(({ name }) => (isElsewhere(operator, scene, name) ? [name] : [])),
+    composed: composedAmong(request),
     unrecognised: scene.unrecognised,
     isUnsalted: request.live !== undefined && request.live.fingerprints === undefined,
   }
+}
+
+function composedAmong({ kinds, manifests, namespace }: PlanRequest): readonly ResourceName[] {
+  const composed = new Set(kinds.composed.map(({ definition }) => definition.kind))
+  return manifests
+    .map(({ manifest }) => manifest)
+    .filter(({ apiVersion, kind }) => apiVersion.startsWith(`${GROUP}/`) && composed.has(kind))
+    .map(({ kind, metadata }) => ({ kind, name: metadata.name, namespace: metadata.namespace ?? namespace }))
 }
 
 /** Applies the manifests to a cluster in memory. Reads the account. */

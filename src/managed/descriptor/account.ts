@@ -66,6 +66,36 @@ const rateLimit = object(
   },
 )
 
+/** `<type> <base64>`, as in a `.pub` file, of a type that agents know. */
+const HOST_KEY = '^(ssh-ed25519|ecdsa-sha2-nistp(256|384|521)|ssh-rsa) [A-Za-z0-9+/]{16,}={0,2}$'
+
+const sshGateway = object(
+  {
+    address: text({
+      description: 'Address of the gateway, `host:port`. At most 255 characters.',
+      maxLength: 255,
+      pattern: '^([A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+\\]):[1-9][0-9]{0,4}$',
+    }),
+    hostKeys: list(
+      text({
+        description: 'A public key, `ssh-ed25519 AAAA…`, without a comment.',
+        maxLength: 1024,
+        pattern: HOST_KEY,
+      }),
+      {
+        description:
+          'The host keys of the gateway, 1 to 4: it must have one of them, or no agent connects. To change it, add the new one first.',
+        minItems: 1,
+        maxItems: 4,
+      },
+    ),
+  },
+  {
+    description:
+      'The SSH gateway of the service, to which the agents of Tunnels connect. Required for Tunnels. Default: none.',
+  },
+)
+
 /** Headers that every request has, so the version header cannot have their names. */
 const RESERVED_HEADERS = "['authorization', 'connection', 'content-length', 'content-type', 'cookie', 'host']"
 
@@ -83,8 +113,8 @@ export function accountSpecFields(secretPlace: string) {
     caBundle: Type.Optional(
       text({
         description:
-          'PEM certificates of the only authorities that Culvert trusts for this API; at most 65536 characters. Default: the public ones, and those that the administrator of Culvert adds.',
-        maxLength: 65_536,
+          'PEM certificates of the only authorities that Culvert trusts for this API; at most 64000 characters. Default: the public ones, and those that the administrator of Culvert adds.',
+        maxLength: 64_000,
         rules: [
           {
             rule: "self.contains('-----BEGIN CERTIFICATE-----')",
@@ -111,6 +141,7 @@ export function accountSpecFields(secretPlace: string) {
       }),
     ),
     rateLimit: Type.Optional(rateLimit),
+    sshGateway: Type.Optional(sshGateway),
     resyncInterval: Type.Optional(resyncInterval),
   }
 }

@@ -21,14 +21,20 @@ import type { Replacement } from './replacement.ts'
 import type { JudgeRisks } from './risks.ts'
 import type { Rotation } from './rotation.ts'
 import type { Reported } from './status.ts'
+import type { ComposedDescriptor } from './tunnel.ts'
 
 /** The interface between the shared reconcilers and the kinds: whatever is specific to a kind is declared here. */
 
 /**
  * Everything that is specific to a kind. Its role: CRs with a remote object each, CRs that give access to an account,
- * CRs that mirror a collection, or commands.
+ * CRs that mirror a collection, commands, or CRs that consist of other Kubernetes objects.
  */
-export type Descriptor = ManagedDescriptor | AccountDescriptor | MirrorDescriptor | CommandDescriptor
+export type Descriptor =
+  | ManagedDescriptor
+  | AccountDescriptor
+  | MirrorDescriptor
+  | CommandDescriptor
+  | ComposedDescriptor
 
 /** Account and ClusterAccount: the address and key for calls. */
 export interface AccountDescriptor {

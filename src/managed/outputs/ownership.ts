@@ -1,5 +1,5 @@
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
-import { type CustomResource, shortName } from '../cr.ts'
+import { shortName } from '../cr.ts'
 import { GROUP, MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
 
 /** The owner of an object into which a CR wants to write its outputs. */
@@ -15,7 +15,7 @@ export type SecretOwnership =
 /**
  * An object is never taken by its name alone: the owner reference decides, or the annotation of a CR that released it.
  */
-export function ownershipOf(object: KubeObject | undefined, cr: CustomResource): SecretOwnership {
+export function ownershipOf(object: KubeObject | undefined, cr: KubeObject): SecretOwnership {
   if (object === undefined) return { type: 'absent' }
   const { ownerReferences = [], annotations = {} } = object.metadata
   if (ownerReferences.some(({ uid }) => uid === cr.metadata.uid)) return { type: 'own' }
@@ -26,7 +26,7 @@ export function ownershipOf(object: KubeObject | undefined, cr: CustomResource):
   return annotations[OUTPUT_OF] === noteOf(cr) ? { type: 'namesake' } : { type: 'foreign', owner: 'somebody else' }
 }
 
-function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: CustomResource): boolean {
+function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: KubeObject): boolean {
   return apiVersion.startsWith(`${GROUP}/`) && kind === cr.kind && name === cr.metadata.name
 }
 
@@ -34,7 +34,7 @@ function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: CustomResour
 export const LABELS = { [MANAGED_BY]: 'culvert' } as const
 
 /** Whether the object has everything that marks it as the CR's: owner reference, annotation and labels. */
-export function isClaimed(object: KubeObject, cr: CustomResource): boolean {
+export function isClaimed(object: KubeObject, cr: KubeObject): boolean {
   const { annotations = {}, labels = {} } = object.metadata
   const isLabelled = Object.entries(LABELS).every(([name, value]) => labels[name] === value)
   return ownershipOf(object, cr).type === 'own' && annotations[OUTPUT_OF] === noteOf(cr) && isLabelled
@@ -56,7 +56,7 @@ export function keysNote(keys: readonly string[]): string {
 }
 
 /** Value of the annotation `internal.culvert.dev/output-of`. */
-export function noteOf(cr: CustomResource): string {
+export function noteOf(cr: KubeObject): string {
   return shortName({ kind: cr.kind, name: cr.metadata.name })
 }
 
@@ -64,12 +64,12 @@ export function noteOf(cr: CustomResource): string {
  * The owner references of `object`, with ours as the controller and without those to CRs of the same name with another
  * UID.
  */
-export function withOwner(object: KubeObject | undefined, cr: CustomResource): readonly OwnerReference[] {
+export function withOwner(object: KubeObject | undefined, cr: KubeObject): readonly OwnerReference[] {
   const { apiVersion, kind, metadata } = cr
   const own = { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true }
   return [...withoutOwner(object, cr).filter((owner) => !isNamesake(owner, cr)), own]
 }
 
-export function withoutOwner(object: KubeObject | undefined, cr: CustomResource): readonly OwnerReference[] {
+export function withoutOwner(object: KubeObject | undefined, cr: KubeObject): readonly OwnerReference[] {
   return (object?.metadata.ownerReferences ?? []).filter(({ uid }) => uid !== cr.metadata.uid)
 }

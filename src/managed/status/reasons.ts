@@ -21,6 +21,11 @@ export const conditionReasons = {
     means: 'The resource is being deleted; the message names what it waits for.',
     remedy: 'Delete or change what still uses it.',
   },
+  AwaitingApproval: {
+    means:
+      'With `managementPolicy: Plan`, Culvert has written what it would do to `status.plan` and waits. The object, if there is one, stays as it is.',
+    remedy: 'Read `status.plan`, then run `culvert approve KIND/NAME`, or change the spec.',
+  },
   Paused: {
     means: 'The annotation `culvert.dev/paused` is set: the resource and its object are not touched.',
     remedy: 'Remove the annotation to resume.',
@@ -193,6 +198,19 @@ export const conditionReasons = {
   NoTunnels: {
     means: 'No tunnel with the labels of the group is online, so nothing receives the traffic.',
     remedy: 'Start an agent that binds these labels, with a credential whose `acl` permits each of them.',
+  },
+  NotConnected: {
+    means: 'Not every agent of the Tunnel is connected to the gateway; the message has the last error, if one gave up.',
+    remedy: 'Do what the message says, or see the log of the agents.',
+  },
+  GatewayNotAllowed: {
+    means: 'The administrator does not allow the SSH gateway of the account.',
+    remedy: 'Correct it, or have the administrator of Culvert add it to `tunnels.gateways` of the chart.',
+  },
+  TunnelsDisabled: {
+    means: 'The operator runs no agents.',
+    remedy:
+      'Have the administrator of Culvert set `tunnels.enabled` of the chart, or run an agent yourself (docs/traffic.md).',
   },
   Unauthorized: {
     means: 'The API refused the key.',

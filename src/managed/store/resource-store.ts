@@ -38,6 +38,7 @@ import { outputTarget } from '../outputs/place.ts'
 import type { Resources } from '../reconcile/context.ts'
 import { namedTargets } from '../references/crossings.ts'
 import { targetIds } from '../references/references.ts'
+import type { TunnelResource } from '../tunnels/tunnel.ts'
 
 /** The watches of an operator, one for each type. */
 export interface Watches {
@@ -45,6 +46,9 @@ export interface Watches {
   readonly accounts: ReadonlyMap<string, RecordedSource<AccountResource>>
   readonly mirrors: ReadonlyMap<string, RecordedSource<MirroredObject>>
   readonly commands: ReadonlyMap<string, RecordedSource<CommandResource>>
+  readonly composed: ReadonlyMap<string, RecordedSource<TunnelResource>>
+  /** What runs the agents of Tunnels, by kind; none while there are no agents. */
+  readonly workloads: ReadonlyMap<string, RecordedSource<KubeObject>>
   /** Metadata only: the watch reports that a Secret changed; its content is read when needed. */
   readonly secrets: ObjectSource<KubeObject>
   /** Metadata only, like Secrets. */
@@ -121,6 +125,10 @@ export class ResourceStore implements Resources {
 
   account(key: AccountKey): AccountResource | undefined {
     return this.#watches.accounts.get(key.kind)?.store.get(key)
+  }
+
+  tunnel(name: ResourceName): TunnelResource | undefined {
+    return this.#watches.composed.get(name.kind)?.store.get(name)
   }
 
   hasAccount(account: AccountName, namespace: string): boolean {
@@ -339,8 +347,10 @@ export class ResourceStore implements Resources {
   }
 
   record(object: KubeObject): void {
-    const { managed, accounts, mirrors, commands } = this.#watches
-    const reflector = [managed, accounts, mirrors, commands].map((kinds) => kinds.get(object.kind)).find(Boolean)
+    const { managed, accounts, mirrors, commands, composed } = this.#watches
+    const reflector = [managed, accounts, mirrors, commands, composed]
+      .map((kinds) => kinds.get(object.kind))
+      .find(Boolean)
     this.#recording = true
     try {
       ;(reflector as RecordedSource<KubeObject> | undefined)?.record(object)

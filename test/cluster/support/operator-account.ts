@@ -37,6 +37,8 @@ export interface OperatorAccountOptions {
   readonly watchSecrets?: boolean
   /** Default false. */
   readonly dnsEndpoints?: boolean
+  /** Default false. */
+  readonly tunnels?: boolean
   /** Default: `OPERATOR_ACCOUNT`. The suite's final check of the audit log covers only that name. */
   readonly name?: string
   /** Whether it may hold a RoleBinding in each watched namespace, as with the chart. Default true. */
@@ -66,13 +68,14 @@ export class OperatorAccount implements AsyncDisposable {
       kubeconfig,
       watchSecrets = true,
       dnsEndpoints = false,
+      tunnels = false,
       installation = true,
     } = options
     const name = options.name ?? OPERATOR_ACCOUNT
     await kube.apply(serviceAccounts, { namespace, name }, {})
     const scope = watched === undefined ? 'cluster' : 'namespace'
     const watching = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
-    const rules = dnsEndpoints ? [watching, 'dns-endpoints'] : [watching]
+    const rules = [watching, ...(dnsEndpoints ? ['dns-endpoints'] : []), ...(tunnels ? ['tunnels'] : [])]
     const places = watched ?? [undefined]
     const subject = { kind: 'ServiceAccount', name, namespace }
     await Promise.all([

@@ -25,6 +25,7 @@ const everyOperator: Installation = {
     ` : [variables.home.substring(0, variables.home.size() - ${HOME_SUFFIX.length})]`,
   protectedNamespaces: "['protected', 'controllers-*']",
   dnsDomains: "['*.example.com', 'listed.example.org']",
+  agentImage: "'culvert:test'",
 }
 
 /** Applies the chart's admission policy to every operator of a cluster; returns once it is in force. */

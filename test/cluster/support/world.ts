@@ -150,6 +150,7 @@ export class World implements AsyncDisposable {
     const all = [...(this.#options.flags ?? []), ...flags]
     const { allowHTTP = true } = this.#options
     const { origin, host } = new URL(this.emulator.url)
+    const ssh = this.emulator.gateway?.ssh
     const operator = await OperatorProcess.start({
       allowHTTP,
       kubeconfig: this.kubeconfig,
@@ -162,6 +163,7 @@ export class World implements AsyncDisposable {
         '--allow-api-host',
         allowHTTP ? host : origin,
         ...(this.#options.watch === 'cluster' ? [] : ['--watch-namespace', this.namespace]),
+        ...(ssh === undefined ? [] : ['--allow-ssh-gateway', `${ssh.host}:${ssh.port}`]),
         ...all,
         ...this.asOperator(all),
       ],
@@ -195,6 +197,7 @@ export class World implements AsyncDisposable {
       namespace: this.operatorNamespace,
       watched: (rights ?? watch) === 'cluster' ? undefined : [this.namespace],
       watchSecrets: !flags.includes('--no-watch-secrets'),
+      tunnels: flags.includes('--tunnels'),
       dnsEndpoints: this.#options.dnsRights ?? flags.includes('--dns-endpoints'),
     })
   }

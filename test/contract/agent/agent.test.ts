@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -196,6 +196,15 @@ describe('an agent says why it has no tunnel', () => {
     expect(await at({ host: 'gateway.invalid' }).failure('GatewayUnknown')).toContain('gateway.invalid')
     const keyless = connect({ ...key, path: '/nowhere/key' }, 'app=shop=127.0.0.1:9')
     expect(await keyless.failure('KeyUnreadable')).toContain('/nowhere/key cannot be read (ENOENT)')
+  })
+
+  test('and gives up where it is told to, with the reason for Kubernetes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'culvert-agent-'))
+    const log = join(folder, 'termination-log')
+    const agent = connect(await world.agents.newKey(), 'app=x=127.0.0.1:9', '--give-up 1s', `--termination-log ${log}`)
+    expect(await agent.exited()).toBe(1)
+    expect(await readFile(log, 'utf8')).toMatch(/refuses the key SHA256:\S+: no SSH credential has it/)
+    await rm(folder, { recursive: true })
   })
 
   test.each([

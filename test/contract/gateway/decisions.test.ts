@@ -5,8 +5,8 @@ import { loopbackAddressOf } from '../../../src/emulator/gateway/edges/loopback-
 import { applyPolicy } from '../../../src/emulator/gateway/edges/traffic-policy.ts'
 import { TLS_VERSIONS, tlsObjection, verdictOf } from '../../../src/emulator/gateway/edges/verdict.ts'
 import { hostportOf, parseBind } from '../../../src/emulator/gateway/ssh/bind.ts'
-import { newHostKey } from '../../../src/emulator/gateway/ssh/ssh-server.ts'
 import type { JsonObject } from '../../../src/emulator/json.ts'
+import { newKeyPair } from '../../../src/ssh/new-key.ts'
 
 describe('what a forward binds', () => {
   const label = fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.stringMatching(/^[a-zA-Z0-9._=-]{0,8}$/))
@@ -276,8 +276,8 @@ test('a connection outlives a change of TLS exactly if it meets the new terms', 
   )
 })
 
-test('a host key that the SSH library has made and cannot read is not used', () => {
-  const good = newHostKey()
+test('a key that the SSH library has made and cannot read is not used', () => {
+  const good = newKeyPair().privateKey
   const made = ['-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n', good]
-  expect(newHostKey(() => made.shift() ?? '')).toBe(good)
+  expect(newKeyPair(() => made.shift() ?? '').privateKey).toBe(good)
 })

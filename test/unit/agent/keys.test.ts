@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { PinnedKeys, parsePrivateKey } from '../../../src/agent/keys.ts'
-import { newHostKey } from '../../../src/emulator/gateway/ssh/ssh-server.ts'
+import { newKeyPair } from '../../../src/ssh/new-key.ts'
 
 function newKey(): { line: string; blob: Buffer; text: string } {
-  const text = newHostKey()
+  const text = newKeyPair().privateKey
   const key = parsePrivateKey(text)
   if (key === undefined) throw new Error('the key cannot be read')
   const blob = key.getPublicSSH()

@@ -9,6 +9,7 @@ const definitions = kinds.map(({ definition }) => definition)
 const columns: Readonly<Record<(typeof kinds)[number]['role'], readonly string[]>> = {
   managed: ['Ready', 'Synced', 'Reason', 'Age', 'ID', 'Message', 'Sync message'],
   account: ['Ready', 'Reason', 'Age', 'Message'],
+  composed: ['Ready', 'Connected', 'Reason', 'Age', 'Message'],
   mirror: ['ID', 'Started', 'Account'],
   command: ['Action', 'Complete', 'Reason', 'Age', 'Message'],
 }

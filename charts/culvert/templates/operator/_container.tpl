@@ -28,6 +28,13 @@
 - {{ printf "--dns-domains=%s" (join "," .) | quote }}
 {{- end }}
 {{- end }}
+{{- if .Values.tunnels.enabled }}
+- --tunnels
+- {{ printf "--agent-image=%s" (include "culvert.image" .) | quote }}
+{{- range .Values.tunnels.gateways }}
+- {{ printf "--allow-ssh-gateway=%s" . | quote }}
+{{- end }}
+{{- end }}
 {{- if .Values.leaderElection.enabled }}
 - --lease-duration={{ .Values.leaderElection.leaseDuration }}
 - --renew-deadline={{ .Values.leaderElection.renewDeadline }}

@@ -31,9 +31,7 @@ interface CRD extends KubeObject {
 /** Whether the CRDs of the cluster are those of this build, by the fields that they have. */
 export async function checkCRDs({ cluster: { kinds, kube } }: Patient): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  const definitions = [...kinds.accounts, ...kinds.managed, ...kinds.mirrors, ...kinds.commands].map(
-    ({ definition }) => definition,
-  )
+  const definitions = kinds.all.map(({ definition }) => definition)
   const crds = await unlessForbidden('crds', 'CRDs', findings, () => {
     return Promise.all(definitions.map(({ plural, group }) => kube.get<CRD>(crdType, { name: `${plural}.${group}` })))
   })

@@ -30,11 +30,14 @@ interface Trouble {
 
 /** What does not work, once for each cause, however many resources wait for it. */
 export async function checkResources(patient: Patient): Promise<readonly Finding[]> {
-  const { accounts, cluster, leader, members, now } = patient
+  const { accounts, cluster, composed, leader, members, now } = patient
   const snapshot = new Snapshot(cluster.kinds, cluster.kube)
-  snapshot.hold([...accounts, ...members])
+  snapshot.hold([...accounts, ...members, ...composed])
   const troubles = new Map<string, Trouble>()
-  const unwell = [...accounts.filter((account) => !isAccountWell(account)), ...members.filter(isUnwell)]
+  const unwell = [
+    ...accounts.filter((account) => !isAccountWell(account)),
+    ...[...members, ...composed].filter(isUnwell),
+  ]
   for (const resource of unwell) {
     const links = await findCauses(snapshot, resource)
     const root = links.at(-1)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import ssh2, { type ClientInfo, type Connection, type Server as SshLibrary } from 'ssh2'
+import { type KeyPair, newKeyPair, publicKeyOf } from '../../../ssh/new-key.ts'
 import { plainAddress } from '../../fields/cidr.ts'
 import type { Store } from '../../store/store.ts'
 import type { GatewayLimits } from '../options.ts'
@@ -112,24 +113,14 @@ function sourceOf(address: string | undefined, port: number | undefined): string
   return `${address} ${port}`
 }
 
-function hostKeyIn(store: Store): { privateKey: string; publicKey: string } {
+function hostKeyIn(store: Store): KeyPair {
   const stored = store.getMeta(HOST_KEY)
-  const privateKey = stored ?? newHostKey()
-  if (stored === undefined) store.setMeta(HOST_KEY, privateKey)
-  const parsed = ssh2.utils.parseKey(privateKey)
-  if (parsed instanceof Error) throw new Error('the stored host key cannot be read', { cause: parsed })
-  return { privateKey, publicKey: `${parsed.type} ${parsed.getPublicSSH().toString('base64')}` }
-}
-
-/**
- * The library drops the zeros with which one key in 256 begins, and cannot read what it then writes: such a key is not
- * used.
- *
- * @param generate makes a key in OpenSSH's format
- */
-export function newHostKey(generate = () => ssh2.utils.generateKeyPairSync('ed25519').private): string {
-  for (;;) {
-    const key = generate()
-    if (!(ssh2.utils.parseKey(key) instanceof Error)) return key
+  if (stored === undefined) {
+    const made = newKeyPair()
+    store.setMeta(HOST_KEY, made.privateKey)
+    return made
   }
+  const parsed = ssh2.utils.parseKey(stored)
+  if (parsed instanceof Error) throw new Error('the stored host key cannot be read', { cause: parsed })
+  return { privateKey: stored, publicKey: publicKeyOf(parsed) }
 }

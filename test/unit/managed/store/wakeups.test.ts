@@ -48,7 +48,7 @@ class Watching {
     const none = { nextFault: () => undefined, onWrite: () => undefined }
     const client = new ModelKubeClient({ kube: watching.kube, process, clock, lagMs: 1, ...none })
     const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
-    const watches = createWatches(registry, base, { namespaces: [] })
+    const watches = createWatches(registry, base, { namespaces: [], tunnels: false })
     watching.store = new ResourceStore(registry, watches)
     for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
     await watching.#clock.advance(100)

@@ -1,0 +1,75 @@
+import type { ComposedDescriptor } from '../managed/descriptor/tunnel.ts'
+import { tunnelSpecFields, tunnelStatusFields } from '../managed/descriptor/tunnel.ts'
+import { object } from '../schema/define.ts'
+import { defineKind } from '../schema/definition.ts'
+import { experimental } from '../schema/experimental.ts'
+import type { BackendSpec } from './backend/schema.ts'
+import { conditionColumn, stateColumns, textColumn } from './shared/columns.ts'
+import { common } from './shared/names.ts'
+
+const definition = defineKind({
+  ...common,
+  kind: 'Tunnel',
+  plural: 'tunnels',
+  singular: 'tunnel',
+  shortNames: ['tun'],
+  scope: 'Namespaced',
+  description: experimental(
+    'Agents that carry the traffic of a Backend to a Service. Culvert makes a key, an SSHCredential and a Deployment, all owned by this resource.',
+  ),
+  spec: object(tunnelSpecFields, { description: 'Which traffic goes to which Service.' }),
+  status: object(tunnelStatusFields, { description: 'Observed state of the tunnel.' }),
+  printerColumns: stateColumns(
+    textColumn('Backend', '.spec.backendRef.name', 'The Backend whose traffic it carries.'),
+    textColumn('Service', '.spec.service.name', 'The Service that it carries it to.'),
+    {
+      name: 'Online',
+      type: 'integer',
+      jsonPath: '.status.online',
+      description: 'Number of agents that are connected.',
+    },
+    {
+      name: 'Wanted',
+      type: 'integer',
+      jsonPath: '.status.wanted',
+      description: 'Number of agents that there should be.',
+    },
+    conditionColumn('Connected', 'Connected', 'Whether every agent is connected.'),
+  ),
+  conditions: [
+    {
+      type: 'Connected',
+      description:
+        'True when every agent is connected to the gateway and has bound the labels. False (NotConnected) otherwise; the message has the last error of an agent, if one gave up.',
+    },
+  ],
+  notes: `
+**What it needs.** The administrator enables tunnels (\`tunnels.enabled\` of the chart), and the account says where the
+SSH gateway is (\`spec.sshGateway\`). See [traffic](../traffic.md).
+
+**What it owns**, in its namespace: the Deployment, ServiceAccount and PodDisruptionBudget \`<name>-tunnel\`, and the Secret
+and the SSHCredential \`<name>-tunnel-key-<number>\`. They are kept as Culvert makes them, and are deleted with the Tunnel.
+A Tunnel's name has at most 40 characters and no dot. An object of such a name that the Tunnel does not own is left alone, and the Tunnel is \`Stalled\` until it is gone.
+
+**The key is replaced** when \`keyRotation.interval\` is over, when the annotation \`culvert.dev/rotate-requested-at\` gets
+a new value, and when its Secret was deleted. New key and credential come first, then the agents are replaced one by one;
+a minute after the last, the former key and credential are deleted.
+
+**An agent that the gateway refuses** for a minute, because it does not know the key, the ACL lacks a label or the host
+key is not pinned, ends with the reason, which the condition \`Connected\` shows. Kubernetes starts it again, after up to five
+minutes. \`kubectl logs deployment/<name>-tunnel\` shows the rest.
+`,
+})
+
+/** Agents as workloads. */
+export const tunnel: ComposedDescriptor = {
+  role: 'composed',
+  reach: 'namespace',
+  definition,
+  backend: 'Backend',
+  credential: 'SSHCredential',
+  labelsOf: (spec) => {
+    const { type, tunnelGroup } = spec as BackendSpec
+    return type === 'TunnelGroup' ? (tunnelGroup?.labels ?? {}) : undefined
+  },
+}

@@ -1,0 +1,137 @@
+import { type Static, Type } from 'typebox'
+import { integer, object, text, timestamp } from '../../schema/define.ts'
+import type { KindDefinition } from '../../schema/definition.ts'
+import { ROTATE_REQUESTED_AT } from '../names.ts'
+import type { Reach } from './access.ts'
+import { answerTo } from './answer.ts'
+import {
+  accountInUse,
+  type CommonSpec,
+  conditionsList,
+  objectName,
+  observedGeneration,
+  secretKeyRef,
+} from './common.ts'
+import { durationText } from './duration.ts'
+
+/** Agents of a Tunnel whose spec does not say how many. */
+export const DEFAULT_REPLICAS = 2
+
+export const tunnelSpecFields = {
+  backendRef: object(
+    { name: objectName('Name of the Backend in the same namespace.') },
+    {
+      description:
+        'The Backend of type TunnelGroup whose traffic the tunnel carries: the tunnel has exactly its labels, of which there must be at least one.',
+    },
+  ),
+  service: object(
+    {
+      name: text({
+        description: 'Name of the Service in the same namespace.',
+        maxLength: 63,
+        pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$',
+      }),
+      port: integer({ description: 'Port of the Service, 1 to 65535.', minimum: 1, maximum: 65_535 }),
+    },
+    { description: 'Where connections go. The name is resolved anew for each of them.' },
+  ),
+  replicas: Type.Optional(
+    integer({
+      description: 'Number of agents, each with a session of its own, 1 to 32. Default: 2.',
+      minimum: 1,
+      maximum: 32,
+    }),
+  ),
+  credentialRef: Type.Optional(
+    object(
+      {
+        name: objectName('Name of the SSHCredential in the same namespace.'),
+        privateKeySecretRef: secretKeyRef(
+          'The private key of that credential, in OpenSSH or PEM format and without a passphrase. A change there is used by agents that connect again.',
+        ),
+      },
+      {
+        description:
+          'An existing SSHCredential to use. Its ACL must permit the labels of the Backend. Default: Culvert makes a key and an SSHCredential that permits exactly these labels.',
+      },
+    ),
+  ),
+  keyRotation: Type.Optional(
+    object(
+      {
+        interval: durationText({
+          field: 'interval',
+          description: 'How old a key becomes before it is replaced, such as `720h`; from 1h to 8760h.',
+          least: '1h',
+          most: '8760h',
+          examples: '24h, 720h or 2160h',
+        }),
+      },
+      {
+        description:
+          'When the key that Culvert made is replaced. The new one is in use by all agents before the former is deleted. Default: only on request.',
+      },
+    ),
+  ),
+}
+
+const revision = integer({ description: 'Number of the key; the next one has the next number.', minimum: 1 })
+
+export const tunnelStatusFields = {
+  observedGeneration,
+  accountRef: Type.Optional(accountInUse('The account in use: that of the Backend.')),
+  wanted: Type.Optional(integer({ description: 'Number of agents that there should be.', minimum: 0 })),
+  online: Type.Optional(
+    integer({
+      description: 'Number of agents that are connected to the gateway and have bound the labels.',
+      minimum: 0,
+    }),
+  ),
+  key: Type.Optional(
+    object(
+      {
+        revision,
+        name: text({ description: 'Name of the Secret with the key, and of its SSHCredential.', maxLength: 253 }),
+        issuedAt: Type.Optional(timestamp({ description: 'When the key was made.' })),
+      },
+      { description: 'The key that new agents use, if Culvert made it.' },
+    ),
+  ),
+  formerKey: Type.Optional(
+    object(
+      {
+        revision,
+        retireAt: Type.Optional(
+          timestamp({ description: 'When it is deleted: no agent has used it for new sessions for a while then.' }),
+        ),
+      },
+      { description: 'The key before, while agents may use it.' },
+    ),
+  ),
+  lastHandledRotateAt: answerTo(ROTATE_REQUESTED_AT, 'acted on'),
+  conditions: Type.Optional(
+    conditionsList(
+      'Ready: at least one agent is connected. Synced: Deployment, key and credential are as the spec says. Connected: every agent is connected. Reconciling: work is in progress. Stalled: nothing more happens until someone acts. The last two are present only while they are true (kstatus).',
+    ),
+  ),
+}
+
+const spec = object(tunnelSpecFields, { description: 'A tunnel.' })
+const status = object(tunnelStatusFields, { description: 'State of a tunnel.' })
+
+export type TunnelSpec = Static<typeof spec>
+export type TunnelStatus = Static<typeof status>
+
+/** A kind whose CRs consist of other Kubernetes objects, which they own: nothing at the API is theirs. */
+export interface ComposedDescriptor {
+  readonly role: 'composed'
+  readonly definition: KindDefinition
+  readonly reach: Reach
+  /** The kind that `backendRef` names. */
+  readonly backend: string
+  /** The kind that `credentialRef` names, and that it makes itself. */
+  readonly credential: string
+  /** The labels by which a Backend with that spec finds tunnels; undefined if it finds none. */
+  labelsOf(backend: CommonSpec): Readonly<Record<string, string>> | undefined
+}

@@ -1,0 +1,46 @@
+import type { ConditionText } from '../descriptor/status.ts'
+import type { TunnelStatus } from '../descriptor/tunnel.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
+
+/** How a reconcile of a Tunnel ended. */
+export type Said =
+  /** Everything is as the spec says. */
+  | { readonly type: 'kept'; readonly online: number; readonly wanted: number; readonly error: string | undefined }
+  /** Something has to happen first. */
+  | { readonly type: 'waiting'; readonly reason: Reason; readonly message: string }
+  /** Lasts until a person changes something. */
+  | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string }
+
+/** The conditions of a Tunnel. What its agents do does not change while Culvert cannot go on. */
+export function conditionsOf(said: Said, before: TunnelStatus): readonly ConditionText[] {
+  const is = (type: string, holds: boolean, reason: Reason, message: string): ConditionText => {
+    return { type, status: holds ? 'True' : 'False', reason, message }
+  }
+  if (said.type !== 'kept') {
+    const { reason, message } = said
+    const kept = before.conditions?.filter(
+      ({ type, status }) => type === 'Connected' || (type === 'Ready' && status === 'True'),
+    )
+    const isKept = (type: string): boolean => kept?.some((condition) => condition.type === type) ?? false
+    return [
+      ...(kept ?? []),
+      ...(isKept('Ready') ? [] : [is('Ready', false, reason, message)]),
+      ...(isKept('Connected') ? [] : [is('Connected', false, reason, message)]),
+      is('Synced', false, reason, message),
+      is(said.type === 'stalled' ? 'Stalled' : 'Reconciling', true, reason, message),
+    ]
+  }
+  const { online, wanted, error } = said
+  const count = `${online} of ${wanted} agents are connected`
+  const synced = is('Synced', true, reasons.InSync, 'agents, key and credential are as the spec says')
+  if (online >= wanted) {
+    return [is('Ready', true, reasons.Available, count), synced, is('Connected', true, reasons.Available, count)]
+  }
+  const why = error === undefined ? count : `${count}: ${error}`
+  return [
+    online > 0 ? is('Ready', true, reasons.Available, count) : is('Ready', false, reasons.NotConnected, why),
+    synced,
+    is('Connected', false, reasons.NotConnected, why),
+    is('Reconciling', true, reasons.NotConnected, why),
+  ]
+}

@@ -1,0 +1,95 @@
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
+import { isDeleting, shortName } from '../cr.ts'
+import { ownershipOf, withOwner } from '../outputs/ownership.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import { reasons } from '../status/reasons.ts'
+import { covers } from './covers.ts'
+import type { WantedObject } from './objects.ts'
+import type { TunnelResource } from './tunnel.ts'
+
+/** The deletion of an object wakes its Tunnel; this is only the fallback. */
+const DELETING_MS = 10_000
+
+export interface OwnedObjectsOptions {
+  readonly kube: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>
+  /** An object that a watch has reported; undefined if there is none, or its type is not watched. */
+  readonly known: (type: ResourceType, key: ObjectKey) => KubeObject | undefined
+  /** Puts the answer to a write into the store at once. */
+  readonly record: (object: KubeObject) => void
+}
+
+/** Writes what Tunnels own, and only if something differs. An object that the Tunnel does not own is left alone. */
+export class OwnedObjects {
+  readonly #options: OwnedObjectsOptions
+
+  constructor(options: OwnedObjectsOptions) {
+    this.#options = options
+  }
+
+  known(type: ResourceType, key: ObjectKey): KubeObject | undefined {
+    return this.#options.known(type, key)
+  }
+
+  /** The object, with everything that is wanted of it. @throws TerminalError if somebody else owns it. */
+  async keep(cr: TunnelResource, wanted: WantedObject): Promise<KubeObject> {
+    const { type, name, labels, annotations, content } = wanted
+    const key = { namespace: cr.metadata.namespace, name }
+    const found = this.#options.known(type, key)
+    // What a watch shows is ours, or was: without its label, no watch shows it.
+    const stored = found ?? (await this.make(cr, wanted))
+    refuseForeign(stored, cr, type, name)
+    const body = { metadata: { labels, annotations }, ...content }
+    if (covers(stored, body)) return stored
+    const written = await this.#options.kube.mergePatch(type, key, body, { uid: stored.metadata.uid })
+    this.#options.record(written)
+    if (covers(written, body)) return written
+    const message = `${text(type, name)} is not stored as Culvert writes it: see which admission webhook changes it`
+    throw new TerminalError(reasons.KubernetesError, message)
+  }
+
+  /** Creates the object unless there is one of that name, which is returned as it is. @throws as `keep` */
+  async make(cr: TunnelResource, { type, name, labels, annotations, content }: WantedObject): Promise<KubeObject> {
+    const { namespace } = cr.metadata
+    const key = { namespace, name }
+    const found = await this.#options.kube.get(type, key)
+    if (found === undefined) {
+      const group = type.group === '' ? '' : `${type.group}/`
+      const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, cr) }
+      const body = { apiVersion: `${group}${type.version}`, kind: type.kind, metadata, ...content }
+      const made = await this.#options.kube.create(type, key, body)
+      this.#options.record(made)
+      return made
+    }
+    refuseForeign(found, cr, type, name)
+    return found
+  }
+
+  /** Deletes the object if the Tunnel owns it. */
+  async remove(cr: TunnelResource, type: ResourceType, name: string): Promise<void> {
+    const { namespace } = cr.metadata
+    const found = await this.#options.kube.get({ ...type, metadataOnly: true }, { namespace, name })
+    if (found === undefined || ownershipOf(found, cr).type !== 'own') return
+    try {
+      await this.#options.kube.delete(type, { namespace, name }, { uid: found.metadata.uid })
+    } catch (error) {
+      // It has been replaced by another object, which is not ours.
+      if (!(error instanceof KubeError && error.code === 'Conflict')) throw error
+    }
+  }
+}
+
+function refuseForeign(object: KubeObject, cr: TunnelResource, type: ResourceType, name: string): void {
+  const about = text(type, name)
+  if (ownershipOf(object, cr).type !== 'own') {
+    throw new TerminalError(
+      reasons.OutputNotOwned,
+      `${about} exists and does not belong to this Tunnel: delete or rename it, or give the Tunnel another name`,
+    )
+  }
+  if (isDeleting(object)) throw new WaitError(reasons.Progressing, `${about} is being deleted`, DELETING_MS)
+}
+
+function text({ kind }: ResourceType, name: string): string {
+  return shortName({ kind, name })
+}

@@ -1,0 +1,45 @@
+import type { KubeObject, ResourceType } from '../../kube/types.ts'
+import type { TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
+import { GROUP } from '../names.ts'
+
+/** A Tunnel as the watches have reported it. */
+export interface TunnelResource extends KubeObject {
+  readonly spec: TunnelSpec
+  readonly status?: TunnelStatus
+}
+
+export function tunnelStatus(cr: TunnelResource): TunnelStatus {
+  return cr.status ?? {}
+}
+
+/** A status to write: undefined members are removed. */
+export type Changed<T> = { readonly [Member in keyof T]: T[Member] | undefined }
+
+/** Name of a Tunnel's Deployment, ServiceAccount and PodDisruptionBudget. */
+export function workloadName(tunnel: string): string {
+  return `${tunnel}-tunnel`
+}
+
+/** Name of the Secret with a key that Culvert made, and of its SSHCredential. */
+export function keyName(tunnel: string, revision: number): string {
+  return `${tunnel}-tunnel-key-${revision}`
+}
+
+/** Label of everything that a Tunnel owns, with the Tunnel's name. */
+export const TUNNEL = `${GROUP}/tunnel`
+
+/** Keys in that Secret. */
+export const PRIVATE_KEY = 'id_ed25519'
+export const PUBLIC_KEY = 'id_ed25519.pub'
+
+export const deploymentType = namespaced('apps', 'deployments', 'Deployment')
+export const serviceAccountType = namespaced('', 'serviceaccounts', 'ServiceAccount')
+export const budgetType = namespaced('policy', 'poddisruptionbudgets', 'PodDisruptionBudget')
+export const podType = namespaced('', 'pods', 'Pod')
+
+/** What runs the agents of a Tunnel, each of them watched. */
+export const workloadTypes: readonly ResourceType[] = [deploymentType, serviceAccountType, budgetType]
+
+function namespaced(group: string, plural: string, kind: string): ResourceType {
+  return { group, version: 'v1', plural, kind, namespaced: true }
+}

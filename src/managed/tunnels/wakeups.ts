@@ -1,0 +1,80 @@
+import type { KubeObject } from '../../kube/types.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
+import type { ObjectEvent } from '../../runtime/replica.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { accountKey, accountText, keyOfAccount } from '../accounts/account-resource.ts'
+import { nameOf, type ResourceName, statusOf } from '../cr.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import type { Watches } from '../store/resource-store.ts'
+import { TUNNEL, type TunnelResource, tunnelStatus } from './tunnel.ts'
+
+const BACKEND = 'backend'
+const CREDENTIAL = 'credential'
+const ACCOUNT = 'account'
+
+/**
+ * Wakes a Tunnel when another client changes it or anything that it consists of; when its Backend or its credential
+ * changes; and when its account gets another gateway.
+ */
+export function subscribeTunnels(
+  kinds: KindsRegistry,
+  store: { readonly recording: boolean },
+  watches: Pick<Watches, 'composed' | 'managed' | 'accounts' | 'secrets' | 'workloads'>,
+  wake: (name: ResourceName) => void,
+): void {
+  for (const { definition, backend, credential } of kinds.composed) {
+    const tunnels = watches.composed.get(definition.kind)
+    if (tunnels === undefined) continue
+    const { kind } = definition
+    const ownerOf = ({ object }: ObjectEvent<KubeObject>): void => {
+      const { namespace, labels, ownerReferences = [] } = object.metadata
+      const name = labels?.[TUNNEL] ?? ownerReferences.find((owner) => owner.kind === kind)?.name
+      if (name !== undefined) wake({ kind, namespace, name })
+    }
+    addIndexes(tunnels)
+    tunnels.subscribe(({ object }) => {
+      if (!store.recording) wake(nameOf(object))
+    })
+    for (const workload of watches.workloads.values()) workload.subscribe(ownerOf)
+    watches.secrets.subscribe(ownerOf)
+    const wakeBy = (index: string, value: string): void => {
+      for (const tunnel of tunnels.store.byIndex(index, value)) wake(nameOf(tunnel))
+    }
+    watches.managed.get(backend)?.subscribe((event) => {
+      const isOther = isOtherwise(event, ({ spec }) => spec) || isOtherwise(event, (cr) => statusOf(cr).accountRef)
+      if (isOther) wakeBy(BACKEND, placeOf(event.object))
+    })
+    watches.managed.get(credential)?.subscribe((event) => {
+      ownerOf(event)
+      wakeBy(CREDENTIAL, placeOf(event.object))
+    })
+    for (const accounts of watches.accounts.values()) {
+      accounts.subscribe((event) => {
+        if (isOtherwise(event, ({ spec }) => spec.sshGateway)) wakeBy(ACCOUNT, accountText(keyOfAccount(event.object)))
+      })
+    }
+  }
+}
+
+function addIndexes(tunnels: ObjectSource<TunnelResource>): void {
+  tunnels.addIndex(BACKEND, ({ metadata, spec }) => [`${metadata.namespace}/${spec.backendRef.name}`])
+  tunnels.addIndex(CREDENTIAL, ({ metadata, spec }) => {
+    return spec.credentialRef === undefined ? [] : [`${metadata.namespace}/${spec.credentialRef.name}`]
+  })
+  tunnels.addIndex(ACCOUNT, (tunnel) => {
+    const { accountRef } = tunnelStatus(tunnel)
+    return accountRef === undefined ? [] : [accountText(accountKey(accountRef, tunnel.metadata.namespace ?? ''))]
+  })
+}
+
+function placeOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`
+}
+
+/** Whether an object was added or deleted, or the given part of it changed. */
+function isOtherwise<T extends KubeObject>(
+  { object, previous, type }: ObjectEvent<T>,
+  part: (object: T) => unknown,
+): boolean {
+  return type !== 'updated' || previous === undefined || !equalJSON(part(previous), part(object))
+}
