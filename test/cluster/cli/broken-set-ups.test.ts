@@ -4,6 +4,7 @@ import type { Finding } from '../../../src/cli/doctor/finding.ts'
 import { runWhy } from '../../../src/cli/why/command.ts'
 import { startNameServer } from '../../builders/name-server.ts'
 import { ask } from '../support/ask.ts'
+import { startOwnCluster } from '../support/own-cluster.ts'
 import { World } from '../support/world.ts'
 import { type BrokenSetUp, brokenSetUps } from './broken-set-ups.ts'
 
@@ -14,15 +15,17 @@ describe('why says the cause and the command, and doctor names first the object,
   }
 })
 
-async function expectDiagnosis({ options, make, asker, asked, says, command, first }: BrokenSetUp): Promise<void> {
-  await using world = await World.open(options)
+async function expectDiagnosis(setUp: BrokenSetUp): Promise<void> {
+  const { options, ownCluster, make, asker, asked, says, command, code = 0, first } = setUp
+  await using cluster = ownCluster && (await startOwnCluster())
+  await using world = await World.open({ ...options, ...(cluster && { kubeconfig: cluster.kubeconfigPath }) })
   await make(world)
   const { namespace, operatorNamespace } = world
   const place = { namespace, kubeconfig: (await asker?.(world)) ?? world.kubeconfig }
   const flags = { release: 'culvert', operatorNamespace }
 
   const why = await ask(place, (cluster) => runWhy(cluster, [asked], { output: 'text', ...flags }))
-  expect(why.code).toBe(0)
+  expect(why.code).toBe(code)
   expect(why.text).toMatch(says)
   expect(why.lines.at(-1)?.trim()).toMatch(command)
 

@@ -2,7 +2,7 @@ import { leaderOf } from '../../../src/cli/cluster/operator-lease.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { createKubeClient } from '../../../src/kube/client.ts'
 import { loadKubeConnection } from '../../../src/kube/load-config.ts'
-import type { ResourceType } from '../../../src/kube/types.ts'
+import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { systemClock } from '../../../src/util/clock.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
@@ -16,6 +16,8 @@ type Spec = Record<string, unknown>
 export interface BrokenSetUp {
   readonly title: string
   readonly options?: WorldOptions
+  /** Whether it breaks what all tests of a cluster share. */
+  readonly ownCluster?: true
   /** Breaks the set-up, and waits until the operator has noticed. */
   readonly make: (world: World) => Promise<unknown>
   /** The resource that a person asks about. */
@@ -24,6 +26,8 @@ export interface BrokenSetUp {
   readonly says: RegExp
   /** The command that it must end with. */
   readonly command: RegExp
+  /** The exit code of `culvert why`. Default: 0. */
+  readonly code?: number
   /** The object that `culvert doctor` must name first; undefined: nothing is wrong. */
   readonly first: string | undefined
   /** The kubeconfig of whoever asks. Default: an administrator's. */
@@ -42,6 +46,20 @@ const failover = (...names: readonly string[]): Spec => ({
 const RBAC = 'rbac.authorization.k8s.io'
 const rbac = (plural: string, kind: string): ResourceType => {
   return { group: RBAC, version: 'v1', plural, kind, namespaced: true }
+}
+const crds: ResourceType = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+}
+const webhooks: ResourceType = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingwebhookconfigurations',
+  kind: 'ValidatingWebhookConfiguration',
+  namespaced: false,
 }
 const systemParts = { clock: systemClock, random: systemRandom, userAgent: 'culvert-test' }
 
@@ -495,13 +513,13 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     make: async (world) => {
       await world.apply('Backend', 'web', group)
       await world.ready('Backend', 'web')
-      failing(world, 429, '/backends/*/*', 'PATCH')
+      failing(world, 429, '/**')
       await apply(world, 'Backend', 'web', { ...group, description: 'new' }, 'ApiError')
     },
     asked: 'Backend/web',
-    says: /is not in sync.*PATCH backends\/tunnel_group\/\S+.*It is retried/,
+    says: /is not in sync.*too many requests for this account; it is tried again after a pause/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
+    first: 'Account/default',
   },
   {
     title: 'two resources that adopt the same object',
@@ -661,6 +679,90 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is being deleted .*made to fail.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+  },
+  {
+    title: 'a deletion that the key may not make',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      failing(world, 403, '/backends/*/*', 'DELETE')
+      await world.delete('Backend', 'web')
+      await told(world, 'Backend', 'web', 'Rejected')
+    },
+    asked: 'Backend/web',
+    says: /is being deleted .*give the API key the permission.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a version header that the API does not know',
+    options: { account: { versionHeader: 'Other-Version' } },
+    make: async (world) => {
+      await world.reason('Account', 'default', 'Ready', 'Unreachable', 60_000)
+      await apply(world, 'Backend', 'web', group, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /Account\/default, which .*check spec\.versionHeader/,
+    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    first: 'Account/default',
+  },
+  {
+    title: 'a plan that waits for approval',
+    make: (world) => apply(world, 'Backend', 'web', { ...group, managementPolicy: 'Plan' }, 'AwaitingApproval'),
+    asked: 'Backend/web',
+    says: /Backend\/web in namespace \S+ waits for approval.*Read the plan, then approve it, or change the spec/,
+    command: /^culvert approve -n \S+ backend\/web$/,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a tunnel where the operator runs no agents',
+    make: async (world) => {
+      await world.apply('Tunnel', 'shop', { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } })
+      await world.reason('Tunnel', 'shop', 'Ready', 'TunnelsDisabled')
+    },
+    asked: 'Tunnel/shop',
+    says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` of the chart/,
+    command: /^kubectl describe tunnels\.culvert\.dev\/shop /,
+    first: 'Tunnel/shop',
+  },
+  {
+    title: 'a CRD without the version of this build',
+    ownCluster: true,
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      const name = { name: 'apikeys.culvert.dev' }
+      const crd = await world.kube.get<KubeObject & { spec: { versions: readonly object[] } }>(crds, name)
+      const versions = crd?.spec.versions.map((version) => ({ ...version, served: false }))
+      await world.kube.mergePatch(crds, name, { spec: { versions } })
+      await until('it is no longer served', () =>
+        world.list('APIKey').then(
+          () => undefined,
+          () => true,
+        ),
+      )
+    },
+    asked: 'APIKey/ci',
+    code: 1,
+    says: /this cluster does not serve apikeys\.culvert\.dev\/v1alpha1: the CRD of this version is not installed/,
+    command: /kubectl apply --server-side -f crds\/$/,
+    first: 'CRD apikeys.culvert.dev',
+  },
+  {
+    title: 'a webhook that nobody answers, in the way of every status',
+    ownCluster: true,
+    make: async (world) => {
+      const rules = [{ apiGroups: ['culvert.dev'], apiVersions: ['*'], operations: ['*'], resources: ['*/status'] }]
+      const clientConfig = { service: { namespace: world.namespace, name: 'absent' } }
+      const common = { name: 'hook.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None' }
+      await world.kube.apply(webhooks, { name: 'hook' }, { webhooks: [{ ...common, clientConfig, rules }] })
+      await world.apply('Backend', 'web', group)
+      await until('the object is there', async () => (await world.remote('backends/tunnel_group')).length > 0)
+    },
+    asked: 'Backend/web',
+    says: /Backend\/web in namespace \S+ has no conditions.*Check that the operator watches this namespace/,
+    command: /^culvert doctor/,
+    first: 'ValidatingWebhookConfiguration/hook',
   },
   {
     title: 'a person who may not read what another resource waits for',
