@@ -28,7 +28,7 @@ import { accountNamed, configOf, type LiveCluster, readCluster } from './plan/li
 import { makePlan, type Plan } from './plan/make-plan.ts'
 import { planJson } from './plan/render-json.ts'
 import { planMarkdown } from './plan/render-markdown.ts'
-import { type Paint, planText } from './plan/render-text.ts'
+import { type Paper, planText } from './plan/render-text.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
 import { endWithReader, terminalOf } from './terminal/terminal.ts'
@@ -58,8 +58,8 @@ interface Streams {
   readonly input: AsyncIterable<string | Buffer> | Iterable<string>
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
   readonly errors: NodeJS.WritableStream & { readonly isTTY?: boolean }
-  /** Colours what is printed. Absent: it stays plain. */
-  readonly paint?: Paint
+  /** Absent: without colours, in lines of any length. */
+  readonly paper?: Paper
 }
 
 /** `culvert plan`: what applying manifests would do to the account. Writes nothing anywhere. */
@@ -85,8 +85,8 @@ export function planCommand(): Command {
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
     endWithReader(process.stdout)
-    const paint = terminalOf(process.stdout).styled
-    const streams = { input: process.stdin, output: process.stdout, errors: process.stderr, paint }
+    const paper = terminalOf(process.stdout)
+    const streams = { input: process.stdin, output: process.stdout, errors: process.stderr, paper }
     process.exitCode = await runPlan(flags, readEnvironment(), streams)
   })
 }
@@ -126,7 +126,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
         progress: progress.tell,
       })
       progress.end()
-      streams.output.write(rendered(plan, flags.output, streams.paint ?? plain))
+      streams.output.write(rendered(plan, flags.output, streams.paper ?? plain))
       for (const line of remarks(plan)) streams.errors.write(`${line}\n`)
       return exitOf(plan)
     } finally {
@@ -225,16 +225,16 @@ async function textOf(input: Streams['input']): Promise<string> {
   return parts.join('')
 }
 
-const plain: Paint = (_style, text) => text
+const plain: Paper = { styled: (_style, text) => text, width: Number.POSITIVE_INFINITY }
 
-function rendered(plan: Plan, form: Form, paint: Paint): string {
+function rendered(plan: Plan, form: Form, paper: Paper): string {
   switch (form) {
     case 'json':
       return `${JSON.stringify(planJson(plan), undefined, 2)}\n`
     case 'markdown':
       return planMarkdown(plan)
     case 'text':
-      return `${planText(plan, paint).join('\n')}\n`
+      return `${planText(plan, paper).join('\n')}\n`
   }
 }
 

@@ -20,8 +20,13 @@ export function completionCommand(commands: Commands): Command {
         '  culvert completion fish > ~/.config/fish/completions/culvert.fish\n',
     )
     .action(async (shell: Shell) => {
-      process.stdout.write(SCRIPTS[shell](await completions(commands)))
+      process.stdout.write(await completionScript(shell, commands))
     })
+}
+
+/** The script that completes these commands in a shell. */
+export async function completionScript(shell: Shell, commands: Commands): Promise<string> {
+  return SCRIPTS[shell](await completions(commands))
 }
 
 async function completions(commands: Commands): Promise<readonly Completion[]> {

@@ -75,7 +75,9 @@ const INDENT = '  '
 function print(findings: readonly Finding[], { print: line, styled, width }: Terminal): void {
   for (const { severity, object, cause, remedy, command } of findings) {
     const { text, style } = LABELS[severity]
-    line(`${styled(style, text)} ${styled('bold', object)}`)
+    const [first = '', ...rest] = wrap(object, width - text.length - 1)
+    line(`${styled(style, text)} ${styled('bold', first)}`)
+    for (const each of rest) line(`${INDENT}${styled('bold', each)}`)
     const words = remedy === undefined ? `${cause}.` : `${cause}. ${remedy}`
     for (const each of wrap(words, width - INDENT.length)) line(`${INDENT}${each}`)
     if (command !== undefined) line(`${INDENT}$ ${command}`)

@@ -1,12 +1,13 @@
 import type { FieldChange } from '../../managed/plan/field-changes.ts'
 import { printable } from '../../util/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { wrap } from '../terminal/wrap.ts'
 import { KNOWN_AFTER_APPLY, withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
 import type { PlanOperation } from './operations.ts'
 
-/** Colours a text; the text itself where there are none. */
-export type Paint = Terminal['styled']
+/** Colours of a plan, and the length of its lines. */
+export type Paper = Pick<Terminal, 'styled' | 'width'>
 
 const SIGNS = { create: ['+', 'green'], update: ['~', 'yellow'], delete: ['-', 'red'] } as const
 
@@ -14,16 +15,20 @@ const SIGNS = { create: ['+', 'green'], update: ['~', 'yellow'], delete: ['-', '
 const VALUE_LENGTH = 160
 
 /** The plan as text, line by line. */
-export function planText({ operations, unplanned }: Plan, paint: Paint): readonly string[] {
+export function planText({ operations, unplanned }: Plan, paper: Paper): readonly string[] {
+  const bold = (text: string): string => paper.styled('bold', text)
   return [
-    ...operations.flatMap((operation, index) => operationText(operation, index + 1, paint)),
-    ...(unplanned.length === 0 ? [] : [paint('bold', 'Not carried out, or not yet:')]),
-    ...unplanned.map((each) => unplannedText(each, paint)),
-    paint('bold', summaryText({ operations, unplanned })),
+    ...operations.flatMap((operation, index) => operationText(operation, index + 1, paper)),
+    ...(unplanned.length === 0 ? [] : [bold('Not carried out, or not yet:')]),
+    ...unplanned.flatMap((each) => unplannedText(each, paper)),
+    ...wrap(summaryText({ operations, unplanned }), paper.width).map(bold),
   ]
 }
 
-function operationText(operation: PlanOperation, number: number, paint: Paint): readonly string[] {
+/** What belongs to an operation, below its head. */
+const BELOW = ' '.repeat(5)
+
+function operationText(operation: PlanOperation, number: number, { styled, width }: Paper): readonly string[] {
   const [sign, colour] = SIGNS[operation.action]
   const head = `${number}. ${sign} ${operation.action} ${objectText(operation)} for ${resourceText(operation)}`
   const told = [
@@ -31,10 +36,12 @@ function operationText(operation: PlanOperation, number: number, paint: Paint): 
     ...(operation.isTemporary ? ['placeholder, for the time being'] : []),
   ]
   const why = told.length === 0 ? '' : ` (${told.join(', ')})`
+  const below = (text: string): readonly string[] => wrap(text, width - BELOW.length, '  ').map((line) => BELOW + line)
+  const marks = operation.marks.flatMap((mark) => below(`! ${withoutPlaceholders(mark.text)}`))
   return [
-    paint(colour, `${head}${why}`),
-    ...operation.changes.map((change) => `     ${changeText(change)}`),
-    ...operation.marks.map((mark) => paint(['bold', 'red'], `     ! ${withoutPlaceholders(mark.text)}`)),
+    ...wrap(`${head}${why}`, width, BELOW).map((line) => styled(colour, line)),
+    ...operation.changes.flatMap((change) => below(changeText(change))),
+    ...marks.map((line) => styled(['bold', 'red'], line)),
   ]
 }
 
@@ -64,8 +71,11 @@ function valueText(value: unknown): string {
   return shown.length > VALUE_LENGTH ? `${shown.slice(0, VALUE_LENGTH - 1).toWellFormed()}…` : shown
 }
 
-function unplannedText({ resource, reason, message }: Unplanned, paint: Paint): string {
-  return `  ${paint('yellow', resourceText({ resource }))}: ${reason}: ${printable(message)}`
+function unplannedText({ resource, reason, message }: Unplanned, { styled, width }: Paper): readonly string[] {
+  const name = resourceText({ resource })
+  const [first = '', ...rest] = wrap(`${name}: ${reason}: ${printable(message)}`, width - 2, '  ')
+  const head = first.startsWith(name) ? `${styled('yellow', name)}${first.slice(name.length)}` : first
+  return [head, ...rest].map((line) => `  ${line}`)
 }
 
 /** The plan in one sentence. */

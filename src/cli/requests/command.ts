@@ -1,11 +1,13 @@
 import { Command } from 'commander'
-import { askCluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { parseResources } from '../cluster/resource-argument.ts'
 import { duration } from '../flags.ts'
+import { wrap } from '../terminal/wrap.ts'
 import { followRequest } from './follow.ts'
 import { sendRequest, type Verb } from './request.ts'
 
-interface Flags extends ClusterFlags {
+/** Flags of the requests. */
+export interface RequestFlags extends ClusterFlags {
   readonly wait: boolean
   readonly timeout: number
 }
@@ -59,16 +61,24 @@ function requestCommand(
     .option('--wait', 'show the conditions as they change, until the resource is at rest', false)
     .option('--timeout <time>', 'how long --wait waits for each resource', duration, 120_000)
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}${EXIT_CODES}`)
-    .action((args: readonly string[], flags: Flags) =>
-      askCluster(flags, async (cluster) => {
-        const resources = parseResources(args, cluster.scope)
-        const codes: number[] = []
-        for (const resource of resources) {
-          const sent = await sendRequest(cluster, { verb, resource })
-          cluster.out.print(sent.told)
-          codes.push(flags.wait ? await followRequest(cluster, sent, flags.timeout) : 0)
-        }
-        return Math.max(...codes)
-      }),
-    )
+    .action((args: readonly string[], flags: RequestFlags) => {
+      return askCluster(flags, (cluster) => runRequests(cluster, verb, args, flags))
+    })
+}
+
+/** @returns the exit code of the process */
+export async function runRequests(
+  cluster: Cluster,
+  verb: Verb,
+  args: readonly string[],
+  flags: RequestFlags,
+): Promise<number> {
+  const { out, scope } = cluster
+  const codes: number[] = []
+  for (const resource of parseResources(args, scope)) {
+    const sent = await sendRequest(cluster, { verb, resource })
+    for (const line of wrap(sent.told, out.width, '  ')) out.print(line)
+    codes.push(flags.wait ? await followRequest(cluster, sent, flags.timeout) : 0)
+  }
+  return Math.max(...codes)
 }

@@ -2,8 +2,10 @@ import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { argumentsFor, textOf } from '../cluster/resource-argument.ts'
+import { argumentsFor, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
 import { type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { wrap } from '../terminal/wrap.ts'
 import { isOver, type SentRequest } from './request.ts'
 
 /** Exit codes of `--wait`. */
@@ -26,19 +28,32 @@ export async function followRequest(cluster: Cluster, sent: SentRequest, timeout
   try {
     for await (const object of versionsOf(cluster, sent, ended.signal)) {
       const seconds = ((clock.monotonic() - began) / 1000).toFixed(1)
-      for (const line of changedConditions(object, shown)) out.print(`${`${seconds} s`.padStart(8)}  ${line}`)
+      for (const line of changedConditions(object, shown)) printChange(out, `${seconds} s`, line)
       if (!isOver(sent, object)) continue
       if (stateOf(object).phase !== 'stalled') return DONE
-      out.print(`${textOf(resource)} is stalled; more:  culvert why ${argumentsFor(resource)}`)
+      printEnd(out, resource, 'is stalled')
       return STALLED
     }
   } finally {
     cancel()
     ended.abort()
   }
-  const seconds = timeoutMs / 1000
-  out.print(`${textOf(resource)} is not at rest after ${seconds} s; more:  culvert why ${argumentsFor(resource)}`)
+  printEnd(out, resource, `is not at rest after ${timeoutMs / 1000} s`)
   return TIMED_OUT
+}
+
+/** Width of the times, and of the gap behind them. */
+const TIMES = 10
+
+function printChange({ print, width }: Terminal, at: string, change: string): void {
+  for (const [index, line] of wrap(change, width - TIMES, '  ').entries()) {
+    print(`${`${index === 0 ? at : ''}  `.padStart(TIMES)}${line}`)
+  }
+}
+
+function printEnd({ print, width }: Terminal, resource: ResourceArgument, how: string): void {
+  for (const line of wrap(`${textOf(resource)} ${how}. What it waits for:`, width)) print(line)
+  print(`  culvert why ${argumentsFor(resource)}`)
 }
 
 /** The conditions that differ from what was shown, one line each. */

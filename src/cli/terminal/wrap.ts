@@ -1,13 +1,18 @@
-/** `text` in lines of at most `width` characters, broken between words; a longer word has a line of its own. */
-export function wrap(text: string, width: number): readonly string[] {
+/**
+ * `text` in lines of at most `width` characters, broken between words; a longer word has a line of its own. Spaces within
+ * a line stay as they are. Lines after the first begin with `indent`.
+ */
+export function wrap(text: string, width: number, indent = ''): readonly string[] {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(/\s+/).filter((each) => each !== '')) {
-    const longer = line === '' ? word : `${line} ${word}`
-    if (line !== '' && longer.length > width) {
+  for (const piece of text
+    .replaceAll(/[^\S ]+/g, ' ')
+    .trim()
+    .match(/ *[^ ]+/g) ?? []) {
+    if (line !== '' && line.length + piece.length > width) {
       lines.push(line)
-      line = word
-    } else line = longer
+      line = `${indent}${piece.trimStart()}`
+    } else line += piece
   }
   return line === '' ? lines : [...lines, line]
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { nameOf } from '../../managed/cr.ts'
+import { isDeleting, nameOf } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { eventsIfQuick } from '../cluster/events-about.ts'
@@ -47,7 +47,7 @@ export async function runWhy(cluster: Cluster, args: readonly string[], flags: W
   const [leader, events, sides] = await Promise.all([
     isWell ? undefined : leaderOf(kube, clock, flags),
     isWell ? [] : eventsIfQuick(kube, queryAbout(regarding), EVENTS_MS),
-    isWell ? findSides(snapshot, asked) : ownSides(asked),
+    isWell ? findSides(snapshot, asked) : isDeleting(asked) ? [] : ownSides(asked),
   ])
   const facts: Facts = { links: [first, ...rest], sides, events, leader, now: clock.now() }
   const paragraph = paragraphOf(facts)

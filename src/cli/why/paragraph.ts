@@ -1,4 +1,5 @@
 import { type CustomResource, nameText, type ResourceName, unresolvedAttempt } from '../../managed/cr.ts'
+import { reasons } from '../../managed/status/reasons.ts'
 import type { CulvertEvent } from '../cluster/events-about.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
 import type { ResourceState, StatedResource } from '../cluster/resource-state.ts'
@@ -55,6 +56,7 @@ function verbFor({ phase, reason }: ResourceState, works: boolean): string {
     case 'current':
       return works ? (reason === 'Available' ? 'works' : 'works, but not all is as its spec says') : 'does not work'
     case 'stalled':
+      if (reason === reasons.AwaitingApproval) return 'waits for approval'
       return 'is stalled, and nothing more happens until somebody acts'
     case 'inProgress':
       return works ? 'is not in sync' : 'is waiting'

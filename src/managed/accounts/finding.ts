@@ -65,6 +65,7 @@ export function listProblem(error: ApiError, retryMs: number, restriction?: stri
 
 function remedyFor({ code }: ApiError, restriction: string | undefined): string {
   if (code === 'Unauthorized') return 'put a valid API key into the Secret'
+  if (code === 'Invalid') return 'check spec.versionHeader and spec.baseURL; it is tried again'
   if (code !== 'Forbidden') return 'check spec.baseURL and the network; it is tried again'
   if (restriction === undefined) {
     return "give the key its permissions, activate the bot user that owns it, or let the IP restriction of type api admit Culvert's address"

@@ -190,7 +190,8 @@ async function deleteOwn(run: Reconciliation, id: string): Promise<void> {
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Deleted', message })
   } catch (error) {
     if (!isRefusal(error)) throw error
-    throw new WaitError(reasons.Deleting, `the API refuses: ${error.message}`, IN_USE_MS)
+    // Its status does not tell an object in use from another refusal, so the reason claims neither.
+    throw new WaitError(reasons.Rejected, `the API refuses: ${error.message}`, IN_USE_MS)
   }
 }
 

@@ -121,7 +121,7 @@ export const conditionReasons = {
   },
   Rejected: {
     means:
-      'The API refused the request; the message quotes its answer. If an edit was refused, the previous state stays in effect.',
+      'The API refused the request; the message quotes its answer. If an edit was refused, the previous state stays in effect; if a deletion was, the object stays, and it is tried again every 30 seconds.',
     remedy: 'Correct the spec, or add what is missing in the account; Culvert tries again every ten minutes.',
   },
   Conflict: {

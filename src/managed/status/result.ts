@@ -89,9 +89,12 @@ function apiResult(error: ApiError, existing: boolean): ReconcileResult {
       return failing(reasons.AccountNotReady, error.message, existing, error)
     case 'Unlistable':
       return failing(reasons.CollectionNotListable, error.message, existing, error)
+    case 'RateLimited': {
+      const message = `${error.message}: too many requests for this account; it is tried again after a pause`
+      return failing(reasons.ApiError, message, existing, error)
+    }
     // An update of an object that was deleted meanwhile: the next reconcile creates it again.
     case 'NotFound':
-    case 'RateLimited':
     case 'ServerError':
     case 'Timeout':
     case 'Network':

@@ -1,7 +1,14 @@
 import { leaderOf } from '../../../src/cli/cluster/operator-lease.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import { createKubeClient } from '../../../src/kube/client.ts'
+import { loadKubeConnection } from '../../../src/kube/load-config.ts'
+import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { systemClock } from '../../../src/util/clock.ts'
+import { systemRandom } from '../../../src/util/random.ts'
+import { sshKeys } from '../../builders/contract/ssh-keys.ts'
+import { OperatorAccount } from '../support/operator-account.ts'
 import { until } from '../support/wait.ts'
-import type { World, WorldOptions } from '../support/world.ts'
+import { conditionOf, typeOf, type World, type WorldOptions } from '../support/world.ts'
 
 type Spec = Record<string, unknown>
 
@@ -9,6 +16,8 @@ type Spec = Record<string, unknown>
 export interface BrokenSetUp {
   readonly title: string
   readonly options?: WorldOptions
+  /** Whether it breaks what all tests of a cluster share. */
+  readonly ownCluster?: true
   /** Breaks the set-up, and waits until the operator has noticed. */
   readonly make: (world: World) => Promise<unknown>
   /** The resource that a person asks about. */
@@ -17,8 +26,13 @@ export interface BrokenSetUp {
   readonly says: RegExp
   /** The command that it must end with. */
   readonly command: RegExp
+  /** The exit code of `culvert why`. Default: 0. */
+  readonly code?: number
   /** The object that `culvert doctor` must name first; undefined: nothing is wrong. */
   readonly first: string | undefined
+  /** The kubeconfig of whoever asks. Default: an administrator's. */
+  readonly asker?: (world: World) => Promise<string>
+  readonly tags?: string
 }
 
 const group: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
@@ -28,6 +42,26 @@ const failover = (...names: readonly string[]): Spec => ({
   type: 'Failover',
   failover: { backendRefs: names.map((name) => ({ name })) },
 })
+
+const RBAC = 'rbac.authorization.k8s.io'
+const rbac = (plural: string, kind: string): ResourceType => {
+  return { group: RBAC, version: 'v1', plural, kind, namespaced: true }
+}
+const crds: ResourceType = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+}
+const webhooks: ResourceType = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingwebhookconfigurations',
+  kind: 'ValidatingWebhookConfiguration',
+  namespaced: false,
+}
+const systemParts = { clock: systemClock, random: systemRandom, userAgent: 'culvert-test' }
 
 /** Waits until a resource reports this reason, and the account anything: not every resource waits for it. */
 const told = async (world: World, kind: string, name: string, reason: string): Promise<void> => {
@@ -46,7 +80,43 @@ const failing = (world: World, status: number, path: string, method?: string): v
   world.emulator.admin.addFault({ match: { path, every: true, method }, act: { type: 'status', status, body } })
 }
 
-/** Forty of them are a goal; each is played on real servers. */
+/** Connects two agents. */
+const twoAgents = async (world: World): Promise<void> => {
+  const { body } = await world.api.post('/credentials', {})
+  for (const metadata of ['one', 'two']) world.emulator.admin.connectAgent({ token: String(body.token), metadata })
+}
+
+/** Someone who may see all of Culvert's resources except backends, and nothing else. */
+const withoutBackends = async ({ kube, kubeconfig, namespace }: World): Promise<string> => {
+  const name = 'reader'
+  const account = await OperatorAccount.ofNobody({ kube, kubeconfig, namespace, name })
+  const resources = kinds.map(({ definition }) => definition.plural).filter((plural) => plural !== 'backends')
+  const rules = [{ apiGroups: ['culvert.dev'], resources, verbs: ['get', 'list'] }]
+  await kube.apply(rbac('roles', 'Role'), { namespace, name }, { rules })
+  const roleRef = { apiGroup: RBAC, kind: 'Role', name }
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }]
+  await kube.apply(rbac('rolebindings', 'RoleBinding'), { namespace, name }, { roleRef, subjects })
+  const theirs = account.kubeconfigFor(kubeconfig)
+  const user = createKubeClient({ connection: loadKubeConnection({ kubeconfig: theirs }), ...systemParts })
+  await until('they may see edges', () =>
+    user.list(typeOf('Edge'), { namespace }).then(
+      () => true,
+      () => undefined,
+    ),
+  )
+  await user.close()
+  return theirs
+}
+
+/** An edge with a group behind it that no agent serves. */
+const served = async (world: World): Promise<void> => {
+  const labels = { app: 'shop', tier: 'web' }
+  await world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: { labels } })
+  await world.apply('Edge', 'shop', edge)
+  await world.ready('Edge', 'shop')
+}
+
+/** Each is broken in one way, and played on real servers. */
 export const brokenSetUps: readonly BrokenSetUp[] = [
   {
     title: 'a reference to nothing',
@@ -401,5 +471,309 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /No operator runs: the Lease .*Start the operator/,
     command: /^kubectl get pods -n /,
     first: 'operator',
+  },
+  {
+    title: 'a Secret that has the key under another name',
+    options: { account: { apiKeySecretRef: { name: 'credentials', key: 'token' } } },
+    make: async (world) => {
+      await world.reason('Account', 'default', 'Ready', 'SecretMissing')
+      await apply(world, 'Backend', 'web', group, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /Account\/default, which .*Secret credentials with key token does not exist.*correct the name in the spec/,
+    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    first: 'Account/default',
+  },
+  {
+    title: 'an https address at which plain http is spoken',
+    make: async (world) => {
+      const baseURL = world.emulator.url.replace('http:', 'https:')
+      await world.apply('Account', 'other', { baseURL, apiKeySecretRef: { name: 'credentials' } })
+      await world.reason('Account', 'other', 'Ready', 'Unreachable', 60_000)
+      await apply(world, 'Backend', 'web', { ...group, accountRef: { name: 'other' } }, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /Account\/other, which .*Check `spec\.baseURL`/,
+    command: /^kubectl describe accounts\.culvert\.dev\/other /,
+    first: 'Account/other',
+  },
+  {
+    title: 'a key without a permission',
+    make: async (world) => {
+      failing(world, 403, '/backends/*', 'POST')
+      await apply(world, 'Backend', 'web', group, 'Rejected')
+    },
+    asked: 'Backend/web',
+    says: /is stalled.*give the API key the permission/,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'an API whose requests are used up',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      failing(world, 429, '/**')
+      await apply(world, 'Backend', 'web', { ...group, description: 'new' }, 'ApiError')
+    },
+    asked: 'Backend/web',
+    says: /is not in sync.*too many requests for this account; it is tried again after a pause/,
+    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    first: 'Account/default',
+  },
+  {
+    title: 'two resources that adopt the same object',
+    make: async (world) => {
+      const externalID = await world.api.create('/backends/tunnel_group', { labels: { app: 'shop' } })
+      const spec = { ...group, externalID, managementPolicy: 'Manage' }
+      await world.apply('Backend', 'one', spec)
+      await world.ready('Backend', 'one')
+      await apply(world, 'Backend', 'two', spec, 'NotAdoptable')
+    },
+    asked: 'Backend/two',
+    says: /is stalled.*Backend\/one.*Name another object, or fix what the message names/,
+    command: /^kubectl edit backends\.culvert\.dev\/two /,
+    first: 'Backend/two',
+  },
+  {
+    title: 'an agent whose acl lacks a label of the group',
+    make: async (world) => {
+      await served(world)
+      await world.apply('TunnelCredential', 'agent', { acl: ['bind:app=shop'] })
+      await world.ready('TunnelCredential', 'agent')
+    },
+    asked: 'Backend/web',
+    says: /works .*TunnelsOnline is false \(NoTunnels\).*To do: Start an agent .* whose `acl` permits each of them/,
+    command: /^culvert doctor -n /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a group in use without tunnels',
+    make: served,
+    asked: 'Edge/shop',
+    says: /works .*TunnelsOnline of Backend\/web is false \(NoTunnels\).*To do: Start an agent/,
+    command: /^culvert doctor -n /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a certificate that expired as its spec says',
+    make: async (world) => {
+      await world.apply('SSHCertificateAuthority', 'team', {})
+      await world.apply('SSHUserCertificate', 'alice', {
+        sshCertificateAuthorityRef: { name: 'team' },
+        publicKey: sshKeys.ed25519,
+        principals: ['alice'],
+        output: { secret: { name: 'alice-certificate' } },
+        validUntil: new Date(Date.now() + 4000).toISOString(),
+      })
+      await world.reason('SSHUserCertificate', 'alice', 'Ready', 'Expired', 60_000)
+    },
+    asked: 'SSHUserCertificate/alice',
+    says: /is stalled.*set a later validUntil.*Do what the message says/,
+    command: /^kubectl edit sshusercertificates\.culvert\.dev\/alice /,
+    first: 'SSHUserCertificate/alice',
+  },
+  {
+    title: 'an address at which another edge listens',
+    make: async (world) => {
+      await world.api.create('/reserved_domains', { domain: 'shop.tunnel.example' })
+      await world.api.create('/edges/tls', { hostports: ['shop.tunnel.example:443'] })
+      const hostports = [{ type: 'Host', host: 'shop.tunnel.example', port: 443 }]
+      await apply(world, 'Edge', 'front', { protocol: 'TLS', hostports }, 'Conflict')
+    },
+    asked: 'Edge/front',
+    says: /is stalled.*shop\.tunnel\.example:443.*Free the name, or choose another/,
+    command: /^kubectl edit edges\.culvert\.dev\/front /,
+    first: 'Edge/front',
+  },
+  {
+    title: 'a host that nobody has reserved',
+    make: (world) => {
+      const hostports = [{ type: 'Host', host: 'shop.tunnel.example', port: 443 }]
+      return apply(world, 'Edge', 'front', { protocol: 'TLS', hostports }, 'Rejected')
+    },
+    asked: 'Edge/front',
+    says: /shop\.tunnel\.example:443 is neither on a reserved domain nor a reserved address/,
+    command: /^kubectl edit edges\.culvert\.dev\/front /,
+    first: 'Edge/front',
+  },
+  {
+    title: 'a deletion of an account in use',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      await world.delete('Account', 'default')
+      await world.until('Account', 'default', 'tells', ({ status }) => /Backend/.test(JSON.stringify(status)))
+    },
+    asked: 'Account/default',
+    says: /Account\/default in namespace \S+ is being deleted .*Backend\/web.*Delete or change what still uses it/,
+    command: /^culvert tree -n \S+ account\/default --reverse$/,
+    first: 'Account/default',
+  },
+  {
+    title: 'another client that undoes every write',
+    make: async (world) => {
+      await world.apply('Backend', 'web', { ...group, description: 'ours' })
+      const { status } = await world.ready('Backend', 'web')
+      await until('the write is contested', async () => {
+        await world.api.patch(`/backends/tunnel_group/${status?.id}`, { description: 'theirs' })
+        await world.pass()
+        return conditionOf(await world.get('Backend', 'web'), 'Synced')?.reason === 'TakenOver'
+      })
+    },
+    asked: 'Backend/web',
+    says: /another client keeps undoing this.*Let one of the two release the object \(docs\/restore\.md\)/,
+    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+    tags: 'nightly',
+  },
+  {
+    title: 'a rule for a policy that has its own',
+    make: async (world) => {
+      await world.apply('IPPolicy', 'office', office)
+      await world.ready('IPPolicy', 'office')
+      const rule = { ipPolicyRef: { name: 'office' }, cidr: '10.1.0.0/16', action: 'Allow' }
+      await apply(world, 'IPPolicyRule', 'vpn', rule, 'ReferenceRefused')
+    },
+    asked: 'IPPolicyRule/vpn',
+    says: /is stalled.*set its rulesSource: IPPolicyRules.*Change one of the two resources/,
+    command: /^kubectl edit ippolicyrules\.culvert\.dev\/vpn /,
+    first: 'IPPolicyRule/vpn',
+  },
+  {
+    title: 'more sessions than an account shows',
+    options: { account: { mirrorSessions: { enabled: true, maxSessions: 1 } } },
+    make: async (world) => {
+      await twoAgents(world)
+      await world.pass()
+      await world.until('Account', 'default', 'tells', ({ status }) => /TooManySessions/.test(JSON.stringify(status)))
+    },
+    asked: 'Account/default',
+    says: /works .*\(TooManySessions\).*To do: Raise `spec\.mirrorSessions\.maxSessions`/,
+    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    first: 'Account/default',
+  },
+  {
+    title: 'a deletion that waits for a finalizer of somebody else',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group, { finalizers: ['example.com/hold'] })
+      await world.ready('Backend', 'web')
+      await world.delete('Backend', 'web')
+      await world.until('Backend', 'web', 'is released', ({ metadata }) => metadata.finalizers?.length === 1)
+    },
+    asked: 'Backend/web',
+    says: /is being deleted .*Culvert is done with it, but it has finalizers of others: example\.com\/hold\. To do: Find out/,
+    command: /^kubectl get backends\.culvert\.dev\/web -n \S+ -o jsonpath=/,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a deletion that the API refuses',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      failing(world, 400, '/backends/*/*', 'DELETE')
+      await world.delete('Backend', 'web')
+      await world.until('Backend', 'web', 'tells', ({ status }) => /made to fail/.test(JSON.stringify(status)))
+    },
+    asked: 'Backend/web',
+    says: /is being deleted .*made to fail.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a deletion that the key may not make',
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      failing(world, 403, '/backends/*/*', 'DELETE')
+      await world.delete('Backend', 'web')
+      await told(world, 'Backend', 'web', 'Rejected')
+    },
+    asked: 'Backend/web',
+    says: /is being deleted .*give the API key the permission.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a version header that the API does not know',
+    options: { account: { versionHeader: 'Other-Version' } },
+    make: async (world) => {
+      await world.reason('Account', 'default', 'Ready', 'Unreachable', 60_000)
+      await apply(world, 'Backend', 'web', group, 'AccountNotReady')
+    },
+    asked: 'Backend/web',
+    says: /Account\/default, which .*check spec\.versionHeader/,
+    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    first: 'Account/default',
+  },
+  {
+    title: 'a plan that waits for approval',
+    make: (world) => apply(world, 'Backend', 'web', { ...group, managementPolicy: 'Plan' }, 'AwaitingApproval'),
+    asked: 'Backend/web',
+    says: /Backend\/web in namespace \S+ waits for approval.*Read the plan, then approve it, or change the spec/,
+    command: /^culvert approve -n \S+ backend\/web$/,
+    first: 'Backend/web',
+  },
+  {
+    title: 'a tunnel where the operator runs no agents',
+    make: async (world) => {
+      await world.apply('Tunnel', 'shop', { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } })
+      await world.reason('Tunnel', 'shop', 'Ready', 'TunnelsDisabled')
+    },
+    asked: 'Tunnel/shop',
+    says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` of the chart/,
+    command: /^kubectl describe tunnels\.culvert\.dev\/shop /,
+    first: 'Tunnel/shop',
+  },
+  {
+    title: 'a CRD without the version of this build',
+    ownCluster: true,
+    make: async (world) => {
+      await world.apply('Backend', 'web', group)
+      await world.ready('Backend', 'web')
+      const name = { name: 'apikeys.culvert.dev' }
+      const crd = await world.kube.get<KubeObject & { spec: { versions: readonly object[] } }>(crds, name)
+      const versions = crd?.spec.versions.map((version) => ({ ...version, served: false }))
+      await world.kube.mergePatch(crds, name, { spec: { versions } })
+      await until('it is no longer served', () =>
+        world.list('APIKey').then(
+          () => undefined,
+          () => true,
+        ),
+      )
+    },
+    asked: 'APIKey/ci',
+    code: 1,
+    says: /this cluster does not serve apikeys\.culvert\.dev\/v1alpha1: the CRD of this version is not installed/,
+    command: /kubectl apply --server-side -f crds\/$/,
+    first: 'CRD apikeys.culvert.dev',
+  },
+  {
+    title: 'a webhook that nobody answers, in the way of every status',
+    ownCluster: true,
+    make: async (world) => {
+      const rules = [{ apiGroups: ['culvert.dev'], apiVersions: ['*'], operations: ['*'], resources: ['*/status'] }]
+      const clientConfig = { service: { namespace: world.namespace, name: 'absent' } }
+      const common = { name: 'hook.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None' }
+      await world.kube.apply(webhooks, { name: 'hook' }, { webhooks: [{ ...common, clientConfig, rules }] })
+      await world.apply('Backend', 'web', group)
+      await until('the object is there', async () => (await world.remote('backends/tunnel_group')).length > 0)
+    },
+    asked: 'Backend/web',
+    says: /Backend\/web in namespace \S+ has no conditions.*Check that the operator watches this namespace/,
+    command: /^culvert doctor/,
+    first: 'ValidatingWebhookConfiguration/hook',
+  },
+  {
+    title: 'a person who may not read what another resource waits for',
+    make: async (world) => {
+      await world.apply('Backend', 'web', failover('gone'))
+      await apply(world, 'Edge', 'shop', edge, 'ReferenceNotReady')
+    },
+    asker: withoutBackends,
+    asked: 'Edge/shop',
+    says: /It depends on spec\.backend, Backend\/web, which cannot be read: you lack the right to get backends\.culvert\.dev.*Ask an administrator/,
+    command: /^kubectl auth can-i get backends\.culvert\.dev\/web -n /,
+    first: 'Edge/shop',
   },
 ]

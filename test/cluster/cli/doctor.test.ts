@@ -5,7 +5,6 @@ import type { ResourceType } from '../../../src/kube/types.ts'
 import { startNameServer } from '../../builders/name-server.ts'
 import { type Asked, ask } from '../support/ask.ts'
 import { World } from '../support/world.ts'
-import { brokenSetUps } from './broken-set-ups.ts'
 
 const group = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop', tier: 'web' } } }
 const edge = { protocol: 'TLS', backend: { name: 'web' } }
@@ -24,16 +23,6 @@ async function findings(world: World, flags: Partial<DoctorFlags> = {}): Promise
 }
 
 describe('doctor', () => {
-  test.for(brokenSetUps)('names first: $title', async ({ options, make, first }) => {
-    await using world = await World.open(options)
-    await make(world)
-    // Nothing answers here: each set-up is broken in one way only.
-    await using names = await startNameServer()
-    const [worst] = await findings(world, { dnsServer: [names.address] })
-    if (first === undefined) expect(worst).toBeUndefined()
-    else expect(worst?.object, JSON.stringify(worst)).toContain(first)
-  })
-
   test('finds nothing wrong where nothing is, and says so', async () => {
     await using world = await World.open({ leaderElect: true })
     await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })

@@ -4,17 +4,23 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../../src/cli/cluster/ask-cluster.ts'
-import { parseResource } from '../../../src/cli/cluster/resource-argument.ts'
+import { commands } from '../../../src/cli/commands.ts'
+import { completionScript } from '../../../src/cli/completion/command.ts'
 import { runDoctor } from '../../../src/cli/doctor/command.ts'
+import { runEvents } from '../../../src/cli/events.ts'
 import { runExport } from '../../../src/cli/export.ts'
 import { runGraph } from '../../../src/cli/graph/command.ts'
 import { runOrphans } from '../../../src/cli/orphans/command.ts'
+import type { Paper } from '../../../src/cli/plan/render-text.ts'
 import { runPlan } from '../../../src/cli/plan.ts'
-import { sendRequest, type Verb } from '../../../src/cli/requests/request.ts'
+import { runRequests } from '../../../src/cli/requests/command.ts'
+import type { Verb } from '../../../src/cli/requests/request.ts'
 import { runSessions } from '../../../src/cli/sessions.ts'
+import { wrap } from '../../../src/cli/terminal/wrap.ts'
 import { runTree } from '../../../src/cli/tree/command.ts'
 import { runWhy } from '../../../src/cli/why/command.ts'
 import { readEnvironment } from '../../../src/config.ts'
+import { completedInBash } from '../../builders/completed.ts'
 import { startNameServer } from '../../builders/name-server.ts'
 import { ask } from '../support/ask.ts'
 import { World } from '../support/world.ts'
@@ -62,11 +68,7 @@ function askedLater(run: (cluster: Cluster) => Promise<number>): Run {
 }
 
 function requested(verb: Verb): Run {
-  return asked(async (cluster) => {
-    const { told } = await sendRequest(cluster, { verb, resource: parseResource(['backend/web'], cluster.scope) })
-    cluster.out.print(told)
-    return 0
-  })
+  return asked((cluster) => runRequests(cluster, verb, ['backend/web'], { wait: false, timeout: 0 }))
 }
 
 async function printed(
@@ -82,21 +84,30 @@ async function printed(
 
 const account = () => ({ baseUrl: world.emulator.url, apiKey: world.emulator.apiKey })
 
-function planned(output: 'text' | 'markdown'): Promise<string> {
+function planned(output: 'text' | 'markdown', width: number): Promise<string> {
   const { namespace, operatorNamespace } = world
   const flags = { ...account(), filename: [PULL_REQUEST], namespace, operatorNamespace, prune: false, output }
-  return printed((streams) => runPlan(flags, readEnvironment(), { ...streams, input: [] }))
+  const paper: Paper = { styled: (_style, plain) => plain, width }
+  return printed((streams) => runPlan(flags, readEnvironment(), { ...streams, input: [], paper }))
 }
 
 /** Commands with what they print, in the order of a session. */
 type Session = readonly (readonly [command: string, run: Run])[]
 
-const whole = (print: () => Promise<string>): Run => {
-  return async () => (await print()).split('\n')
+const whole = (print: (width: number) => Promise<string>): Run => {
+  return async (width) => (await print(width)).split('\n')
+}
+
+/** What bash offers for these words when Tab is pressed. */
+function completed(...words: readonly string[]): Run {
+  return async (width) => {
+    const offered = await completedInBash(await completionScript('bash', commands), ['culvert', ...words])
+    return wrap(offered.join('  '), width)
+  }
 }
 
 const sessions: Readonly<Record<string, Session>> = {
-  plan: [['culvert plan -f pull-request.yaml -n shop-staging', whole(() => planned('text'))]],
+  plan: [['culvert plan -f pull-request.yaml -n shop-staging', whole((width) => planned('text', width))]],
   export: [
     [
       'culvert export --kind IPPolicy --kind Edge -n shop-staging',
@@ -140,6 +151,16 @@ const sessions: Readonly<Record<string, Session>> = {
     ['culvert resume backend/web', requested('resume')],
     ['culvert reconcile backend/web', requested('reconcile')],
   ],
+  events: [
+    ['culvert events ippolicy/office', asked((cluster) => runEvents(cluster, ['ippolicy/office'], fixed))],
+    ['culvert events backend/canary --since 10m', asked((cluster) => runEvents(cluster, ['backend/canary'], fixed))],
+  ],
+  completion: [
+    ['source <(culvert completion bash)', async () => []],
+    ['culvert re<Tab>', completed('re')],
+    ['culvert why edge/shop --<Tab>', completed('why', 'edge/shop', '--')],
+    ['culvert tree ip<Tab>', completed('tree', 'ip')],
+  ],
   other: [
     ['culvert sessions list', asked((cluster) => runSessions(cluster, fixed))],
     [
@@ -165,7 +186,7 @@ describe('the recorded session', { concurrent: false }, () => {
   }
 
   test('of a plan for a pull request is what the plan says in Markdown', async () => {
-    await expectRecorded('pull-request.md', `${steady(await planned('markdown'))}\n`)
+    await expectRecorded('pull-request.md', `${steady(await planned('markdown', WIDTHS[1]))}\n`)
   })
 })
 

@@ -4,7 +4,6 @@ import { KubeProxy } from '../../builders/kube-proxy.ts'
 import { type Asked, ask } from '../support/ask.ts'
 import { culvert } from '../support/culvert.ts'
 import { World } from '../support/world.ts'
-import { brokenSetUps } from './broken-set-ups.ts'
 
 const group = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 
@@ -16,15 +15,6 @@ function why(world: World, resource: string, flags: Partial<WhyFlags> = {}): Pro
 }
 
 describe('why', () => {
-  test.for(brokenSetUps)('$title', async ({ options, make, asked, says, command }) => {
-    await using world = await World.open(options)
-    await make(world)
-    const { code, lines, text } = await why(world, asked)
-    expect(code).toBe(0)
-    expect(text).toMatch(says)
-    expect(lines.at(-1)?.trim()).toMatch(command)
-  })
-
   test('a resource that works is said to work, and nothing is to be done', async () => {
     await using world = await World.open()
     await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })

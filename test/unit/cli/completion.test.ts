@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { runProgram } from '../../../controlplane/run-program.ts'
 import { bashScript, type Completion, fishScript, zshScript } from '../../../src/cli/completion/scripts.ts'
+import { completedInBash } from '../../builders/completed.ts'
 
 const completions: readonly Completion[] = [
   {
@@ -13,14 +13,8 @@ const completions: readonly Completion[] = [
 ]
 
 /** The words that bash offers after these. */
-async function offered(...words: readonly string[]): Promise<readonly string[]> {
-  const quoted = words.map((word) => `'${word}'`).join(' ')
-  const stdin = `${bashScript(completions)}
-compopt() { :; }
-COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; _culvert; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const { code, stdout, stderr } = await runProgram('bash', ['-s'], { stdin })
-  expect(code, stderr).toBe(0)
-  return stdout.split('\n').filter((line) => line !== '')
+function offered(...words: readonly string[]): Promise<readonly string[]> {
+  return completedInBash(bashScript(completions), words)
 }
 
 describe('completion in bash', () => {

@@ -58,7 +58,7 @@ describe.each(STATUSES)('an object in use whose deletion is refused as %s with %
     inUse(world, world.get('Backend', 'ci')?.status?.id)
     world.delete('Backend', 'ci')
     await world.clock.advance(2 * MINUTE)
-    expect(conditionOf(world, 'Backend', 'Ready')).toEqual({ status: 'False', reason: 'Deleting' })
+    expect(conditionOf(world, 'Backend', 'Ready')).toEqual({ status: 'False', reason: 'Rejected' })
     world.account.refusing = undefined
     await world.clock.advance(MINUTE)
     expect(world.get('Backend', 'ci')).toBeUndefined()

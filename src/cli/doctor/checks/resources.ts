@@ -89,7 +89,7 @@ function severityOf({ resource, state, unreadable }: Link, now: number): Severit
   const ms = state.since === undefined ? 0 : now - Date.parse(state.since)
   switch (state.phase) {
     case 'stalled':
-      return 'error'
+      return state.reason === reasons.AwaitingApproval ? 'warning' : 'error'
     case 'current':
       return resource.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
         ? 'warning'

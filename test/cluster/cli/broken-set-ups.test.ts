@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { runDoctor } from '../../../src/cli/doctor/command.ts'
+import type { Finding } from '../../../src/cli/doctor/finding.ts'
+import { runWhy } from '../../../src/cli/why/command.ts'
+import { startNameServer } from '../../builders/name-server.ts'
+import { ask } from '../support/ask.ts'
+import { startOwnCluster } from '../support/own-cluster.ts'
+import { World } from '../support/world.ts'
+import { type BrokenSetUp, brokenSetUps } from './broken-set-ups.ts'
+
+describe('why says the cause and the command, and doctor names first the object, of', () => {
+  for (const setUp of brokenSetUps) {
+    const { title, tags } = setUp
+    test(title, tags === undefined ? {} : { tags }, () => expectDiagnosis(setUp))
+  }
+})
+
+async function expectDiagnosis(setUp: BrokenSetUp): Promise<void> {
+  const { options, ownCluster, make, asker, asked, says, command, code = 0, first } = setUp
+  await using cluster = ownCluster && (await startOwnCluster())
+  await using world = await World.open({ ...options, ...(cluster && { kubeconfig: cluster.kubeconfigPath }) })
+  await make(world)
+  const { namespace, operatorNamespace } = world
+  const place = { namespace, kubeconfig: (await asker?.(world)) ?? world.kubeconfig }
+  const flags = { release: 'culvert', operatorNamespace }
+
+  const why = await ask(place, (cluster) => runWhy(cluster, [asked], { output: 'text', ...flags }))
+  expect(why.code).toBe(code)
+  expect(why.text).toMatch(says)
+  expect(why.lines.at(-1)?.trim()).toMatch(command)
+
+  // Nothing answers here: each set-up is broken in one way only.
+  await using names = await startNameServer()
+  const doctor = await ask(place, (cluster) => {
+    return runDoctor(cluster, { output: 'json', allNamespaces: false, dnsServer: [names.address], ...flags })
+  })
+  const { findings } = JSON.parse(doctor.lines.join('\n')) as { readonly findings: readonly Finding[] }
+  // What could not be checked matters only where a right is missing, and then of what was asked about.
+  const [worst] = findings.filter(({ check, severity }) => {
+    return asker === undefined ? severity !== 'unchecked' : check === 'resources'
+  })
+  if (first === undefined) expect(worst).toBeUndefined()
+  else expect(worst?.object, JSON.stringify(worst)).toContain(first)
+}
