@@ -22,6 +22,13 @@ export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
  */
 export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requested-at`
 
+/** On a Service of Culvert's class: the domain that its ports get, in place of an address each. */
+export const SERVICE_DOMAIN = `${GROUP}/domain`
+/** On such a Service: names of the IPPolicies that decide who may connect, separated by commas. */
+export const SERVICE_IP_POLICIES = `${GROUP}/ip-policies`
+/** On such a Service: the account to use, as `name`, `Account/name` or `ClusterAccount/name`. */
+export const SERVICE_ACCOUNT = `${GROUP}/account`
+
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`
 /**

@@ -1,0 +1,77 @@
+import { isIP } from 'node:net'
+import type { KubeObject } from '../../kube/types.ts'
+import { isDeleting, nameOf, shortName } from '../cr.ts'
+import type { Condition } from '../descriptor/common.ts'
+import type { ConditionText } from '../descriptor/status.ts'
+import { type Reason, reasons } from '../status/reasons.ts'
+import type { Problem } from './settings.ts'
+import { type Ingress, SERVICE_READY } from './service.ts'
+
+/** How a reconcile of a Service ended. */
+export type ServiceSaid =
+  /** Everything is made; it is Ready once all parts are. */
+  | { readonly type: 'kept'; readonly parts: readonly KubeObject[] }
+  /** Something has to happen first. */
+  | { readonly type: 'waiting'; readonly reason: Reason; readonly message: string }
+  /** Lasts until a person changes something. */
+  | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string }
+
+/** The most parts that a message names. */
+const NAMED = 3
+
+/** Refused: nothing is opened, and what was opened stays as it is. */
+export function refusedBy(problems: readonly Problem[]): Exclude<ServiceSaid, { readonly type: 'kept' }> {
+  return { type: 'stalled', reason: reasons.InvalidSpec, message: problems.join('; ') }
+}
+
+/** The condition of a Service. Pure. */
+export function conditionOf(said: ServiceSaid): ConditionText {
+  const is = (holds: boolean, reason: Reason, message: string): ConditionText => {
+    return { type: SERVICE_READY, status: holds ? 'True' : 'False', reason, message }
+  }
+  if (said.type !== 'kept') return is(false, said.reason, said.message)
+  const unready = said.parts.filter((part) => readyOf(part)?.status !== 'True')
+  if (unready.length === 0) return is(true, reasons.Available, 'every port is served')
+  const words = unready.slice(0, NAMED).map((part) => {
+    return `${shortName(nameOf(part))} is not Ready: ${readyOf(part)?.message ?? 'it is being reconciled'}`
+  })
+  const more = unready.length > NAMED ? [`and ${unready.length - NAMED} more`] : []
+  return is(false, reasons.Progressing, [...words, ...more].join('; '))
+}
+
+/**
+ * Where the Edges of a Service are reached, once each is Ready: `hostports` as they are, whose ports are not those of
+ * the Service. In a fixed order, and each host once. Pure.
+ */
+export function ingressOf(edges: readonly KubeObject[]): readonly Ingress[] {
+  const places = edges
+    .filter((edge) => readyOf(edge)?.status === 'True' && !isDeleting(edge))
+    .flatMap((edge) => statusOf(edge).hostports ?? [])
+    .map((hostport) => {
+      const at = hostport.lastIndexOf(':')
+      return { host: hostport.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(hostport.slice(at + 1)) }
+    })
+    .filter(({ host, port }) => host !== '' && Number.isInteger(port) && port > 0)
+  const byHost = Map.groupBy(places, ({ host }) => host)
+  return [...byHost]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([host, at]) => ({
+      ...(isIP(host) === 0 ? { hostname: host } : { ip: host }),
+      ports: [...new Set(at.map(({ port }) => port))]
+        .sort((left, right) => left - right)
+        .map((port) => ({ port, protocol: 'TCP' })),
+    }))
+}
+
+interface PartStatus {
+  readonly hostports?: readonly string[]
+  readonly conditions?: readonly Condition[]
+}
+
+function statusOf(part: KubeObject): PartStatus {
+  return (part.status ?? {}) as PartStatus
+}
+
+function readyOf(part: KubeObject): Condition | undefined {
+  return statusOf(part).conditions?.find(({ type }) => type === 'Ready')
+}
