@@ -7,6 +7,8 @@ import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../../src/managed/names.ts'
 import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
+import { partKinds } from '../../src/managed/services/objects.ts'
+import { SERVICE_CLASS, serviceType } from '../../src/managed/services/service.ts'
 import { deploymentType, serviceAccountType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
@@ -15,6 +17,7 @@ import {
   holdPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
+  servicePermissions,
   tunnelPermissions,
   watchedPermissions,
 } from './operator.ts'
@@ -101,7 +104,7 @@ export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
 }
 
 function variablesOf(kinds: KindsRegistry): readonly Variable[] {
-  const patched = [...kinds.accounts, ...kinds.managed].map((descriptor) => nameOf(resourceTypeOf(descriptor)))
+  const patched = [...kinds.accounts, ...kinds.managed, ...kinds.composed].map((descriptor) => nameOf(resourceTypeOf(descriptor)))
   const variables: Readonly<Record<string, string>> = {
     resource:
       "(request.resource.group == '' ? '' : request.resource.group + '/') + request.resource.resource" +
@@ -198,10 +201,12 @@ const validations: readonly Validation[] = [
     `variables.resource != ${text(nameOf(leases))}`,
     '(request.namespace == variables.home && variables.name in variables.leases)',
   ]),
-  validation('records Events only in its own name, and only about resources of Culvert', [
+  validation('records Events only in its own name, and only about resources of Culvert and Services', [
     `variables.resource != ${text(nameOf(events))}`,
     `(object.?reportingController.orValue('') == ${text(EVENT_SOURCE)}` +
-      ` && object.?regarding.?apiVersion.orValue('').startsWith(${text(`${GROUP}/`)}))`,
+      ` && (object.?regarding.?apiVersion.orValue('').startsWith(${text(`${GROUP}/`)})` +
+      ` || (object.?regarding.?apiVersion.orValue('') == ${text(serviceType.version)}` +
+      ` && object.?regarding.?kind.orValue('') == ${text(serviceType.kind)})))`,
   ]),
   validation('changes only its own finalizer of RoleBindings, and only on the one that it holds', [
     `variables.resource != ${text(nameOf(roleBindingType))}`,
@@ -210,27 +215,32 @@ const validations: readonly Validation[] = [
   ]),
 ]
 
-/** Resources that people write, and what Tunnels consist of. */
+/** Resources that people write, and what Tunnels and Services consist of. */
 function partValidations(kinds: KindsRegistry): readonly Validation[] {
   const credentials = kinds.composed.flatMap(({ credential }) => kinds.managedKind(credential) ?? [])
   const parts = list(credentials.map((descriptor) => nameOf(resourceTypeOf(descriptor))))
   const owners = list(kinds.composed.map(({ definition }) => definition.kind))
-  const isOwner = `owner.kind in ${owners} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})`
-  const made = `owner.?controller.orValue(false) && ${isOwner} && owner.kind + '/' + owner.name == variables.note`
-  const isPart =
-    `(oldObject == null ? variables.owners.exists(owner, ${made}) : variables.formerOwners.exists(owner, ${isOwner})` +
-    ' && (object == null || variables.owners == variables.formerOwners))'
+  const isTunnel = `owner.kind in ${owners} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})`
+  const ofServices = list(partKinds.map((kind) => nameOf(kinds.resourceType(kind))))
+  const isService = `owner.kind == ${text(serviceType.kind)} && owner.apiVersion == ${text(serviceType.version)}`
   const pod = 'object.spec.template.spec'
   return [
     validation(
-      'changes only its own finalizer and annotations, and the status, of the resources that people write, except for credentials that a Tunnel owns',
+      'changes only its own finalizer and annotations, and the status, of the resources that people write, except for credentials that a Tunnel owns and what a Service owns',
       [
         '!(variables.resource in variables.ownResources)',
         '(oldObject != null && object != null && variables.isMetadataKept' +
           ' && object.?spec.orValue({}) == oldObject.?spec.orValue({}))',
-        `(variables.resource in ${parts} && ${isPart})`,
+        `(variables.resource in ${parts} && ${isPartOf(isTunnel)})`,
+        `(variables.resource in ${ofServices} && ${isPartOf(isService)})`,
       ],
     ),
+    validation(`says only of Services of class ${SERVICE_CLASS} where they are reached`, [
+      `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
+      `object.spec.?loadBalancerClass.orValue('') == ${text(SERVICE_CLASS)}`,
+      'object.status.?loadBalancer.?ingress.orValue([]).size() == 0',
+      'object.status.?loadBalancer == oldObject.status.?loadBalancer',
+    ]),
     validation('makes only ServiceAccounts whose token no Pod gets', [
       `variables.resource != ${text(nameOf(serviceAccountType))}`,
       'object == null',
@@ -253,6 +263,19 @@ function partValidations(kinds: KindsRegistry): readonly Validation[] {
       ].join(' && ')})`,
     ]),
   ]
+}
+
+/**
+ * Whether what is written belongs to an owner of which `isOwner` holds: it is created with that controller, and a later
+ * write leaves its owners alone.
+ */
+function isPartOf(isOwner: string): string {
+  const made = `owner.?controller.orValue(false) && ${isOwner} && owner.kind + '/' + owner.name == variables.note`
+  const owned = `owner.?controller.orValue(false) && ${isOwner}`
+  return (
+    `(oldObject == null ? variables.owners.exists(owner, ${made}) : variables.formerOwners.exists(owner, ${owned})` +
+    ' && (object == null || variables.owners == variables.formerOwners))'
+  )
 }
 
 function companionValidations(kinds: KindsRegistry): readonly Validation[] {
@@ -286,6 +309,7 @@ function operationsOf(kinds: KindsRegistry): readonly string[] {
   const permissions: readonly Permission[] = [
     ...watchedPermissions(kinds, { scope: 'cluster', watchSecrets: true, dnsEndpoints: true }),
     ...tunnelPermissions(kinds),
+    ...servicePermissions(kinds),
     ...ownNamespacePermissions,
     ...metricsAuthenticationPermissions,
     holdPermission('any'),

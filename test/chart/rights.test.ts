@@ -4,6 +4,7 @@ import {
   holdPermission,
   installationPermission,
   ownNamespacePermissions,
+  servicePermissions,
   watchedPermissions,
 } from '../../scripts/permissions/operator.ts'
 import { kinds } from '../../src/kinds/index.ts'
@@ -85,6 +86,18 @@ it('grants the operator rights to DNSEndpoints only where it creates them', asyn
       const all = rules(watchedPermissions(registry, { ...reach, scope }))
       expect(new Set(found.flatMap(rulesIn).filter((rule) => all.includes(rule)))).toEqual(new Set(all))
     }
+  }
+})
+
+it('grants the operator rights to Services only where it serves them', async () => {
+  const own = rules(servicePermissions(registry))
+  const tunnels = { enabled: true }
+  for (const mode of [MODES.cluster, MODES.namespaces]) {
+    const without = bound(await render(4, merged(mode, { tunnels })), 'culvert').flatMap(rulesIn)
+    expect(without.filter((rule) => own.includes(rule))).toEqual([])
+    const served = merged(mode, { tunnels: { ...tunnels, services: { enabled: true } } })
+    const found = bound(await render(4, served), 'culvert').flatMap(rulesIn)
+    expect(found).toEqual(expect.arrayContaining([...own]))
   }
 })
 

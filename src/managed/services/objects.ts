@@ -10,6 +10,9 @@ import { type Problem, type ServiceSettings, settingsOf } from './settings.ts'
 /** The kinds that Services consist of. */
 export const partKinds = ['ReservedAddress', 'ReservedDomain', 'Backend', 'Edge', 'Tunnel'] as const
 
+/** Those of them on which Edges listen. */
+export const placeKinds: readonly string[] = ['ReservedAddress', 'ReservedDomain']
+
 export type PartKind = (typeof partKinds)[number]
 
 /** An object of a Service. */

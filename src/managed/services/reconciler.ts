@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { generationOf, isDeleting, isPaused, shortName } from '../cr.ts'
+import { generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { ownershipOf } from '../outputs/ownership.ts'
 import type { EventSink } from '../reconcile/context.ts'
@@ -13,10 +13,10 @@ import { reasons } from '../status/reasons.ts'
 import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
 import type { OwnedObjects } from '../tunnels/owned-objects.ts'
-import { type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
+import { type PortObjects, placeKinds, type ServicePart, serviceObjects } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
 import { type Ingress, isServed, SERVICE_READY, type ServiceResource, serviceType } from './service.ts'
-import { conditionOf, ingressOf, refusedBy, type ServiceSaid } from './status.ts'
+import { conditionOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './status.ts'
 
 /** The deletion of an object wakes its Service; this is only the fallback. */
 const REPLACING_MS = 10_000
@@ -87,9 +87,12 @@ export class ServiceReconciler {
       }
     }
     const names = new Set(wanted.ports.flatMap(({ objects }) => objects.map(partText)))
-    const surplus = parts.of(service.metadata).filter(({ kind, metadata }) => !names.has(shortName({ kind, ...metadata })))
-    // What replaces them is there first, if it can be.
-    if (failures.length === 0) await this.#remove(service, surplus)
+    // A place stays until no Edge uses it: otherwise it could not be had back while its deletion waits for the Edge.
+    const haveMoved = failures.length === 0 && kept.every((part) => part.kind !== 'Edge' || isSettled(part))
+    const surplus = parts.of(service.metadata).filter((part) => {
+      return !names.has(shortName(nameOf(part))) && (haveMoved || !placeKinds.includes(part.kind))
+    })
+    await this.#remove(service, surplus)
     const said = failures.map(serviceSaidOf).filter((each) => each !== undefined)
     const stalled = said.find(({ type }) => type === 'stalled')
     const problems = wanted.problems.length > 0 ? refusedBy(wanted.problems) : undefined

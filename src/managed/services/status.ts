@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { KubeObject } from '../../kube/types.ts'
-import { isDeleting, nameOf, shortName } from '../cr.ts'
+import { generationOf, isDeleting, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
@@ -61,6 +61,12 @@ export function ingressOf(edges: readonly KubeObject[]): readonly Ingress[] {
         .sort((left, right) => left - right)
         .map((port) => ({ port, protocol: 'TCP' })),
     }))
+}
+
+/** Whether the object of a part is as its spec says. */
+export function isSettled(part: KubeObject): boolean {
+  const synced = statusOf(part).conditions?.find(({ type }) => type === 'Synced')
+  return synced?.status === 'True' && synced.observedGeneration === generationOf(part)
 }
 
 interface PartStatus {

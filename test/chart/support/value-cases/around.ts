@@ -66,6 +66,23 @@ export const aroundCases: readonly ValueCase[] = [
     sees: [args('--dns-domains=shop.example.com,*.apps.example.com')],
   },
   {
+    path: 'tunnels.enabled',
+    to: true,
+    sees: [args('--tunnels', expect.stringMatching(/^--agent-image=/))],
+  },
+  {
+    path: 'tunnels.gateways',
+    to: ['ssh.example.com:22'],
+    beside: { tunnels: { enabled: true } },
+    sees: [args('--allow-ssh-gateway=ssh.example.com:22')],
+  },
+  {
+    path: 'tunnels.services.enabled',
+    to: true,
+    beside: { tunnels: { enabled: true } },
+    sees: [args('--services')],
+  },
+  {
     path: 'serviceAccount.create',
     to: false,
     sees: [absent('ServiceAccount', 'culvert'), pod({ serviceAccountName: 'default' })],
