@@ -17,11 +17,11 @@ const TIMEOUT_MS = 120_000
 export function demoCommand(): Command {
   return new Command('demo')
     .description(
-      'Start a control plane, an emulator and an operator locally, apply the quickstart, and show what happens.',
+      'Start a control plane, an emulator and an operator locally, apply the examples, and show what happens.',
     )
     .option(
       '--once',
-      'exit once all resources are Ready, with code 0; or after 120 s, with code 1 and the reasons',
+      'exit once all resources are Ready and traffic was seen, with code 0; or else with code 1 and the reasons',
       false,
     )
     .option('--kubeconfig <file>', 'use this cluster, as its administrator, instead of starting one')

@@ -9,10 +9,10 @@ import { until } from './support/wait.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
-/** Resources of our kinds that the quickstart declares. */
-const declared = globSync(fileURLToPath(new URL('../../examples/quickstart/*.yaml', import.meta.url))).flatMap(
-  (file) => readFileSync(file, 'utf8').match(/^apiVersion: culvert\.dev\//gm) ?? [],
-).length
+/** Resources of our kinds that the examples declare. */
+const declared = globSync(
+  fileURLToPath(new URL('../../examples/{quickstart,traffic}/*.yaml', import.meta.url)),
+).flatMap((file) => readFileSync(file, 'utf8').match(/^apiVersion: culvert\.dev\//gm) ?? []).length
 
 let demo: ChildProcess
 let output = ''
@@ -226,6 +226,27 @@ test('kubectl shows useful columns and explains the fields', async () => {
     /edge\.culvert\.dev\/shop +TLS +Restricted +.*shop\.tunnel\.example:443.* +True +True +Available/,
   )
   expect(await kubectl('explain', 'edge.spec.hostports')).toMatch(/DESCRIPTION:\s+\S+/)
+})
+
+test('requests reach the page through an agent, and what may not is refused', async () => {
+  const shown = [
+    /Traffic, by examples\/traffic: http:\S+ → Edge\/page → Backend\/front → agent → the page/,
+    /the first request arrives .* after the agent was started: Hello from the page, through an agent\./,
+    /a request from 127\.0\.0\.2 is refused: IPPolicy\/visitors admits only 127\.0\.0\.1/,
+    /the agent is killed; .* later, Backend\/away answers: The page is away/,
+    /another agent is started; .* later, the page is back/,
+  ]
+  for (const line of shown) expect(output).toMatch(line)
+  const url = / {2}curl (http:\S+)\n/.exec(output)?.[1] ?? ''
+  expect(await (await fetch(url)).text()).toBe('Hello from the page, through an agent.\n')
+  const rules = JSON.stringify({ spec: { rules: [{ cidr: '192.0.2.0/24', action: 'Allow' }] } })
+  await kubectl('-n', 'traffic', 'patch', 'ippolicy', 'visitors', '--type', 'merge', '-p', rules)
+  await until('the page is closed', () =>
+    fetch(url).then(
+      () => false,
+      () => true,
+    ),
+  )
 })
 
 test('Ctrl-C ends everything', async () => {

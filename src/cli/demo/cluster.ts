@@ -25,7 +25,7 @@ export interface ClusterRequest {
 
 /** The demo cannot continue; the message is for the person at the terminal. */
 export class DemoError extends Error {
-  readonly code: 'NO_HARNESS' | 'CLUSTER_FAILED' | 'KUBECTL_FAILED' | 'OPERATOR_ENDED'
+  readonly code: 'NO_HARNESS' | 'CLUSTER_FAILED' | 'KUBECTL_FAILED' | 'OPERATOR_ENDED' | 'NO_TRAFFIC'
 
   constructor(code: DemoError['code'], message: string, options?: ErrorOptions) {
     super(message, options)

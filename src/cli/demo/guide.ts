@@ -6,6 +6,7 @@ export interface Running {
   readonly apiKey: string
   readonly adminToken: string
   readonly operatorLog: string
+  readonly pageUrl: string
 }
 
 /** How to explore the demo, for the person at the terminal. The keys belong to an emulator that ends with the demo. */
@@ -22,6 +23,12 @@ Look around in another terminal:
   kubectl -n quickstart edit ippolicy office          the account follows
   kubectl -n quickstart delete ippolicy office        waits: an Edge uses it
   kubectl explain edge.spec.hostports                 what a field means
+
+The page behind its edge, and each connection as the service judged it:
+
+  curl ${running.pageUrl}
+  kubectl -n traffic patch ippolicy visitors --type merge -p '{"spec":{"rules":[{"cidr":"192.0.2.0/24","action":"Allow"}]}}'
+  curl -H 'Authorization: Bearer ${adminToken}' ${emulatorUrl}/_emulator/traffic
 
 The account behind them:
 

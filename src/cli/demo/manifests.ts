@@ -49,6 +49,14 @@ function isCustom({ apiVersion }: Manifest): boolean {
   return apiVersion.startsWith(`${GROUP}/`)
 }
 
+/** The manifests with that public key in the Secret of the agent. */
+export function withAgentKey(manifests: readonly Manifest[], publicKey: string): readonly Manifest[] {
+  return manifests.map((manifest) => {
+    const isKey = manifest.kind === 'Secret' && manifest.metadata.name === 'agent-key'
+    return isKey ? { ...manifest, stringData: { 'id_ed25519.pub': publicKey } } : manifest
+  })
+}
+
 /** The custom resources among the manifests, in their order. */
 export function customResources(manifests: readonly Manifest[]): readonly ResourceName[] {
   return manifests.filter(isCustom).map(({ kind, metadata: { namespace, name } }) => ({ kind, namespace, name }))

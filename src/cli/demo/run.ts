@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Emulator, startEmulator } from '../../emulator/emulator.ts'
+import type { EmulatorOptions } from '../../emulator/options.ts'
 import { kinds } from '../../kinds/index.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { systemClock } from '../../util/clock.ts'
@@ -10,16 +11,17 @@ import { systemRandom } from '../../util/random.ts'
 import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
 import type { Manifest } from '../manifests.ts'
 import { type DemoCluster, DemoError, kubectl, openCluster } from './cluster.ts'
+import { CulvertProcess } from './culvert-process.ts'
 import { followUntilReady } from './follow.ts'
 import { guide } from './guide.ts'
-import { aimAtEmulator, customResources, readManifests, toYaml } from './manifests.ts'
-import { OperatorProcess } from './operator-process.ts'
+import { aimAtEmulator, customResources, readManifests, toYaml, withAgentKey } from './manifests.ts'
 import type { Row } from './rows.ts'
 import { createScreen, type Output } from './screen.ts'
 import { rowLine } from './table.ts'
+import { Traffic } from './traffic.ts'
 
 export interface DemoOptions {
-  /** Exit as soon as all resources are Ready. */
+  /** Exit as soon as all resources are Ready and traffic was seen. */
   readonly once: boolean
   readonly kubeconfig?: string | undefined
   /** How long the emulator takes to provision a certificate: long enough to be seen. */
@@ -34,14 +36,16 @@ export interface DemoOptions {
 const ROOT = new URL('../../../', import.meta.url)
 const CRDS = fileURLToPath(new URL('crds', ROOT))
 const QUICKSTART = fileURLToPath(new URL('examples/quickstart', ROOT))
+const TRAFFIC = fileURLToPath(new URL('examples/traffic', ROOT))
 const LOG_LINES = 15
 
 /**
- * Starts a control plane, an emulator and an operator, applies the quickstart, and shows how its resources become
- * Ready.
+ * Starts a control plane, an emulator and an operator, applies the examples, and shows how their resources become
+ * Ready and requests reach a page.
  *
  * @param interrupted called once the demo can stop in order; the signal is aborted when it should.
- * @returns the exit code: 0 when all resources became Ready (even if the person stopped the demo afterwards), else 1.
+ * @returns the exit code: 0 when all resources became Ready and traffic was seen (even if the person stopped the demo
+ * afterwards), else 1.
  * @throws DemoError
  */
 export async function runDemo(options: DemoOptions, interrupted: () => AbortSignal): Promise<number> {
@@ -55,7 +59,7 @@ export async function runDemo(options: DemoOptions, interrupted: () => AbortSign
   const folder = resources.adopt(await mkdtemp(join(tmpdir(), 'culvert-demo-')), (path) =>
     rm(path, { recursive: true }),
   )
-  const emulator = resources.adopt(await startEmulator({ certSeconds: options.certSeconds }), (each) => each.close())
+  const emulator = resources.adopt(await startEmulator(emulation(options)), (each) => each.close())
   say(`The emulator of the management API answers at ${emulator.url}`)
 
   await kubectl(cluster, ['apply', '--server-side', '-f', CRDS])
@@ -65,13 +69,13 @@ export async function runDemo(options: DemoOptions, interrupted: () => AbortSign
   say(`The operator runs as process ${operator.pid}`)
   const operatorEnd = new AbortController()
   void operator.ended.then((reason) => operatorEnd.abort(reason))
-  const stage = { options, cluster, emulator, operatorLog, say }
+  const stage = { options, cluster, emulator, folder, operatorLog, say }
   const code = await demonstrate(stage, AbortSignal.any([signal, operatorEnd.signal]))
   if (operatorEnd.signal.aborted) {
     const reason = String(operatorEnd.signal.reason)
     throw new DemoError('OPERATOR_ENDED', `The operator exited with ${reason}:\n${await tail(operatorLog)}`)
   }
-  if (cluster.pids.length === 0) await removeQuickstart(stage)
+  if (cluster.pids.length === 0) await removeExamples(stage)
   return code
 }
 
@@ -80,7 +84,7 @@ function startOperator(
   cluster: DemoCluster,
   emulator: Emulator,
   logFile: string,
-): Promise<OperatorProcess> {
+): Promise<CulvertProcess> {
   // In a cluster started here no other operator can run; in an existing one, a Lease keeps two operators apart.
   const alone = cluster.pids.length > 0 ? ['--no-leader-elect'] : []
   const args = [
@@ -88,13 +92,19 @@ function startOperator(
     ...['--allow-api-host', `http://${new URL(emulator.url).host}`],
     ...['--listen', '127.0.0.1:0', ...alone],
   ]
-  return OperatorProcess.start({ entryPoint, args, logFile })
+  return CulvertProcess.start({ entryPoint, command: 'operator', args, logFile })
+}
+
+function emulation({ certSeconds }: DemoOptions): EmulatorOptions {
+  const gateway = { sshListen: '127.0.0.1:0', tlsListen: '127.0.0.1:0', log: () => undefined }
+  return { certSeconds, gateway }
 }
 
 interface Stage {
   readonly options: DemoOptions
   readonly cluster: DemoCluster
   readonly emulator: Emulator
+  readonly folder: string
   readonly operatorLog: string
   readonly say: (line: string) => void
 }
@@ -103,9 +113,10 @@ interface Stage {
 async function demonstrate(stage: Stage, signal: AbortSignal): Promise<number> {
   const { options, cluster, emulator, say } = stage
   const started = performance.now()
-  const manifests = aimAtEmulator(await readManifests(QUICKSTART), emulator)
+  const keyFile = join(stage.folder, 'agent-key')
+  const manifests = await examples(emulator, keyFile)
   await kubectl(cluster, ['apply', '--server-side', '-f', '-'], toYaml(manifests))
-  say('Applied examples/quickstart\n')
+  say('Applied examples/quickstart and examples/traffic\n')
   const rows = await follow(stage, manifests, started, signal)
   const waiting = rows.filter(({ ready }) => !ready)
   if (waiting.length > 0) {
@@ -113,24 +124,47 @@ async function demonstrate(stage: Stage, signal: AbortSignal): Promise<number> {
     return 1
   }
   say(`\nAll ${rows.length} resources are Ready after ${((performance.now() - started) / 1000).toFixed(1)} s.`)
+  await using traffic = await Traffic.open({ ...stage, ...options, keyFile, hostport: await hostportOf(stage) })
+  await traffic.show()
   if (!options.once) {
-    say(lookAround(stage))
+    say(lookAround(stage, traffic.url))
     await aborted(signal)
     say('Stopping')
   }
   return 0
 }
 
-function lookAround({ cluster, emulator, operatorLog }: Stage): string {
+/** The manifests of the examples, with a new key for the agent, which is also written to a file. */
+async function examples(emulator: Emulator, keyFile: string): Promise<readonly Manifest[]> {
+  // Loaded here only: the library is large.
+  const { newKeyPair } = await import('../../ssh/new-key.ts')
+  const { privateKey, publicKey } = newKeyPair()
+  await writeFile(keyFile, privateKey, { mode: 0o600 })
+  const [account] = emulator.admin.seed({ accounts: [{ name: 'traffic' }] }).accounts
+  if (account === undefined) throw new Error('a seed with one account makes one account')
+  return [
+    ...aimAtEmulator(await readManifests(QUICKSTART), emulator),
+    ...aimAtEmulator(withAgentKey(await readManifests(TRAFFIC), publicKey), { url: emulator.url, ...account }),
+  ]
+}
+
+/** Where clients reach the page. */
+async function hostportOf({ cluster }: Stage): Promise<string> {
+  const path = 'jsonpath={.status.hostports[0]}'
+  return await kubectl(cluster, ['get', 'edges.culvert.dev', 'page', '--namespace', 'traffic', '--output', path])
+}
+
+function lookAround({ cluster, emulator, operatorLog }: Stage, pageUrl: string): string {
   const { kubeconfigPath, kubectlPath } = cluster
   const { url: emulatorUrl, apiKey, adminToken } = emulator
-  return guide({ kubeconfigPath, kubectlPath, emulatorUrl, apiKey, adminToken, operatorLog })
+  return guide({ kubeconfigPath, kubectlPath, emulatorUrl, apiKey, adminToken, operatorLog, pageUrl })
 }
 
 /** Cleans up an existing cluster while the emulator still answers: the deletions could not finish later. */
-async function removeQuickstart({ cluster, say }: Stage): Promise<void> {
-  say('Removing the quickstart from the cluster')
-  const manifests = (await readManifests(QUICKSTART)).filter(({ metadata }) => metadata.name !== OPERATOR_NAMESPACE)
+async function removeExamples({ cluster, say }: Stage): Promise<void> {
+  say('Removing the examples from the cluster')
+  const all = [...(await readManifests(QUICKSTART)), ...(await readManifests(TRAFFIC))]
+  const manifests = all.filter(({ metadata }) => metadata.name !== OPERATOR_NAMESPACE)
   await kubectl(cluster, ['delete', '--ignore-not-found', '--timeout=60s', '-f', '-'], toYaml(manifests))
 }
 
