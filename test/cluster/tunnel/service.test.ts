@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { CulvertAgent } from '../../builders/contract/culvert-agent.ts'
 import { answerOf, ask, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { AuditLog } from '../support/audit-log.ts'
 import { until } from '../support/wait.ts'
-import { core, type Resource, type ResourceCondition, World } from '../support/world.ts'
+import { conditionOf, core, type Resource, type ResourceCondition, typeOf, World } from '../support/world.ts'
 
 const services = core('services', 'Service')
 const secrets = core('secrets', 'Secret')
@@ -108,7 +109,7 @@ async function said(name: string, reason: string): Promise<ResourceCondition> {
       const condition = conditionIn(await service(name))
       return condition?.reason === reason ? condition : undefined
     },
-    { describe: () => service(name) },
+    { timeoutMs: 60_000, describe: () => service(name) },
   )
 }
 
@@ -119,8 +120,7 @@ async function warnings(name: string): Promise<readonly string[]> {
 /** Where the emulator listens for a hostport. */
 async function placeOf(hostport: string) {
   return await until(`${hostport} listens`, () => {
-    const found = world.emulator.admin.listeners().find((each) => each.hostport === hostport)
-    return found?.address == null || found.port == null ? undefined : { address: found.address, port: found.port }
+    return world.emulator.admin.listeners().find((each) => each.hostport === hostport && each.error === null)
   })
 }
 
@@ -165,7 +165,7 @@ test('a Service exposed by kubectl is reached where its status says, until it is
     expect(code, stderr).toBe(0)
   }
   await kubectl('create', 'deployment', 'web', '--image=web:1', '--replicas=0')
-  const overrides = JSON.stringify({ spec: { loadBalancerClass: CLASS } })
+  const overrides = JSON.stringify({ apiVersion: 'v1', spec: { loadBalancerClass: CLASS } })
   await kubectl('expose', 'deployment', 'web', '--port=80', '--type=LoadBalancer', `--overrides=${overrides}`)
   const [at] = await reached('web')
   const edge = await world.ready('Edge', 'web-80')
@@ -191,13 +191,14 @@ test('a Service exposed by kubectl is reached where its status says, until it is
   expect(await said('web', 'Available')).toMatchObject({ status: 'True', message: 'every port is served' })
   expect(await warnings('web')).toEqual([])
 
-  const ids = parts.map((part) => part.status?.id).filter((id) => id !== undefined)
-  expect(ids).toHaveLength(3)
+  const credential = await world.get('SSHCredential', 'web-80-tunnel-key-1')
+  const ids = [...parts, credential].map((part) => part?.status?.id).filter((id) => id !== undefined)
+  expect(ids).toHaveLength(4)
   await world.kube.delete(services, { namespace: world.namespace, name: 'web' })
-  for (const { kind, metadata: each } of parts) await world.gone(kind, each.name, 60_000)
+  for (const { kind, metadata: each } of parts) await world.gone(kind, each.name, 90_000)
+  await world.gone('SSHCredential', 'web-80-tunnel-key-1', 90_000)
   for (const path of ['edges/tcp', 'reserved_addrs', 'backends/tunnel_group', 'ssh_credentials']) {
-    const left = await world.remote(path)
-    expect(left.filter(({ id, description }) => ids.includes(String(id)) || String(description).includes('/web'))).toEqual([])
+    expect((await world.remote(path)).filter(({ id }) => ids.includes(String(id)))).toEqual([])
   }
 })
 
@@ -205,14 +206,22 @@ test('a Service whose policies are missing is closed until they exist, and is re
   const mark = world.mark()
   await serve('closed', { 'culvert.dev/ip-policies': 'office,lab' })
   await world.apply('IPPolicy', 'office', { rules: [{ cidr: '127.0.0.2/32', action: 'Allow' }] })
-  await world.reason('Edge', 'closed-80', 'Ready', 'ReferenceNotReady')
+  await world.until(
+    'Edge',
+    'closed-80',
+    'waits for the other policy',
+    (cr) => conditionOf(cr, 'Ready')?.message.includes('IPPolicy/lab') === true,
+    60_000,
+  )
   expect(world.writes(mark).filter(({ path }) => path.startsWith('/edges'))).toEqual([])
   expect((await service('closed'))?.status?.loadBalancer?.ingress).toBeUndefined()
   await world.apply('IPPolicy', 'lab', { rules: [{ cidr: '127.0.0.3/32', action: 'Allow' }] })
   const [at] = await reached('closed')
   const made = world.writes(mark).filter(({ path }) => path.startsWith('/edges'))
   const policies = [(await world.get('IPPolicy', 'office'))?.status?.id, (await world.get('IPPolicy', 'lab'))?.status?.id]
-  expect(made).toMatchObject([{ method: 'POST', body: { ip_restriction: { ip_policy_ids: policies } } }])
+  expect(made).toMatchObject([{ method: 'POST', body: { ip_restriction: { enabled: true } } }])
+  const [{ body }] = made as unknown as readonly [{ body: { ip_restriction: { ip_policy_ids: readonly string[] } } }]
+  expect(new Set(body.ip_restriction.ip_policy_ids)).toEqual(new Set(policies))
   const place = await placeOf(`${at?.hostname}:${at?.port}`)
   await withAgent('closed-80', `closed.${world.namespace}.svc:80`, async () => {
     expect(await ask(place, 'x', '127.0.0.2')).toBe('service:x')
@@ -240,7 +249,7 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
   await until('it is reached under the domain', async () => {
     const [at] = await reached('shop')
     return at?.hostname === 'shop.example.com' && at.port === 443
-  })
+  }, { timeoutMs: 120_000 })
   const edge = await world.ready('Edge', 'shop-443', 60_000)
   expect(edge.spec).toMatchObject({ protocol: 'TLS' })
   await world.gone('ReservedAddress', 'shop-443', 60_000)
@@ -248,6 +257,7 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
   const ca = await world.emulator.admin.authority()
   await withAgent('shop-443', `shop.${world.namespace}.svc:443`, async () => {
     const client = connectTLS({ host: place.address, port: place.port, servername: 'shop.example.com', ca })
+    await once(client, 'secureConnect')
     client.end('hello')
     expect(await answerOf(client)).toBe('service:hello')
   })
@@ -293,8 +303,7 @@ test('what a Service owns is kept as it is, and goes when its type changes', { t
   await world.until('Tunnel', 'kept-80', 'leads to its port', ({ spec }) => {
     return (spec.service as { readonly port: number }).port === 80
   })
-  const edges: ResourceType = { ...core('edges', 'Edge'), group: 'culvert.dev', version: 'v1alpha1' }
-  await world.kube.mergePatch(edges, key, { spec: { ipRestriction: null } })
+  await world.kube.mergePatch(typeOf('Edge'), key, { spec: { ipRestriction: null } })
   await world.until('Edge', 'kept-80', 'is restricted', ({ spec }) => spec.ipRestriction !== undefined)
   await serve('kept', {}, http)
   await world.until('Edge', 'kept-80', 'is open', ({ spec }) => spec.ipRestriction === undefined)
