@@ -104,7 +104,9 @@ export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
 }
 
 function variablesOf(kinds: KindsRegistry): readonly Variable[] {
-  const patched = [...kinds.accounts, ...kinds.managed, ...kinds.composed].map((descriptor) => nameOf(resourceTypeOf(descriptor)))
+  const patched = [...kinds.accounts, ...kinds.managed, ...kinds.composed].map((descriptor) =>
+    nameOf(resourceTypeOf(descriptor)),
+  )
   const variables: Readonly<Record<string, string>> = {
     resource:
       "(request.resource.group == '' ? '' : request.resource.group + '/') + request.resource.resource" +

@@ -136,8 +136,7 @@ export class ServiceReconciler {
 
   /** Reports in the status, and by an Event once it needs a person. */
   async #tell(service: ServiceResource, said: ServiceSaid): Promise<void> {
-    const edges = this.#own(service).filter(({ kind }) => kind === 'Edge')
-    const isNews = await this.#write(service, said, ingressOf(edges))
+    const isNews = await this.#write(service, said, ingressOf(this.#own(service)))
     if (!isNews || said.type !== 'stalled') return
     this.#context.events.record(service, { type: 'Warning', reason: said.reason, message: said.message })
   }

@@ -46,7 +46,7 @@ export function settingsOf({ metadata, spec }: ServiceResource): ServiceSettings
     if (!name.startsWith(`${GROUP}/`) || KNOWN.includes(name)) continue
     problems.push(`${about(name)}: there is no such annotation of a Service: correct it to one of ${KNOWN.join(', ')}`)
   }
-  if (annotations[SOURCE_RANGES] !== undefined) problems.push(`${about(SOURCE_RANGES)}: ${RANGES}`)
+  if (Object.hasOwn(annotations, SOURCE_RANGES)) problems.push(`${about(SOURCE_RANGES)}: ${RANGES}`)
   if ((spec.loadBalancerSourceRanges ?? []).length > 0) problems.push(`spec.loadBalancerSourceRanges: ${RANGES}`)
   if (!/^[a-z]/.test(metadata.name)) {
     problems.push(`metadata.name: ${shown(metadata.name)} begins with a digit: give the Service another name`)

@@ -4,8 +4,8 @@ import { generationOf, isDeleting, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
-import type { Problem } from './settings.ts'
 import { type Ingress, SERVICE_READY } from './service.ts'
+import type { Problem } from './settings.ts'
 
 /** How a reconcile of a Service ended. */
 export type ServiceSaid =
@@ -40,16 +40,27 @@ export function conditionOf(said: ServiceSaid): ConditionText {
 }
 
 /**
- * Where the Edges of a Service are reached, once each is Ready: `hostports` as they are, whose ports are not those of
- * the Service. In a fixed order, and each host once. Pure.
+ * Where a Service is reached, once each of its Edges is Ready: `hostports` as they are, whose ports need not be those of
+ * the Service. A domain of one's own is reached where its CNAME record has to lead, as with any load balancer: so
+ * ExternalDNS makes that record, which the certificate waits for. In a fixed order, and each host once. Pure.
+ *
+ * @param parts everything that the Service owns
  */
-export function ingressOf(edges: readonly KubeObject[]): readonly Ingress[] {
-  const places = edges
-    .filter((edge) => readyOf(edge)?.status === 'True' && !isDeleting(edge))
+export function ingressOf(parts: readonly KubeObject[]): readonly Ingress[] {
+  const targets = new Map(
+    parts.flatMap((part) => {
+      const { cnameTarget } = statusOf(part)
+      const { domain } = (part.spec ?? {}) as { readonly domain?: string }
+      return domain === undefined || cnameTarget === undefined ? [] : [[domain, cnameTarget] as const]
+    }),
+  )
+  const places = parts
+    .filter((part) => part.kind === 'Edge' && readyOf(part)?.status === 'True' && !isDeleting(part))
     .flatMap((edge) => statusOf(edge).hostports ?? [])
     .map((hostport) => {
       const at = hostport.lastIndexOf(':')
-      return { host: hostport.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(hostport.slice(at + 1)) }
+      const host = hostport.slice(0, at).replace(/^\[|\]$/g, '')
+      return { host: targets.get(host) ?? host, port: Number(hostport.slice(at + 1)) }
     })
     .filter(({ host, port }) => host !== '' && Number.isInteger(port) && port > 0)
   const byHost = Map.groupBy(places, ({ host }) => host)
@@ -70,6 +81,7 @@ export function isSettled(part: KubeObject): boolean {
 }
 
 interface PartStatus {
+  readonly cnameTarget?: string
   readonly hostports?: readonly string[]
   readonly conditions?: readonly Condition[]
 }

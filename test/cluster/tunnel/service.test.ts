@@ -46,7 +46,10 @@ interface Deployment extends KubeObject {
 let world: World
 beforeAll(async () => {
   const gateway = { sshListen: '127.0.0.1:0', tlsListen: '127.0.0.1:0', log: () => undefined }
-  world = await World.open({ emulator: { gateway }, flags: ['--tunnels', '--agent-image', 'culvert:test', '--services'] })
+  world = await World.open({
+    emulator: { gateway },
+    flags: ['--tunnels', '--agent-image', 'culvert:test', '--services'],
+  })
   const { baseURL, apiKeySecretRef } = (await world.get('Account', 'default'))?.spec ?? {}
   const { host, port, hostKey } = world.emulator.gateway?.ssh ?? {}
   await world.apply('Account', 'default', {
@@ -158,7 +161,9 @@ async function withAgent(tunnel: string, target: string, use: () => Promise<void
   }
 }
 
-test('a Service exposed by kubectl is reached where its status says, until it is deleted', { timeout: 300_000 }, async () => {
+test('a Service exposed by kubectl is reached where its status says, until it is deleted', {
+  timeout: 300_000,
+}, async () => {
   const kubectl = async (...args: string[]): Promise<void> => {
     const all = ['--kubeconfig', world.kubeconfig, '-n', world.namespace, ...args]
     const { code, stderr } = await runProgram(inject('kubectlPath'), all)
@@ -174,7 +179,9 @@ test('a Service exposed by kubectl is reached where its status says, until it is
   const parts = await partsOf('web')
   expect(await namesOf('web')).toEqual(['ReservedAddress/web-80', 'Backend/web-80', 'Edge/web-80', 'Tunnel/web-80'])
   for (const { metadata } of parts) {
-    expect(metadata.ownerReferences).toEqual([{ apiVersion: 'v1', kind: 'Service', name: 'web', uid, controller: true }])
+    expect(metadata.ownerReferences).toEqual([
+      { apiVersion: 'v1', kind: 'Service', name: 'web', uid, controller: true },
+    ])
   }
   expect((await said('web', 'Progressing')).message).toContain('Tunnel/web-80 is not Ready')
   const place = await placeOf(`${at?.hostname}:${at?.port}`)
@@ -218,7 +225,10 @@ test('a Service whose policies are missing is closed until they exist, and is re
   await world.apply('IPPolicy', 'lab', { rules: [{ cidr: '127.0.0.3/32', action: 'Allow' }] })
   const [at] = await reached('closed')
   const made = world.writes(mark).filter(({ path }) => path.startsWith('/edges'))
-  const policies = [(await world.get('IPPolicy', 'office'))?.status?.id, (await world.get('IPPolicy', 'lab'))?.status?.id]
+  const policies = [
+    (await world.get('IPPolicy', 'office'))?.status?.id,
+    (await world.get('IPPolicy', 'lab'))?.status?.id,
+  ]
   expect(made).toMatchObject([{ method: 'POST', body: { ip_restriction: { enabled: true } } }])
   const [{ body }] = made as unknown as readonly [{ body: { ip_restriction: { ip_policy_ids: readonly string[] } } }]
   expect(new Set(body.ip_restriction.ip_policy_ids)).toEqual(new Set(policies))
@@ -242,17 +252,40 @@ test('each TCP port of a Service is served, and what a removed port had goes', a
   await reached('two', 1)
 })
 
-test('a Service with a domain is reached by TLS under it, also if it had an address before', { timeout: 240_000 }, async () => {
+test('a Service with a domain is reached by TLS under it, also if it had an address before', {
+  timeout: 240_000,
+}, async () => {
   await serve('shop', {}, [{ name: 'https', port: 443 }])
   await reached('shop')
   await serve('shop', { 'culvert.dev/domain': 'shop.example.com' }, [{ name: 'https', port: 443 }])
-  await until('it is reached under the domain', async () => {
-    const [at] = await reached('shop')
-    return at?.hostname === 'shop.example.com' && at.port === 443
-  }, { timeoutMs: 120_000 })
+  const domainNamed = async (): Promise<Resource | undefined> => {
+    return (await partsOf('shop')).find(({ kind }) => kind === 'ReservedDomain')
+  }
+  const domain = await until('the domain is reserved', async () => {
+    const found = await domainNamed()
+    return found?.status?.cnameTarget === undefined ? undefined : found
+  })
+  const { cnameTarget } = domain.status as { readonly cnameTarget: string }
+  // As ExternalDNS needs it: the target of the record for the domain.
+  await until(
+    'it is reached under the domain',
+    async () => {
+      const [at] = await reached('shop')
+      return at?.hostname === cnameTarget && at.port === 443
+    },
+    { timeoutMs: 120_000 },
+  )
+  world.emulator.admin.putDns({ name: 'shop.example.com', type: 'CNAME', value: cnameTarget })
   const edge = await world.ready('Edge', 'shop-443', 60_000)
   expect(edge.spec).toMatchObject({ protocol: 'TLS' })
   await world.gone('ReservedAddress', 'shop-443', 60_000)
+  await world.until(
+    'ReservedDomain',
+    domain.metadata.name,
+    'has its certificate',
+    (cr) => conditionOf(cr, 'CertificateReady')?.status === 'True',
+    120_000,
+  )
   const place = await placeOf('shop.example.com:443')
   const ca = await world.emulator.admin.authority()
   await withAgent('shop-443', `shop.${world.namespace}.svc:443`, async () => {
@@ -327,6 +360,15 @@ test('nothing is written at rest', async () => {
     const message = conditionIn(await service('quiet'))?.message
     return message?.includes('0 of 2 agents') === true ? message : undefined
   })
+  // Events are sent one after another, later than what they report.
+  for (const [kind, name] of [
+    ['ReservedAddress', 'quiet-80'],
+    ['Backend', 'quiet-80'],
+    ['Edge', 'quiet-80'],
+    ['SSHCredential', 'quiet-80-tunnel-key-1'],
+  ] as const) {
+    await until(`the Event about ${kind}/${name} is sent`, async () => (await world.events(kind, name)).length > 0)
+  }
   const audit = AuditLog.ofSuite()
   const mark = await audit.mark()
   const key = { namespace: world.namespace, name: 'quiet' }

@@ -116,7 +116,14 @@ describe('what there should be for a Service', () => {
 
   test('leaves out ports that are not TCP, and names them', () => {
     const { ports: made, problems } = objectsOf(
-      service({ spec: { ports: [{ port: 53, protocol: 'UDP' }, { port: 80, protocol: 'TCP' }] } }),
+      service({
+        spec: {
+          ports: [
+            { port: 53, protocol: 'UDP' },
+            { port: 80, protocol: 'TCP' },
+          ],
+        },
+      }),
     )
     expect(made.map(({ port }) => port)).toEqual([80])
     expect(problems).toEqual([expect.stringContaining('spec.ports[0]: UDP')])
@@ -138,7 +145,9 @@ describe('the annotations of a Service', () => {
     ['culvert.dev/account', ''],
   ])('%s: %j makes no sense, and the problem names both', (name, value) => {
     const found = settingsOf(service({ annotations: { [name]: value } }))
-    expect(found).toEqual({ problems: [expect.stringContaining(`metadata.annotations[${name}]: ${JSON.stringify(value)} `)] })
+    expect(found).toEqual({
+      problems: [expect.stringContaining(`metadata.annotations[${name}]: ${JSON.stringify(value)} `)],
+    })
   })
 
   test('that may be meant to restrict and are unknown are refused', () => {

@@ -33,6 +33,18 @@ test('an address of the service that is a number is an IP', () => {
   expect(ingressOf([edge(['[2001:db8::1]:10'])])).toMatchObject([{ ip: '2001:db8::1' }])
 })
 
+test('a domain of one’s own is reached where its CNAME record leads, one of the service under its name', () => {
+  const domain = (cnameTarget?: string): KubeObject => ({
+    ...edge([]),
+    kind: 'ReservedDomain',
+    spec: { domain: 'shop.example.com' },
+    status: { cnameTarget },
+  })
+  const edges = [edge(['shop.example.com:443'])]
+  expect(ingressOf([...edges, domain('1.cname.example')])).toMatchObject([{ hostname: '1.cname.example' }])
+  expect(ingressOf([...edges, domain()])).toMatchObject([{ hostname: 'shop.example.com' }])
+})
+
 test('an Edge that is not Ready, or goes, is not shown', () => {
   expect(ingressOf([edge(['a.example:1'], 'False')])).toEqual([])
   expect(ingressOf([edge(['a.example:1'], 'True', { deletionTimestamp: '2026-01-01T00:00:00Z' })])).toEqual([])
