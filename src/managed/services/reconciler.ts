@@ -4,6 +4,7 @@ import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
+import type { Condition } from '../descriptor/common.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { ownershipOf } from '../outputs/ownership.ts'
 import type { EventSink } from '../reconcile/context.ts'
@@ -152,7 +153,8 @@ export class ServiceReconciler {
     const { conditions = [], loadBalancer } = service.status ?? {}
     const before = conditions.find(({ type }) => type === SERVICE_READY)
     const texts = said === undefined ? [] : [conditionOf(said)]
-    const [after] = stampConditions(texts, conditions, generationOf(service), clock.now())
+    const [stamped] = stampConditions(texts, conditions, generationOf(service), clock.now())
+    const after = stamped === undefined ? undefined : asStored(stamped)
     // The class is another's: so is where it is reached.
     const isForeign = service.spec.type === 'LoadBalancer' && !isServed(service)
     const isReached = isForeign || covers(loadBalancer?.ingress ?? [], ingress)
@@ -168,6 +170,11 @@ export class ServiceReconciler {
     if (isServed(written)) record(written)
     return before?.reason !== after?.reason || before?.message !== after?.message
   }
+}
+
+/** Services of some versions of Kubernetes have no generation, and a condition of generation 0 is stored without it. */
+function asStored({ observedGeneration = 0, ...condition }: Condition): Condition {
+  return observedGeneration === 0 ? condition : { ...condition, observedGeneration }
 }
 
 function partText({ type, name }: ServicePart): string {
