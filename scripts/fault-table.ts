@@ -50,6 +50,7 @@ const MATRIX: readonly (readonly [name: string, where: 'simulation' | 'real'])[]
   ['restored', 'simulation'],
   ['restored', 'real'],
   ['references', 'simulation'],
+  ['tunnels', 'simulation'],
   ['upgraded midway', 'real'],
   ['traces equal to the simulation', 'real'],
 ]

@@ -29,6 +29,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'show what resources refer to, or what uses them, with their states',
     load: async () => (await import('./tree/command.ts')).treeCommand(),
   },
+  graph: {
+    summary: 'draw what tree shows, for Markdown, Graphviz or as an image',
+    load: async () => (await import('./graph/command.ts')).graphCommand(),
+  },
   doctor: {
     summary: 'look for everything that is wrong, worst first',
     load: async () => (await import('./doctor/command.ts')).doctorCommand(),

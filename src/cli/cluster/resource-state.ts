@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
-import { generationOf, isDeleting, isPaused } from '../../managed/cr.ts'
+import { generationOf, hasFinalizer, isDeleting, isPaused, withoutFinalizer } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
+import { isCommon } from '../../managed/status/conditions.ts'
 
 /** Any of Culvert's resources, as commands read it. */
 export interface StatedResource extends KubeObject {
@@ -22,7 +23,8 @@ export type Phase = 'current' | 'inProgress' | 'stalled' | 'paused' | 'deleting'
 /** The state of a resource in one line. */
 export interface ResourceState {
   readonly phase: Phase
-  /** Reason of the condition that decides, or of nothing a condition says: `Paused`, `NotSeen`, `SpecChanged`. */
+  /** Reason of the condition that decides, or of nothing a condition says: `Paused`, `NotSeen`, `SpecChanged`,
+   * `ForeignFinalizers`. */
   readonly reason: string
   readonly message: string
   /** Since when the deciding condition has its status; of a deletion, when it was asked for. */
@@ -45,6 +47,11 @@ export function stateOf(resource: StatedResource): ResourceState {
   const stalled = of('Stalled')
   const reconciling = of('Reconciling')
   if (isDeleting(resource)) {
+    const others = withoutFinalizer(resource)
+    if (others.length > 0 && !hasFinalizer(resource)) {
+      const message = `Culvert is done with it, but it has finalizers of others: ${others.join(', ')}`
+      return { phase: 'deleting', reason: FOREIGN_FINALIZERS, message, since: deletionTimestamp }
+    }
     const told = [reconciling, stalled, of('Ready')].find((condition) => condition?.status !== undefined)
     const isTold = told !== undefined && told.status === (told.type === 'Ready' ? 'False' : 'True')
     if (isTold) return stated('deleting', told, deletionTimestamp)
@@ -67,6 +74,8 @@ export function stateOf(resource: StatedResource): ResourceState {
   return stated('current', deciding)
 }
 
+/** A deletion that waits for others alone. */
+export const FOREIGN_FINALIZERS = 'ForeignFinalizers'
 const PAUSED = 'Paused'
 const NOT_SEEN = 'NotSeen'
 const SPEC_CHANGED = 'SpecChanged'
@@ -77,6 +86,14 @@ const DECIDING: ReadonlySet<string> = new Set(['Ready', 'Synced'])
 function sinceWhen(ready: Condition | undefined, synced: Condition | undefined, reconciling: Condition): string {
   const failed = [ready, synced].find((condition) => condition?.status === 'False')
   return failed?.lastTransitionTime ?? reconciling.lastTransitionTime
+}
+
+/**
+ * Conditions of the kind that are false, such as that of a group without tunnels: what is wrong although the resource
+ * may be Ready.
+ */
+export function sidesOf({ status }: StatedResource): readonly Condition[] {
+  return status?.conditions?.filter((each) => !isCommon(each.type) && each.status === 'False') ?? []
 }
 
 /** Whether nothing more happens by itself. */

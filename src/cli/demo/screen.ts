@@ -11,7 +11,7 @@ export interface Output {
 
 /** Shows the state of the resources repeatedly. */
 export interface Screen {
-  /** `elapsedMs`: time since the resources were applied. */
+  /** `rows`: always the same resources. `elapsedMs`: time since the resources were applied. */
   show(rows: readonly Row[], elapsedMs: number): void
 }
 
@@ -42,7 +42,8 @@ class LiveTable implements Screen {
 
 class ChangeLines implements Screen {
   readonly #output: Output
-  readonly #shown = new Map<string, string>()
+  /** The last line of each row: two namespaces may have resources of one name. */
+  readonly #shown = new Map<number, string>()
 
   constructor(output: Output) {
     this.#output = output
@@ -50,13 +51,12 @@ class ChangeLines implements Screen {
 
   show(rows: readonly Row[], elapsedMs: number): void {
     const time = `${(elapsedMs / 1000).toFixed(1)} s`.padStart(7)
-    for (const row of rows) {
-      const key = `${row.kind}/${row.name}`
+    for (const [index, row] of rows.entries()) {
       const line = rowLine(row)
-      const before = this.#shown.get(key)
+      const before = this.#shown.get(index)
       // A resource that is not known yet is not worth a line.
       if (before === line || (before === undefined && row.state === WAITING)) continue
-      this.#shown.set(key, line)
+      this.#shown.set(index, line)
       this.#output.write(`${time}  ${line}\n`)
     }
   }

@@ -10,7 +10,7 @@ import { checkAccounts } from './checks/accounts.ts'
 import { checkCRDs } from './checks/crds.ts'
 import { checkDNS } from './checks/dns.ts'
 import { checkOperator } from './checks/operator.ts'
-import { checkCertificates, checkResources } from './checks/resources.ts'
+import { checkCertificates, checkConditions, checkResources } from './checks/resources.ts'
 import { checkRights } from './checks/rights.ts'
 import { checkTunnels } from './checks/tunnels.ts'
 import { checkWebhooks } from './checks/webhooks.ts'
@@ -53,6 +53,7 @@ export async function runDoctor(cluster: Cluster, flags: DoctorFlags): Promise<n
     checkWebhooks(patient),
     checkAccounts(patient),
     checkResources(patient),
+    checkConditions(patient),
     checkCertificates(patient),
     checkDNS(patient, { servers: flags.dnsServer, timeoutMs: DNS_MS }),
     checkTunnels(patient),

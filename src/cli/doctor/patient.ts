@@ -11,6 +11,8 @@ import type { Check, Finding } from './finding.ts'
 /** What the checks look at. */
 export interface Patient {
   readonly cluster: Cluster
+  /** The namespaces that are looked at; none: all. */
+  readonly namespaces: readonly string[]
   readonly leader: Leader
   /** The operator's own namespace, where the Secrets of ClusterAccounts are. */
   readonly operatorNamespace: string
@@ -48,6 +50,7 @@ export async function readPatient(
   ])
   return {
     cluster,
+    namespaces,
     leader,
     operatorNamespace: operatorNamespaceOf(flags, leader),
     accounts: accounts.flat(),

@@ -1,13 +1,8 @@
 import { Command } from 'commander'
-import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
-import { CommandError } from '../cluster/command-error.ts'
 import { type OutputFlags, outputOption } from '../cluster/output.ts'
-import { parseResource } from '../cluster/resource-argument.ts'
-import type { StatedResource } from '../cluster/resource-state.ts'
-import { notFound } from '../requests/request.ts'
 import { type Branch, branchesOf } from './branches.ts'
-import { type Rooted, readAll, readNeeds, readUsers } from './read-graph.ts'
+import { noneText, readAsked } from './read-asked.ts'
 import { nodeState, treeLines } from './tree-lines.ts'
 
 /** Flags of `culvert tree`. */
@@ -38,22 +33,9 @@ export function treeCommand(): Command {
 
 /** @returns the exit code of the process */
 export async function runTree(cluster: Cluster, args: readonly string[], flags: TreeFlags): Promise<number> {
-  const { graph, roots } = await read(cluster, args, flags)
+  const { graph, roots } = await readAsked(cluster, args, { ...flags, command: 'tree' })
   print(cluster, branchesOf(graph, roots, flags.reverse ? 'usedBy' : 'needs'), flags)
   return 0
-}
-
-async function read(cluster: Cluster, args: readonly string[], flags: TreeFlags): Promise<Rooted> {
-  const { kube, namespace, scope } = cluster
-  const namespaces = flags.allNamespaces ? [] : [namespace]
-  if (args.length === 0) {
-    if (!flags.reverse) return readAll(cluster, namespaces)
-    throw new CommandError('BadArgument', '--reverse needs a resource', 'culvert tree KIND/NAME --reverse')
-  }
-  const argument = parseResource(args, scope)
-  const asked = await kube.get<StatedResource>(resourceTypeOf(argument.descriptor), argument)
-  if (asked === undefined) throw notFound(argument)
-  return flags.reverse ? readUsers(cluster, asked, namespaces) : readNeeds(cluster, asked)
 }
 
 function print({ namespace, out }: Cluster, trees: readonly Branch[], { allNamespaces, output }: TreeFlags): void {
@@ -61,9 +43,9 @@ function print({ namespace, out }: Cluster, trees: readonly Branch[], { allNames
     out.print(JSON.stringify(trees.map(jsonOf), null, 2))
     return
   }
-  if (trees.length === 0)
-    out.print(allNamespaces ? 'There are no resources.' : `There are none in namespace ${namespace}.`)
-  for (const line of treeLines(trees, out, allNamespaces ? undefined : namespace)) out.print(line)
+  const shown = allNamespaces ? undefined : namespace
+  if (trees.length === 0) out.print(noneText(shown))
+  for (const line of treeLines(trees, out, shown)) out.print(line)
 }
 
 /** A tree for programs: docs/cli/tree.md. */

@@ -1,4 +1,4 @@
-import { type ResourceState, type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
 import { cut } from '../terminal/table.ts'
 import type { Style, Terminal } from '../terminal/terminal.ts'
 import type { Branch } from './branches.ts'
@@ -45,11 +45,9 @@ function wordFor({ phase, reason }: ResourceState): { readonly word: string; rea
   }
 }
 
-const COMMON: ReadonlySet<string> = new Set(['Ready', 'Synced', 'Reconciling', 'Stalled', 'Complete', 'Failed'])
-
 /** A condition of the kind that is false, such as a group without tunnels. */
-function sideMessage({ status }: StatedResource): string | undefined {
-  const side = status?.conditions?.find((each) => !COMMON.has(each.type) && each.status === 'False')
+function sideMessage(resource: StatedResource): string | undefined {
+  const [side] = sidesOf(resource)
   return side === undefined ? undefined : `${side.reason}: ${side.message}`
 }
 
@@ -97,7 +95,7 @@ function rowsOf(
 }
 
 /** `Edge/shop`, with its namespace where that is not the one that is shown. */
-function nodeText({ kind, namespace, name, id }: Node, shown: string | undefined): string {
+export function nodeText({ kind, namespace, name, id }: Node, shown: string | undefined): string {
   if (name === undefined) return `${kind} ${id}`
   return namespace === undefined || namespace === shown ? `${kind}/${name}` : `${kind} ${namespace}/${name}`
 }

@@ -8,13 +8,15 @@ import {
   type ResourceName,
   statusOf,
 } from '../../managed/cr.ts'
+import type { Condition } from '../../managed/descriptor/common.ts'
 import { isInForce } from '../../managed/descriptor/target.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import { type Reason, reasons } from '../../managed/status/reasons.ts'
 import { accountInUse } from '../cluster/account-of.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { type ResourceState, type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
+import { needsAction } from './remedy.ts'
 
 /** One resource on the way from the one that was asked about to the cause. */
 export interface Link {
@@ -26,6 +28,12 @@ export interface Link {
   readonly state: ResourceState | undefined
   /** Why it may not be read. */
   readonly unreadable?: CommandError
+}
+
+/** A condition of a kind that is false, although the resource may be Ready. */
+export interface Side {
+  readonly name: ResourceName
+  readonly condition: Condition
 }
 
 /** Longest way that is followed; references cannot form a cycle that is longer than all resources. */
@@ -47,6 +55,38 @@ export async function findCauses(snapshot: Snapshot, asked: StatedResource): Pro
     current = next.resource
   }
   return links
+}
+
+/** Most resources that are read to explain one that works. */
+const MOST_READ = 50
+
+/**
+ * What is wrong with a resource that works, and what a person has to mend of those that it needs, down to the last: an
+ * edge is Ready although no agent serves the group behind it.
+ */
+export async function findSides(snapshot: Snapshot, asked: StatedResource): Promise<readonly Side[]> {
+  const found = new Map([[nameText(nameOf(asked)), asked]])
+  for (const resource of found.values()) {
+    for (const name of namesNeeded(snapshot, resource)) {
+      if (found.has(nameText(name)) || found.size >= MOST_READ) continue
+      const { resource: needed } = await readLink(snapshot, name, undefined)
+      if (needed !== undefined) found.set(nameText(name), needed)
+    }
+  }
+  const [, ...others] = found.values()
+  const ofOthers = others.flatMap(ownSides).filter(({ condition }) => needsAction(condition.reason))
+  return [...ownSides(asked), ...ofOthers]
+}
+
+/** What is wrong with a resource beside its state. */
+export function ownSides(resource: StatedResource): readonly Side[] {
+  return sidesOf(resource).map((condition) => ({ name: nameOf(resource), condition }))
+}
+
+function namesNeeded(snapshot: Snapshot, resource: StatedResource): readonly ResourceName[] {
+  if (!isMember(snapshot, resource)) return []
+  const references = snapshot.kinds.managedKind(resource.kind)?.references.of(resource.spec) ?? []
+  return references.flatMap(({ kind, ref }) => (ref.name === undefined ? [] : [referredName(resource, { kind, ref })]))
 }
 
 function linkTo(name: ResourceName, resource: StatedResource | undefined, by: string | undefined): Link {
@@ -108,7 +148,7 @@ async function blockedAccount(snapshot: Snapshot, cr: CustomResource): Promise<L
   return works ? undefined : link
 }
 
-async function readLink(snapshot: Snapshot, name: ResourceName, by: string): Promise<Link> {
+async function readLink(snapshot: Snapshot, name: ResourceName, by: string | undefined): Promise<Link> {
   try {
     return linkTo(name, await snapshot.read(name), by)
   } catch (error) {

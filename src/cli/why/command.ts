@@ -10,9 +10,9 @@ import type { StatedResource } from '../cluster/resource-state.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
 import { notFound } from '../requests/request.ts'
 import { wrap } from '../terminal/wrap.ts'
-import { findCauses, type Link } from './causes.ts'
+import { findCauses, findSides, type Link, ownSides } from './causes.ts'
 import { type Facts, paragraphOf } from './paragraph.ts'
-import { namedFor, remedyOf } from './remedy.ts'
+import { namedFor, remedyOf, sideRemedy } from './remedy.ts'
 
 /** Flags of `culvert why`. */
 export type WhyFlags = ClusterFlags & OutputFlags & OperatorFlags
@@ -44,13 +44,15 @@ export async function runWhy(cluster: Cluster, args: readonly string[], flags: W
   const root = rest.at(-1) ?? first
   const isWell = root.state?.phase === 'current'
   const regarding = root.resource ?? asked
-  const [leader, events] = await Promise.all([
+  const [leader, events, sides] = await Promise.all([
     isWell ? undefined : leaderOf(kube, clock, flags),
     isWell ? [] : eventsIfQuick(kube, queryAbout(regarding), EVENTS_MS),
+    isWell ? findSides(snapshot, asked) : ownSides(asked),
   ])
-  const facts: Facts = { links: [first, ...rest], events, leader, now: clock.now() }
+  const facts: Facts = { links: [first, ...rest], sides, events, leader, now: clock.now() }
   const paragraph = paragraphOf(facts)
-  const remedy = remedyOf(root, leader, namedFor(snapshot, root.name))
+  const own = remedyOf(root, leader, namedFor(snapshot, root.name))
+  const remedy = own.text === '' ? sideRemedy(sides, (name) => namedFor(snapshot, name)) : own
   if (flags.output === 'json') {
     out.print(JSON.stringify({ resource: nameOf(asked), paragraph, ...jsonOf(facts), ...remedy }, null, 2))
     return 0

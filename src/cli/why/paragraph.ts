@@ -1,14 +1,16 @@
-import { type CustomResource, type ResourceName, unresolvedAttempt } from '../../managed/cr.ts'
+import { type CustomResource, nameText, type ResourceName, unresolvedAttempt } from '../../managed/cr.ts'
 import type { CulvertEvent } from '../cluster/events-about.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
 import type { ResourceState, StatedResource } from '../cluster/resource-state.ts'
 import { spanText } from '../terminal/age.ts'
-import type { Link } from './causes.ts'
+import type { Link, Side } from './causes.ts'
 
 /** What is known about a resource and its cause. */
 export interface Facts {
   /** From the resource that was asked about to the cause. */
   readonly links: readonly [Link, ...Link[]]
+  /** What is wrong beside that, with the resource that was asked about, or with what it needs. */
+  readonly sides: readonly Side[]
   /** Events about the cause, or the resource that was asked about; undefined: not read. */
   readonly events: readonly CulvertEvent[] | undefined
   /** Undefined: it does not matter, since nothing is waited for. */
@@ -18,7 +20,7 @@ export interface Facts {
 }
 
 /** One paragraph about why a resource is as it is, without the remedy. */
-export function paragraphOf({ links, events, leader, now }: Facts): string {
+export function paragraphOf({ links, sides, events, leader, now }: Facts): string {
   const [asked, ...causes] = links
   return [
     stateSentence(asked, now),
@@ -26,7 +28,7 @@ export function paragraphOf({ links, events, leader, now }: Facts): string {
     ...(leader === undefined ? [] : leaderSentence(leader, links.at(-1)?.state)),
     ...attemptSentence(asked.resource),
     ...eventSentence(events ?? [], now),
-    ...sideSentences(asked),
+    ...sideSentences(sides, asked),
   ].join(' ')
 }
 
@@ -124,13 +126,12 @@ function eventSentence(events: readonly CulvertEvent[], now: number): readonly s
   ]
 }
 
-const COMMON: ReadonlySet<string> = new Set(['Ready', 'Synced', 'Reconciling', 'Stalled', 'Complete', 'Failed'])
-
-/** Conditions of the kind that are false, such as a group without tunnels: they say more than the state. */
-function sideSentences({ resource, state }: Link): readonly string[] {
-  const sides =
-    resource?.status?.conditions?.filter(({ type, status }) => !COMMON.has(type) && status === 'False') ?? []
+/** Conditions that say more than the state. */
+function sideSentences(sides: readonly Side[], { name: asked, state }: Link): readonly string[] {
   return sides
-    .filter(({ message }) => message !== state?.message)
-    .map(({ type, reason, message }) => `${type} is false (${reason}): ${message}.`)
+    .filter(({ condition }) => condition.message !== state?.message)
+    .map(({ name, condition: { type, reason, message } }) => {
+      const of = nameText(name) === nameText(asked) ? '' : ` of ${nameBeside(name, asked)}`
+      return `${type}${of} is false (${reason}): ${message}.`
+    })
 }

@@ -1,10 +1,11 @@
 import type { ResourceName } from '../../managed/cr.ts'
-import { conditionReasons, type Explanation, type Reason } from '../../managed/status/reasons.ts'
+import { conditionReasons, type Explanation, type Reason, reasons } from '../../managed/status/reasons.ts'
 import { namespaceFlag } from '../cluster/flags.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
 import { argumentsFor, fullPlural, type ResourceArgument } from '../cluster/resource-argument.ts'
+import { FOREIGN_FINALIZERS } from '../cluster/resource-state.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
-import type { Link } from './causes.ts'
+import type { Link, Side } from './causes.ts'
 
 /** What a person can do about a cause. */
 export interface Remedy {
@@ -37,6 +38,7 @@ const IN_SPEC: ReadonlySet<string> = new Set<Reason>([
   'LabelNotAllowed',
   'AlreadyExists',
   'NotAdoptable',
+  'Expired',
   'OutputNotOwned',
   'BaseURLNotAllowed',
 ])
@@ -56,7 +58,14 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
     case 'unseen':
       return silent ?? { text: NOT_WATCHED, command: `culvert doctor` }
     case 'deleting':
-      if (state.reason !== 'Deleting') break
+      if (state.reason === FOREIGN_FINALIZERS) {
+        const command = `kubectl get ${named.kubectl} -o jsonpath='{.metadata.finalizers}'`
+        return { text: 'Find out why whoever set them does not remove them.', command }
+      }
+      if (state.reason === reasons.Rejected) {
+        return { text: REFUSED_DELETION, command: `kubectl edit ${named.kubectl}` }
+      }
+      if (state.reason !== reasons.Deleting) break
       return { text: textFor('Deleting'), command: `culvert tree ${named.culvert} --reverse` }
     case 'inProgress':
       if (silent !== undefined) return silent
@@ -70,8 +79,27 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
   return { text, command: `kubectl ${IN_SPEC.has(state.reason) ? 'edit' : 'describe'} ${named.kubectl}` }
 }
 
+const REFUSED_DELETION =
+  'Do what the message says, or set `spec.deletionPolicy: Retain` to leave the object in the account.'
 const NOT_WATCHED =
   'Check that the operator watches this namespace (`--watch-namespace`) and that its log shows no errors.'
+
+/** The remedy for the first of these conditions that needs one. */
+export function sideRemedy(sides: readonly Side[], namedOf: (name: ResourceName) => Named): Remedy {
+  const side = sides.find(({ condition }) => needsAction(condition.reason))
+  if (side === undefined) return { text: '', command: undefined }
+  const { condition, name } = side
+  // It compares the labels of groups with what credentials permit.
+  const compared = `culvert doctor${namespaceFlag(name.namespace)}`
+  const command = condition.reason === reasons.NoTunnels ? compared : `kubectl describe ${namedOf(name).kubectl}`
+  return { text: textFor(condition.reason), command }
+}
+
+/** Whether a reason is about something that a person has to do. */
+export function needsAction(reason: string): boolean {
+  const text = textFor(reason)
+  return text !== '' && !text.startsWith('Nothing')
+}
 
 /** While no operator leads, nothing else helps. */
 function withoutLeader(leader: Exclude<Leader, { readonly type: 'leading' }>): Remedy | undefined {

@@ -28,8 +28,10 @@ export function planKey(facts: KeyFacts): KeyStatus {
   const { key, formerKey, lastHandledRotateAt } = status
   const kept = { key, formerKey, lastHandledRotateAt }
   if (spec.credentialRef !== undefined) {
-    if (key === undefined || formerKey !== undefined) return kept
-    return { ...kept, key: undefined, formerKey: { revision: key.revision } }
+    // Its key is not ours to replace.
+    const answered = { ...kept, lastHandledRotateAt: requested ?? lastHandledRotateAt }
+    if (key === undefined || formerKey !== undefined) return answered
+    return { ...answered, key: undefined, formerKey: { revision: key.revision } }
   }
   const numbered = (revision: number): NonNullable<TunnelStatus['key']> => ({
     revision,

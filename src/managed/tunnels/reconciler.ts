@@ -20,7 +20,7 @@ import { secretType } from '../inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import type { EventSink } from '../reconcile/context.ts'
 import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
-import { requestOf } from '../reconcile/requests.ts'
+import { openRequest, requestOf } from '../reconcile/requests.ts'
 import { stampConditions } from '../status/conditions.ts'
 import { mergePatch } from '../status/merge-patch.ts'
 import { reasons } from '../status/reasons.ts'
@@ -380,7 +380,9 @@ function refuseUnready(credential: CustomResource, about: string): void {
 function outcomeOf(cr: TunnelResource, isDisconnected: boolean, now: number): Outcome {
   const { formerKey } = tunnelStatus(cr)
   const retireAt = formerKey?.retireAt === undefined ? undefined : Date.parse(formerKey.retireAt)
-  const due = [retireAt, formerKey === undefined ? dueAt(cr.spec, tunnelStatus(cr)) : undefined]
+  // A request made while there was a former key has waited until now.
+  const nextAt = openRequest(cr, 'rotate') === undefined ? dueAt(cr.spec, tunnelStatus(cr)) : now
+  const due = [retireAt, formerKey === undefined ? nextAt : undefined]
     .filter((at) => at !== undefined)
     .map((at) => Math.max(1000, at - now))
   const soonest = Math.min(...due, isDisconnected ? DISCONNECTED_MS : Number.POSITIVE_INFINITY)

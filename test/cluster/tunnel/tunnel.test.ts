@@ -187,6 +187,16 @@ describe('a Tunnel', () => {
     })
     await world.kube.delete(budgets, key)
     await until('the PodDisruptionBudget is back', () => find(budgets, 'kept-tunnel'))
+    await world.kube.mergePatch(budgets, key, { spec: { maxUnavailable: 2 } })
+    await until('one agent at a time may be evicted', async () => {
+      const budget = await find<KubeObject & { readonly spec: { readonly maxUnavailable: number } }>(budgets, key.name)
+      return budget?.spec.maxUnavailable === 1
+    })
+    await world.kube.mergePatch(accounts, key, { automountServiceAccountToken: true })
+    await until('Pods get no token', async () => {
+      const account = await find<KubeObject & { readonly automountServiceAccountToken: boolean }>(accounts, key.name)
+      return account?.automountServiceAccountToken === false
+    })
     await world.apply('Tunnel', 'kept', { ...SPEC, replicas: 5 })
     await until('there are five', async () => (await deploymentOf('kept')).spec.replicas === 5)
     await world.apply('SSHCredential', 'kept-tunnel-key-1', { acl: ['*'] })

@@ -1,5 +1,6 @@
 import { Registry } from '@prometheus-io/client'
 import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
+import type { TunnelPolicy } from '../../../src/managed/tunnels/reconciler.ts'
 import { Operator } from '../../../src/operator/operator.ts'
 import type { OperatorOptions } from '../../../src/operator/options.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'
@@ -36,6 +37,8 @@ export interface SimulatedOperatorOptions {
   /** Its current token for Kubernetes, as from a file that the kubelet refreshes. */
   readonly token?: () => string
   readonly installation?: string
+  /** Default: Tunnels have no agents. */
+  readonly tunnels?: TunnelPolicy | undefined
 }
 
 /** A whole operator, as its process runs it, over the simulated network. */
@@ -52,7 +55,8 @@ export class SimulatedOperator {
   #hasEnded = false
 
   constructor(given: SimulatedOperatorOptions) {
-    const { kinds, process, network, random, leaderElect, token = () => 'token', installation = INSTALLATION } = given
+    const { kinds, process, network, random, leaderElect, tunnels } = given
+    const { token = () => 'token', installation = INSTALLATION } = given
     this.process = process
     const logger = createSilentLogger()
     this.lines = logger.lines
@@ -70,6 +74,7 @@ export class SimulatedOperator {
       watchNamespaces: [],
       baseURLPolicy: { allowedHosts: [API_HOST] },
       dnsEndpoints: { enabled: true, domains: ['*.com', '*.example'] },
+      tunnels,
       proxies: {},
       leaderElect,
       workers: 4,

@@ -611,7 +611,7 @@ function isUntold(cr: CustomResource): boolean {
   return output === undefined && (adopted === true || create === undefined)
 }
 
-function conditionNamed({ status }: CustomResource, type: string) {
+export function conditionNamed({ status }: CustomResource, type: string) {
   return status?.conditions?.find((condition) => condition.type === type)
 }
 

@@ -8,6 +8,8 @@ import { holderAmong } from '../../../src/managed/identity/holder.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
+import type { TunnelPolicy } from '../../../src/managed/tunnels/reconciler.ts'
+import { podType, workloadTypes } from '../../../src/managed/tunnels/tunnel.ts'
 import { events } from '../../../src/runtime/events.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import type { Random } from '../../../src/util/random.ts'
@@ -55,11 +57,14 @@ export interface WorldOptions {
   readonly choices?: Choices
   /** Further fields of the account's spec. */
   readonly accountSpec?: Fields
+  /** What the agents of Tunnels are. Default: there are none. */
+  readonly tunnels?: TunnelPolicy
 }
 
-const builtIn: readonly ServedType[] = [secretType, configMapType, namespaceType, events, leases].map((type) => ({
-  type,
-}))
+const builtIn: readonly ServedType[] = [
+  ...[secretType, configMapType, namespaceType, events, leases],
+  ...[...workloadTypes, podType],
+].map((type) => ({ type }))
 /** Types of other operators whose objects exist beside resources. */
 const companions: readonly ServedType[] = kinds.flatMap((descriptor) => {
   return descriptor.role === 'managed' && descriptor.companion !== undefined
@@ -133,6 +138,7 @@ export class SimulatedWorld {
   readonly #random: Random
   readonly #replicas: number
   readonly #installation: string | undefined
+  readonly #tunnels: TunnelPolicy | undefined
   /** Whether the account is a ClusterAccount. */
   readonly isShared: boolean
   #isUp: boolean = true
@@ -149,10 +155,12 @@ export class SimulatedWorld {
       isShared = false,
       accountSpec,
       choices,
+      tunnels,
     } = options
     const time = beside?.time ?? new VirtualTime()
     this.time = time
     this.#installation = installation
+    this.#tunnels = tunnels
     this.isShared = isShared
     this.#random = seededRandom(seed)
     this.#servers = beside === undefined ? new SimulatedProcess('servers', time, BEGIN) : beside.#servers
@@ -205,6 +213,7 @@ export class SimulatedWorld {
       random,
       leaderElect,
       token,
+      tunnels: this.#tunnels,
       ...(installation === undefined ? {} : { installation }),
     })
     this.operators.push(operator)
@@ -375,7 +384,7 @@ export class SimulatedWorld {
   }
 
   typeOf(kind: string): ResourceType {
-    const descriptor = this.kinds.managedKind(kind)
+    const descriptor = this.kinds.all.find(({ definition }) => definition.kind === kind)
     if (descriptor === undefined) throw new Error(`the world has no ${kind}`)
     return resourceTypeOf(descriptor)
   }

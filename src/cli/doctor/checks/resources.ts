@@ -1,11 +1,11 @@
-import { type CustomResource, nameText, withoutFinalizer } from '../../../managed/cr.ts'
+import { nameText } from '../../../managed/cr.ts'
 import { type Reason, reasons } from '../../../managed/status/reasons.ts'
 import { namespaceFlag } from '../../cluster/flags.ts'
-import { type StatedResource, stateOf } from '../../cluster/resource-state.ts'
+import { FOREIGN_FINALIZERS, type StatedResource, stateOf } from '../../cluster/resource-state.ts'
 import { Snapshot } from '../../cluster/snapshot.ts'
 import { spanText } from '../../terminal/age.ts'
-import { findCauses, type Link } from '../../why/causes.ts'
-import { namedFor, remedyOf } from '../../why/remedy.ts'
+import { findCauses, type Link, ownSides } from '../../why/causes.ts'
+import { namedFor, remedyOf, sideRemedy } from '../../why/remedy.ts'
 import type { Finding, Severity } from '../finding.ts'
 import { objectText, type Patient } from '../patient.ts'
 import { isAccountWell } from './accounts.ts'
@@ -56,6 +56,26 @@ export async function checkResources(patient: Patient): Promise<readonly Finding
     return [findingOf(trouble, root, severity, remedy)]
   })
 }
+
+/** Conditions that are false although the resource works, except those that have checks of their own. */
+export function checkConditions({ accounts, cluster, members }: Patient): readonly Finding[] {
+  const snapshot = new Snapshot(cluster.kinds, cluster.kube)
+  const works = [...accounts, ...members].filter((resource) => stateOf(resource).phase === 'current')
+  return works.flatMap((resource) => {
+    const sides = ownSides(resource).filter(({ condition }) => !CHECKED_ELSEWHERE.has(condition.reason))
+    return sides.flatMap((side): readonly Finding[] => {
+      const { text, command } = sideRemedy([side], (name) => namedFor(snapshot, name))
+      if (text === '') return []
+      const { reason, message } = side.condition
+      const check = ofAccount(resource) ? 'account' : 'resources'
+      const cause = `${reason}: ${message}`
+      return [{ severity: 'warning', check, object: objectText(resource), cause, remedy: text, command }]
+    })
+  })
+}
+
+/** Tunnels only matter where they are used, and certificates near their end. */
+const CHECKED_ELSEWHERE: ReadonlySet<string> = new Set<Reason>(['NoTunnels', 'RenewalFailing', 'DNSError', 'Expired'])
 
 function isUnwell(resource: StatedResource): boolean {
   const { phase, reason } = stateOf(resource)
@@ -108,7 +128,7 @@ function findingOf(
           ? 'account'
           : 'resources',
     object: about === undefined ? nameText(root.name) : objectText(about),
-    cause: `${causeText(root)}${foreignFinalizers(root)}${waitingText(others)}`,
+    cause: `${causeText(root)}${waitingText(others)}`,
     ...(text === '' ? {} : { remedy: text }),
     command,
   }
@@ -117,14 +137,7 @@ function findingOf(
 function causeText({ by, name, state, unreadable }: Link): string {
   if (unreadable !== undefined) return unreadable.message
   if (state === undefined) return `${by} is ${name.kind}/${name.name}, which does not exist`
-  return `${state.reason}: ${state.message}`
-}
-
-/** A deletion may wait for a finalizer that is not Culvert's. */
-function foreignFinalizers({ resource, state }: Link): string {
-  if (resource === undefined || state?.phase !== 'deleting') return ''
-  const others = withoutFinalizer(resource as StatedResource & CustomResource)
-  return others.length === 0 ? '' : `; it also has finalizers of others: ${others.join(', ')}`
+  return state.reason === FOREIGN_FINALIZERS ? state.message : `${state.reason}: ${state.message}`
 }
 
 const NAMED = 3

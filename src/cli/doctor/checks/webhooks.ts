@@ -1,5 +1,8 @@
 import type { KubeObject, ResourceType } from '../../../kube/types.ts'
+import { selects } from '../../../managed/accounts/label-selector.ts'
+import type { LabelSelector } from '../../../managed/descriptor/label-selector.ts'
 import { GROUP } from '../../../managed/names.ts'
+import { namespaceType } from '../../../managed/store/namespaces.ts'
 import type { Finding } from '../finding.ts'
 import { type Patient, unlessForbidden } from '../patient.ts'
 
@@ -15,6 +18,8 @@ const services: ResourceType = { group: '', version: 'v1', plural: 'services', k
 interface Webhook {
   readonly name: string
   readonly failurePolicy?: string
+  /** Absent: all. */
+  readonly namespaceSelector?: LabelSelector
   readonly clientConfig?: { readonly service?: { readonly namespace: string; readonly name: string } }
   readonly rules?: readonly { readonly apiGroups?: readonly string[] }[]
 }
@@ -24,14 +29,15 @@ interface Configuration extends KubeObject {
 }
 
 /** Webhooks that every write of our resources has to pass, and that nobody answers. */
-export async function checkWebhooks({ cluster: { kube } }: Patient): Promise<readonly Finding[]> {
+export async function checkWebhooks({ cluster: { kube }, namespaces }: Patient): Promise<readonly Finding[]> {
   const findings: Finding[] = []
+  const places = await labelsOf(kube, namespaces, findings)
   for (const type of CONFIGURATIONS) {
     const configurations = await unlessForbidden('webhooks', `${type.kind}s`, findings, () => {
       return kube.listAll<Configuration>(type, [])
     })
     for (const { metadata, webhooks = [] } of configurations ?? []) {
-      for (const { name, clientConfig } of webhooks.filter(isInTheWay)) {
+      for (const { name, clientConfig } of webhooks.filter((webhook) => isInTheWay(webhook, places))) {
         const service = clientConfig?.service
         if (service === undefined) continue
         const found = await unlessForbidden('webhooks', `${type.kind}/${metadata.name}`, findings, () => {
@@ -52,9 +58,30 @@ export async function checkWebhooks({ cluster: { kube } }: Patient): Promise<rea
   return findings
 }
 
-/** Whether the API server refuses writes of our resources while the webhook does not answer. */
-function isInTheWay({ failurePolicy = 'Fail', rules = [] }: Webhook): boolean {
+type Labels = Readonly<Record<string, string>>
+
+/** Labels of each namespace that is looked at; undefined: all namespaces, or one that may not be read. */
+async function labelsOf(
+  kube: Patient['cluster']['kube'],
+  namespaces: readonly string[],
+  findings: Finding[],
+): Promise<readonly Labels[] | undefined> {
+  if (namespaces.length === 0) return undefined
+  const found = await unlessForbidden('webhooks', `Namespace/${namespaces.join()}`, findings, () => {
+    return Promise.all(namespaces.map((name) => kube.get<KubeObject>(namespaceType, { name })))
+  })
+  return found?.map((namespace) => namespace?.metadata.labels ?? {})
+}
+
+/** Whether the API server refuses writes of our resources in these places while the webhook does not answer. */
+function isInTheWay(
+  { failurePolicy = 'Fail', namespaceSelector = {}, rules = [] }: Webhook,
+  places: readonly Labels[] | undefined,
+): boolean {
+  const isHere = places === undefined || places.some((labels) => selects(namespaceSelector, labels))
   return (
-    failurePolicy === 'Fail' && rules.some(({ apiGroups = [] }) => apiGroups.includes(GROUP) || apiGroups.includes('*'))
+    isHere &&
+    failurePolicy === 'Fail' &&
+    rules.some(({ apiGroups = [] }) => apiGroups.includes(GROUP) || apiGroups.includes('*'))
   )
 }

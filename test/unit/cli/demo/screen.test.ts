@@ -31,6 +31,13 @@ describe('without a terminal', () => {
     expect(output.text).toBe('  1.3 s  Backend/shop  bkdtg_1  Available  in place\n')
   })
 
+  test('tells resources of one name in two namespaces apart', () => {
+    const output = new Recorder(false)
+    const screen = createScreen(output, 2)
+    for (const time of [0, 1_000]) screen.show([done, { ...done, id: 'bkdtg_2' }], time)
+    expect(output.text.split('\n')).toHaveLength(3)
+  })
+
   test('tells that a resource which had a state has none any more', () => {
     const output = new Recorder(false)
     const screen = createScreen(output, 1)

@@ -1,0 +1,90 @@
+import { printable } from '../../util/printable.ts'
+import { cut } from '../terminal/table.ts'
+import type { Style } from '../terminal/terminal.ts'
+import type { Branch, Direction } from '../tree/branches.ts'
+import { nodeState, nodeText } from '../tree/tree-lines.ts'
+
+/** How well a resource is, as a drawing colours it. */
+export type Look = 'well' | 'waiting' | 'failed' | 'unmanaged'
+
+/** A box of a drawing. */
+export interface Box {
+  /** Letters and digits alone, unique in the drawing. */
+  readonly id: string
+  /** What it says, line by line: name, state, and what it waits for. As `printable` leaves it. */
+  readonly lines: readonly string[]
+  readonly look: Look
+}
+
+/** An arrow from a resource to one that it needs. */
+export interface Arrow {
+  readonly from: string
+  readonly to: string
+  /** The field of the spec. */
+  readonly label: string
+}
+
+/** Boxes and arrows, without their places. */
+export interface Drawing {
+  readonly boxes: readonly Box[]
+  readonly arrows: readonly Arrow[]
+}
+
+/** Longest line in a box. */
+const LINE_LENGTH = 60
+
+/**
+ * The drawing of trees. Every resource has one box, however often the trees show it, and every arrow leads to what is
+ * needed, whichever way the trees grow.
+ *
+ * @param namespace the one whose names need no namespace; undefined: all names are in full
+ */
+export function drawingOf(trees: readonly Branch[], direction: Direction, namespace: string | undefined): Drawing {
+  const boxes = new Map<string, Box>()
+  const arrows: Arrow[] = []
+  const draw = ({ node, branches }: Branch): Box => {
+    const box = boxes.get(node.key) ?? boxOf(node, `n${boxes.size + 1}`, namespace)
+    boxes.set(node.key, box)
+    for (const branch of branches) {
+      const other = draw(branch)
+      const [from, to] = direction === 'needs' ? [box, other] : [other, box]
+      arrows.push({ from: from.id, to: to.id, label: printable(branch.by ?? '') })
+    }
+    return box
+  }
+  for (const tree of trees) draw(tree)
+  return { boxes: [...boxes.values()], arrows }
+}
+
+function boxOf(node: Branch['node'], id: string, namespace: string | undefined): Box {
+  const { word, style, message } = nodeState(node)
+  const lines = [nodeText(node, namespace), word, ...(message === undefined ? [] : [message])]
+  return { id, lines: lines.map((line) => cut(printable(line), LINE_LENGTH)), look: lookOf(style) }
+}
+
+function lookOf(style: Style): Look {
+  switch (style) {
+    case 'green':
+      return 'well'
+    case 'red':
+      return 'failed'
+    case 'dim':
+      return 'unmanaged'
+    default:
+      return 'waiting'
+  }
+}
+
+/** Colours of a box. */
+export interface Colours {
+  readonly fill: string
+  readonly line: string
+}
+
+/** The colours of each look; all are readable under black text. */
+export const COLOURS: Readonly<Record<Look, Colours>> = {
+  well: { fill: '#dcfce7', line: '#15803d' },
+  waiting: { fill: '#fef9c3', line: '#a16207' },
+  failed: { fill: '#fee2e2', line: '#b91c1c' },
+  unmanaged: { fill: '#f3f4f6', line: '#6b7280' },
+}

@@ -1,0 +1,193 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Cluster } from '../../../src/cli/cluster/ask-cluster.ts'
+import { parseResource } from '../../../src/cli/cluster/resource-argument.ts'
+import { runDoctor } from '../../../src/cli/doctor/command.ts'
+import { runExport } from '../../../src/cli/export.ts'
+import { runGraph } from '../../../src/cli/graph/command.ts'
+import { runOrphans } from '../../../src/cli/orphans/command.ts'
+import { runPlan } from '../../../src/cli/plan.ts'
+import { sendRequest, type Verb } from '../../../src/cli/requests/request.ts'
+import { runSessions } from '../../../src/cli/sessions.ts'
+import { runTree } from '../../../src/cli/tree/command.ts'
+import { runWhy } from '../../../src/cli/why/command.ts'
+import { readEnvironment } from '../../../src/config.ts'
+import { startNameServer } from '../../builders/name-server.ts'
+import { ask } from '../support/ask.ts'
+import { World } from '../support/world.ts'
+
+const SESSIONS = new URL('../../../docs/cli/sessions/', import.meta.url)
+const PULL_REQUEST = fileURLToPath(new URL('../../fixtures/cli/pull-request.yaml', import.meta.url))
+const WIDTHS = [80, 160] as const
+
+/** As long as the names of the namespaces of tests, so that lines break at the same places. */
+const NAMESPACE = 'shop-staging'
+/** The ages in texts are these two hours, however long the test takes. */
+const LATER_MS = 2.5 * 3_600_000
+
+let world: World
+
+/** A shop whose restriction has a rule of its own, a canary that waits, and a group that no agent serves. */
+beforeAll(async () => {
+  world = await World.open({ leaderElect: true, account: { mirrorSessions: { enabled: true } } })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'VPN' }] })
+  await world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
+  const ipRestriction = { ipPolicyRefs: [{ name: 'office' }] }
+  await world.apply('Edge', 'shop', { protocol: 'TLS', backend: { name: 'web' }, ipRestriction })
+  await world.apply('Backend', 'canary', { type: 'Failover', failover: { backendRefs: [{ name: 'next' }] } })
+  await world.apply('Edge', 'beta', { protocol: 'TLS', backend: { name: 'canary' } })
+  await world.ready('Edge', 'shop')
+  await world.reason('Backend', 'canary', 'Synced', 'ReferenceNotReady')
+  await world.reason('Edge', 'beta', 'Synced', 'ReferenceNotReady')
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const fixed = { output: 'text', release: 'culvert', allNamespaces: false } as const
+
+/** What a command prints on a terminal of this width. */
+type Run = (width: number) => Promise<readonly string[]>
+
+function asked(run: (cluster: Cluster) => Promise<number>): Run {
+  return async (width) => (await ask(world, run, width)).lines
+}
+
+function askedLater(run: (cluster: Cluster) => Promise<number>): Run {
+  return asked((cluster) => {
+    const later = { now: () => cluster.clock.now() + LATER_MS, monotonic: () => cluster.clock.monotonic() }
+    return run({ ...cluster, clock: { ...cluster.clock, ...later } })
+  })
+}
+
+function requested(verb: Verb): Run {
+  return asked(async (cluster) => {
+    const { told } = await sendRequest(cluster, { verb, resource: parseResource(['backend/web'], cluster.scope) })
+    cluster.out.print(told)
+    return 0
+  })
+}
+
+async function printed(
+  run: (streams: { output: PassThrough; errors: PassThrough }) => Promise<number>,
+): Promise<string> {
+  const streams = { output: new PassThrough(), errors: new PassThrough() }
+  const all = Promise.all([text(streams.output), text(streams.errors)])
+  await run(streams)
+  for (const stream of Object.values(streams)) stream.end()
+  const [output, errors] = await all
+  return `${output}${errors}`.trimEnd()
+}
+
+const account = () => ({ baseUrl: world.emulator.url, apiKey: world.emulator.apiKey })
+
+function planned(output: 'text' | 'markdown'): Promise<string> {
+  const { namespace, operatorNamespace } = world
+  const flags = { ...account(), filename: [PULL_REQUEST], namespace, operatorNamespace, prune: false, output }
+  return printed((streams) => runPlan(flags, readEnvironment(), { ...streams, input: [] }))
+}
+
+/** Commands with what they print, in the order of a session. */
+type Session = readonly (readonly [command: string, run: Run])[]
+
+const whole = (print: () => Promise<string>): Run => {
+  return async () => (await print()).split('\n')
+}
+
+const sessions: Readonly<Record<string, Session>> = {
+  plan: [['culvert plan -f pull-request.yaml -n shop-staging', whole(() => planned('text'))]],
+  export: [
+    [
+      'culvert export --kind IPPolicy --kind Edge -n shop-staging',
+      whole(() => {
+        const flags = { ...account(), kind: ['IPPolicy', 'Edge'], id: [], namespace: world.namespace }
+        return printed((streams) => runExport(flags, readEnvironment(), streams))
+      }),
+    ],
+  ],
+  why: [
+    ['culvert why edge/beta', askedLater((cluster) => runWhy(cluster, ['edge/beta'], { ...fixed, release: 'none' }))],
+    ['culvert why edge/shop', askedLater((cluster) => runWhy(cluster, ['edge/shop'], fixed))],
+  ],
+  tree: [
+    ['culvert tree', asked((cluster) => runTree(cluster, [], { ...fixed, reverse: false }))],
+    [
+      'culvert tree ippolicy/office --reverse',
+      asked((cluster) => runTree(cluster, ['ippolicy/office'], { ...fixed, reverse: true })),
+    ],
+  ],
+  graph: [
+    [
+      'culvert graph edge/shop',
+      asked((cluster) => runGraph(cluster, ['edge/shop'], { ...fixed, output: 'mermaid', reverse: false })),
+    ],
+  ],
+  doctor: [
+    [
+      'culvert doctor',
+      async (width) => {
+        await using names = await startNameServer()
+        const { operatorNamespace } = world
+        return asked((cluster) => runDoctor(cluster, { ...fixed, operatorNamespace, dnsServer: [names.address] }))(
+          width,
+        )
+      },
+    ],
+  ],
+  requests: [
+    ['culvert pause backend/web', requested('pause')],
+    ['culvert resume backend/web', requested('resume')],
+    ['culvert reconcile backend/web', requested('reconcile')],
+  ],
+  other: [
+    ['culvert sessions list', asked((cluster) => runSessions(cluster, fixed))],
+    [
+      'culvert orphans',
+      asked((cluster) => {
+        const { operatorNamespace } = world
+        return runOrphans(cluster, { ...fixed, operatorNamespace, delete: false, yes: false })
+      }),
+    ],
+  ],
+}
+
+// One after the other: they change one world.
+describe('the recorded session', { concurrent: false }, () => {
+  for (const [name, session] of Object.entries(sessions)) {
+    for (const width of WIDTHS) {
+      test(`of ${name} at ${width} columns is what the commands print`, async () => {
+        const parts: string[] = []
+        for (const [command, run] of session) parts.push([`$ ${command}`, ...(await run(width))].join('\n'))
+        await expectRecorded(`${name}-${width}.txt`, `${steady(parts.join('\n\n'))}\n`)
+      })
+    }
+  }
+
+  test('of a plan for a pull request is what the plan says in Markdown', async () => {
+    await expectRecorded('pull-request.md', `${steady(await planned('markdown'))}\n`)
+  })
+})
+
+/** What differs from run to run, in as many characters. */
+function steady(printedText: string): string {
+  const ids = new Map<string, string>()
+  return printedText
+    .replaceAll(world.namespace, NAMESPACE)
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-11-24T10:00:00Z')
+    .replaceAll(/\b([a-z]+)_([0-9A-Za-z]{16,})\b/g, (id, prefix: string, rest: string) => {
+      const known = ids.get(id) ?? `${prefix}_${'0'.repeat(rest.length - 2)}${String(ids.size + 1).padStart(2, '0')}`
+      ids.set(id, known)
+      return known
+    })
+}
+
+/** With CULVERT_WRITE_SESSIONS=1 it is written anew: look at it as a user would. */
+async function expectRecorded(file: string, session: string): Promise<void> {
+  const path = fileURLToPath(new URL(file, SESSIONS))
+  if (process.env.CULVERT_WRITE_SESSIONS === '1') {
+    await mkdir(SESSIONS, { recursive: true })
+    await writeFile(path, session)
+  }
+  expect(session).toBe(await readFile(path, 'utf8'))
+}
