@@ -5,6 +5,7 @@ import {
   installationPermission,
   ownNamespacePermissions,
   servicePermissions,
+  tunnelPermissions,
   watchedPermissions,
 } from '../../scripts/permissions/operator.ts'
 import { kinds } from '../../src/kinds/index.ts'
@@ -86,6 +87,17 @@ it('grants the operator rights to DNSEndpoints only where it creates them', asyn
       const all = rules(watchedPermissions(registry, { ...reach, scope }))
       expect(new Set(found.flatMap(rulesIn).filter((rule) => all.includes(rule)))).toEqual(new Set(all))
     }
+  }
+})
+
+it('grants the operator rights to agents only where it runs them', async () => {
+  const own = rules(tunnelPermissions(registry)).filter((rule) => /deployments|poddisruptionbudgets|pods/.test(rule))
+  for (const mode of [MODES.cluster, MODES.namespaces]) {
+    const without = bound(await render(4, mode), 'culvert').flatMap(rulesIn)
+    expect(without.filter((rule) => own.includes(rule))).toEqual([])
+    const found = bound(await render(4, merged(mode, { tunnels: { enabled: true } })), 'culvert').flatMap(rulesIn)
+    expect(found).toEqual(expect.arrayContaining([...own]))
+    expect(own.length).toBeGreaterThan(0)
   }
 })
 

@@ -35,7 +35,12 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
 }
 
 /** Names that no recording contains. */
-const UNHELD_NAMES: Readonly<Record<string, string>> = {}
+const UNHELD_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
+  [names.SERVICE_DOMAIN, names.SERVICE_IP_POLICIES, names.SERVICE_ACCOUNT].map((name) => [
+    name,
+    'newer than the recording of 0.1.0: a scene of Services has to be added before the next recording',
+  ]),
+)
 
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
 const DOUBTED = 'newer than the recording of 0.1.0: the scene isOpen leaves it behind at the next recording'

@@ -60,12 +60,15 @@ export async function sendRequest(cluster: Cluster, { verb, resource }: Request)
   }
 }
 
+/** Words in a list: `a, b and c`. */
+const WORDS = new Intl.ListFormat('en-GB')
+
 function refuseUnanswered({ kinds }: Cluster, { verb, resource: { descriptor } }: Request): void {
   if (verb === 'pause' || verb === 'resume' || answersRequest(descriptor.definition, verb)) return
   const answering = kinds.all.filter(({ definition }) => answersRequest(definition, verb))
   const { kind } = descriptor.definition
   const names = answering.map(({ definition }) => definition.kind)
-  const remedy = names.length > 5 ? '' : `: only ${names.join(' and ')} can`
+  const remedy = names.length > 5 ? '' : `: only ${WORDS.format(names)} can`
   throw new CommandError('BadArgument', `culvert ${verb}: ${kind} cannot be asked for that${remedy}`)
 }
 

@@ -29,8 +29,11 @@ const failover = (...names: readonly string[]): Spec => ({
   failover: { backendRefs: names.map((name) => ({ name })) },
 })
 
-/** Waits until a resource reports this reason. */
-const told = (world: World, kind: string, name: string, reason: string) => world.reason(kind, name, 'Synced', reason)
+/** Waits until a resource reports this reason, and the account anything: not every resource waits for it. */
+const told = async (world: World, kind: string, name: string, reason: string): Promise<void> => {
+  await world.reason(kind, name, 'Synced', reason)
+  await world.until('Account', 'default', 'was looked at', ({ status }) => status?.conditions !== undefined)
+}
 
 const apply = async (world: World, kind: string, name: string, spec: Spec, reason: string): Promise<void> => {
   await world.apply(kind, name, spec)

@@ -96,7 +96,7 @@ describe('what a person can do wrong', () => {
   test.for([
     ['reconcile', 'ingress/shop', /error: there is no kind "ingress"/],
     ['reconcile', 'backend/absent', /error: Backend\/absent in namespace default does not exist/],
-    ['rotate', 'backend/absent', /Backend cannot be asked for that: only APIKey and TunnelCredential can/],
+    ['rotate', 'backend/absent', /Backend cannot be asked for that: only APIKey, TunnelCredential and Tunnel can/],
     ['reconcile', 'tunnelsession/absent', /TunnelSession cannot be asked for that/],
   ] as const)('culvert %s %s is refused in one line', async ([verb, argument, message]) => {
     const { code, stdout, stderr } = await culvert([verb, argument, '-n', 'default'], { kubeconfig: kubeconfig() })

@@ -21,8 +21,10 @@ describe.each(await recordedReleases())('of release %s', (version) => {
       return [file, phase, isPaused(object) ? 'Suspended' : ARGO_FOR[phase]]
     })
     expect(seen).toEqual(expected)
+    // Tunnels are newer than the recording of 0.1.0.
+    const recorded = kinds.filter(({ role }) => role !== 'composed')
     expect(new Set(all.map(({ object }) => object.kind))).toEqual(
-      new Set(kinds.map(({ definition }) => definition.kind)),
+      new Set(recorded.map(({ definition }) => definition.kind)),
     )
   })
 })

@@ -294,6 +294,35 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
     client.end('hello')
     expect(await answerOf(client)).toBe('service:hello')
   })
+  await serve('shop', { 'culvert.dev/domain': 'next.example.com' }, [{ name: 'https', port: 443 }])
+  await world.gone('ReservedDomain', domain.metadata.name, 60_000)
+  expect((await world.ready('Edge', 'shop-443', 60_000)).status?.hostports).toEqual(['next.example.com:443'])
+})
+
+test('a Service for which another account is named moves there as a whole', async () => {
+  await serve('moved')
+  await reached('moved')
+  const before = await partsOf('moved')
+  await world.apply('Account', 'second', (await world.get('Account', 'default'))?.spec ?? {})
+  await serve('moved', { 'culvert.dev/account': 'second' })
+  await world.until(
+    'Edge',
+    'moved-80',
+    'is in the other account',
+    (cr) => conditionOf(cr, 'Ready')?.status === 'True' && cr.spec.accountRef !== undefined,
+    60_000,
+  )
+  const after = await partsOf('moved')
+  const tunnels = after.filter(({ kind }) => kind === 'Tunnel')
+  expect(after.map(({ kind }) => kind)).toEqual(before.map(({ kind }) => kind))
+  for (const { kind, spec } of after) {
+    if (kind !== 'Tunnel') expect(spec.accountRef).toEqual({ kind: 'Account', name: 'second' })
+  }
+  expect(tunnels).toHaveLength(1)
+  expect(
+    (await world.remote('edges/tcp')).filter(({ description }) => String(description).includes('/moved,')),
+  ).toHaveLength(1)
+  await reached('moved')
 })
 
 test.each<[string, Readonly<Record<string, string>>, object, string]>([

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { OtlpReceiver } from '../../builders/otlp-receiver.ts'
 import { applyAll, applyNeeds, casesTitled, subjectsOf } from '../../cluster/support/cases.ts'
 import { traces } from '../../cluster/support/traces.ts'
@@ -32,6 +33,9 @@ const CRASH = `
     setTimeout(() => { throw new AggregateError(causes, 'crashed') }, 3000)
   })`
 
+/** No agent runs here. */
+const GATEWAY = 'gateway.example.com:22'
+
 /** Makes every process that this one starts load `code` first, until the test ends. */
 function preload(code: string): void {
   const { NODE_OPTIONS } = process.env
@@ -53,7 +57,9 @@ test('no key, token or input of any kind appears outside Secrets and its account
   const file = join(tmpdir(), `culvert-audit-${randomUUID()}`)
   onTestFinished(() => rm(file, { force: true }))
   const flags = ['--otlp-endpoint', receiver.url, '--audit-log', file, '--allow-api-host', new URL(proxy.url).host]
-  await using world = await World.open({ flags })
+  const sshGateway = { address: GATEWAY, hostKeys: [sshKeys.ed25519.split(' ').slice(0, 2).join(' ')] }
+  const agents = ['--tunnels', '--agent-image', 'culvert:test', '--allow-ssh-gateway', GATEWAY]
+  await using world = await World.open({ flags: [...flags, ...agents], account: { sshGateway } })
 
   // A resource of every kind with every field, and canaries for the values that it reads from Secrets.
   const cases = casesTitled('full')
@@ -81,6 +87,9 @@ test('no key, token or input of any kind appears outside Secrets and its account
   await world.apply('EventDestination', 'kinesis', { type: 'Kinesis', kinesis: { streamARN, auth } })
   for (const name of ['monitor', 'kinesis']) await world.ready('EventDestination', name, 120_000)
   await ready
+  await world.apply('Backend', 'tunnelled', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'canary' } } })
+  await world.apply('Tunnel', 'canary', { backendRef: { name: 'tunnelled' }, service: { name: 'shop', port: 80 } })
+  await world.reason('Tunnel', 'canary', 'Connected', 'NotConnected')
   const target = { type: 'ID', id: 'ts_none' }
   await world.apply('TunnelSessionCommand', 'stop', { action: 'Stop', target })
 

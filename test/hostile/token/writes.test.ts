@@ -121,6 +121,7 @@ async function uidsOf(world: World): Promise<Readonly<Record<string, string>>> {
     world.apply('IPPolicy', 'ippolicy', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }),
     world.apply('SSHCertificateAuthority', 'sshcertificateauthority', {}),
     world.apply('ReservedDomain', 'reserveddomain', { domain: 'shop.example.com' }),
+    world.apply('Tunnel', 'tunnel', { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }),
   ])
   const key = await world.kube.get<KubeObject>(core('secrets', 'Secret'), {
     namespace: world.namespace,

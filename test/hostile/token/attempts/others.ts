@@ -1,3 +1,4 @@
+import { GROUP, VERSION } from '../../../../src/managed/names.ts'
 import {
   type Attempt,
   type Case,
@@ -327,11 +328,14 @@ const CONTAINERS = [{ name: 'a', image: 'a' }]
 const selector = { matchLabels: { app: 'stolen' } }
 const template = { metadata: { labels: { app: 'stolen' } }, spec: { containers: CONTAINERS } }
 
+/** Kinds that Tunnels consist of, without the marks of what one owns. */
+const UNMARKED = 'notes on every output'
+
 /**
  * Requests that the operator never sends: refused for lack of the right, and by the policy if it was granted the right
  * by mistake.
  */
-const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attempt])[] = [
+const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attempt, says?: string])[] = [
   [
     'run a Pod',
     ({ tenant }) => ({
@@ -345,6 +349,7 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
       verb: 'create',
       on: thing('/apis/apps/v1', 'deployments', 'stolen', tenant, { kind: 'Deployment', spec: { selector, template } }),
     }),
+    UNMARKED,
   ],
   [
     'ask for the token of another ServiceAccount',
@@ -376,7 +381,54 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
       verb: 'create',
       on: thing('/api/v1', 'serviceaccounts', 'stolen', tenant, { kind: 'ServiceAccount' }),
     }),
+    UNMARKED,
   ],
+  [
+    'run a Deployment that a Tunnel owns, with an image of its own',
+    (scene) => ({
+      verb: 'create',
+      on: thing('/apis/apps/v1', 'deployments', 'stolen', scene.tenant, {
+        kind: 'Deployment',
+        metadata: mark(scene, 'Tunnel'),
+        spec: { selector, template },
+      }),
+    }),
+    'runs only agents by the image of the administrator',
+  ],
+  [
+    'create a ServiceAccount that a Tunnel owns, whose token Pods get',
+    (scene) => ({
+      verb: 'create',
+      on: thing('/api/v1', 'serviceaccounts', 'stolen', scene.tenant, {
+        kind: 'ServiceAccount',
+        metadata: mark(scene, 'Tunnel'),
+      }),
+    }),
+    'makes only ServiceAccounts whose token no Pod gets',
+  ],
+  [
+    'create an SSHCredential that no Tunnel owns',
+    ({ tenant }) => ({
+      verb: 'create',
+      on: thing(`/apis/${GROUP}/${VERSION}`, 'sshcredentials', 'stolen', tenant, {
+        kind: 'SSHCredential',
+        spec: { publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGWj5WsELK+Ia2pYS7rEcYT1J3hZz5UlEu40Jb6MKuWp' },
+      }),
+    }),
+    'except for credentials that a Tunnel owns',
+  ],
+  ...['no owner', 'a Tunnel'].map((owner): (typeof NEVER)[number] => [
+    `create an Edge of ${owner}`,
+    (scene) => ({
+      verb: 'create',
+      on: thing(`/apis/${GROUP}/${VERSION}`, 'edges', 'stolen', scene.tenant, {
+        kind: 'Edge',
+        ...(owner === 'a Tunnel' ? { metadata: mark(scene, 'Tunnel') } : {}),
+        spec: { protocol: 'TCP' },
+      }),
+    }),
+    'what a Service owns',
+  ]),
   [
     'define a new kind of resource',
     () => ({
@@ -402,16 +454,46 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
   ],
 ]
 
-const never: readonly Case[] = NEVER.flatMap(([what, attempt]): readonly Case[] => [
+const never: readonly Case[] = NEVER.flatMap(([what, attempt, says]): readonly Case[] => [
   { title: what, token: 'cluster', by: 'rbac', attempt },
   {
     title: `${what}, with more rights than it should have`,
     token: 'cluster-admin',
     by: 'policy',
-    says: 'the operator of Culvert never does',
+    says: says ?? 'the operator of Culvert never does',
     attempt,
   },
 ])
 
+const foreignService = ({ tenant }: Scene) =>
+  thing('/api/v1', 'services', 'elsewhere', tenant, {
+    kind: 'Service',
+    spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/other', ports: [{ port: 80 }] },
+  })
+
+const services: readonly Case[] = [
+  {
+    title: 'say where a Service of another load balancer is reached',
+    token: 'cluster-admin',
+    by: 'policy',
+    says: 'says only of Services of class culvert.dev/edge',
+    given: (scene) => [foreignService(scene)],
+    attempt: (scene) => ({
+      verb: 'merge',
+      on: foreignService(scene),
+      subresource: 'status',
+      body: { status: { loadBalancer: { ingress: [{ hostname: 'evil.example.com' }] } } },
+    }),
+  },
+]
+
 /** Attempts of a thief with anything but Secrets and ConfigMaps. */
-export const otherCases: readonly Case[] = [...dns, ...leaseCases, ...eventCases, ...bindings, ...resources, ...never]
+export const otherCases: readonly Case[] = [
+  ...dns,
+  ...leaseCases,
+  ...eventCases,
+  ...bindings,
+  ...resources,
+  ...services,
+  ...never,
+]
