@@ -1,9 +1,9 @@
-import type { Companion } from '../../src/managed/descriptor/companion.ts'
 import type { AccountDescriptor, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import { APPROVED_PLAN } from '../../src/managed/names.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { rootSchema } from '../crds/crd.ts'
-import { list } from './cel-literals.ts'
+import { list, text } from './cel-literals.ts'
 import { type Validation, type Variable, writesOf } from './policy-parts.ts'
 
 /** The parts of a ValidatingAdmissionPolicy's `spec` (admissionregistration.k8s.io/v1) that say what is refused. */
@@ -20,14 +20,12 @@ export type SecretField = readonly string[]
 /**
  * The rules by which the apiserver requires that the author of a resource has the rights to do what the resource makes
  * the operator do in its namespace: read a Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint
- * that it writes. They apply when such a field is added or changed, so that patches by controllers are admitted. The
- * chart adds the variable `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
+ * that it writes. They apply when such a field is added or changed, so that patches by controllers are admitted. To
+ * approve a plan, or to end the need to, an author needs the verb `approve` for the resource. The chart adds the variable `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
  */
 export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
-  const asked = [...kinds.accounts, ...kinds.managed].filter((descriptor) => {
-    const { output, companion } = outputsOf(descriptor)
-    return output !== undefined || companion !== undefined || secretFields(descriptor).length > 0
-  })
+  // Every managed kind may have a plan that waits for approval.
+  const asked = [...kinds.accounts.filter((descriptor) => secretFields(descriptor).length > 0), ...kinds.managed]
   return {
     failurePolicy: 'Fail',
     matchConstraints: writesOf(asked),
@@ -44,6 +42,7 @@ export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
       ...inputValidations(asked),
       ...outputValidations(kinds.managed),
       ...companionValidations(kinds.managed),
+      ...approvalValidations(),
     ],
   }
 }
@@ -126,12 +125,28 @@ function companionValidations(managed: readonly ManagedDescriptor[]): readonly V
   })
 }
 
-/** The output and companion of a descriptor of either role. */
-function outputsOf(descriptor: ManagedDescriptor | AccountDescriptor): {
-  readonly output?: unknown
-  readonly companion?: Pick<Companion<never>, 'type'>
-} {
-  return descriptor.role === 'managed' ? descriptor : {}
+const APPROVED = `object.metadata.?annotations[?${text(APPROVED_PLAN)}]`
+
+const approvalValidations = (): readonly Validation[] => [
+  approvalValidation({
+    isAsked: `${APPROVED}.hasValue() && (oldObject == null || ${APPROVED} != ${APPROVED.replace('object', 'oldObject')})`,
+    field: `metadata.annotations: ${APPROVED_PLAN}`,
+  }),
+  approvalValidation({
+    isAsked:
+      "variables.before.?managementPolicy.orValue('') == 'Plan' && variables.now.?managementPolicy.orValue('') != 'Plan'",
+    field: 'spec.managementPolicy',
+  }),
+]
+
+function approvalValidation({ isAsked, field }: Pick<Demand, 'isAsked' | 'field'>): Validation {
+  const resource = 'authorizer.group(request.resource.group).resource(request.resource.resource)'
+  return validation({
+    isAsked,
+    check: `${resource}.namespace(variables.place).name(object.metadata.name).check('approve')`,
+    field,
+    right: { text: 'approve plans of this resource' },
+  })
 }
 
 /** Whether a member of the spec differs from before. */

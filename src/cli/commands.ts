@@ -53,6 +53,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'put a new token into the Secret of a resource now',
     load: async () => (await import('./requests/command.ts')).rotateCommand(),
   },
+  approve: {
+    summary: 'let the plan run with which a resource waits',
+    load: async () => (await import('./approve/command.ts')).approveCommand(),
+  },
   events: {
     summary: 'show what Culvert did and found out',
     load: async () => (await import('./events.ts')).eventsCommand(),

@@ -115,6 +115,11 @@ export function isObserved(cr: CustomResource): boolean {
   return (cr.spec.managementPolicy ?? (externalId(cr) === undefined ? 'Manage' : 'Observe')) === 'Observe'
 }
 
+/** What the spec asks for, deletion included, has to be approved first. */
+export function needsApproval(cr: CustomResource): boolean {
+  return cr.spec.managementPolicy === 'Plan'
+}
+
 /** The CR should adopt the object that it names, and has not done so yet. */
 export function isAdopting(cr: CustomResource): boolean {
   const open = internalOf(cr).create === undefined && unresolvedAttempt(cr) === undefined

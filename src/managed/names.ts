@@ -22,6 +22,9 @@ export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
  */
 export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requested-at`
 
+/** With `managementPolicy: Plan`: the hash of the plan in `status.plan` that may be carried out. */
+export const APPROVED_PLAN = `${GROUP}/approved-plan`
+
 /** On a Service of Culvert's class: the domain that its ports get, in place of an address each. */
 export const SERVICE_DOMAIN = `${GROUP}/domain`
 /** On such a Service: names of the IPPolicies that decide who may connect, separated by commas. */

@@ -11,8 +11,8 @@ export interface Permission {
   readonly why: string
 }
 
-/** An RBAC verb. */
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+/** An RBAC verb. `approve` is Culvert's own: who may let the plan of a resource run. */
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'approve'
 
 /** A rule of a Role or ClusterRole (rbac.authorization.k8s.io/v1). */
 export interface Rule {

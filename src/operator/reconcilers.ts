@@ -111,7 +111,13 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   })
   const mirrorReports = new MirrorReports()
   const budgets = new Map<string, RateBudget>()
-  const managed: Controller = managedController(parts, { ...shared, companions, accounts: registry, keyDependents })
+  const managed: Controller = managedController(parts, {
+    ...shared,
+    companions,
+    accounts: registry,
+    keyDependents,
+    holds,
+  })
   const wakeManaged = (cr: ReconcileKey, priority: Priority): void =>
     managed.enqueue(cr, priorityOf(store.get(cr), priority))
   const wakeAccount = (account: ReconcileKey, priority: Priority): void => {

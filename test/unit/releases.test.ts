@@ -38,7 +38,7 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
 const UNHELD_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   [names.SERVICE_DOMAIN, names.SERVICE_IP_POLICIES, names.SERVICE_ACCOUNT].map((name) => [
     name,
-    'newer than the recording of 0.1.0: a scene of Services has to be added before the next recording',
+    'on Services, and newer than the recording of 0.1.0: a scene of Services has to be added before the next recording',
   ]),
 )
 

@@ -2,6 +2,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { generationOf, hasFinalizer, isDeleting, isPaused, withoutFinalizer } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
 import { isCommon } from '../../managed/status/conditions.ts'
+import { reasons } from '../../managed/status/reasons.ts'
 
 /** Any of Culvert's resources, as commands read it. */
 export interface StatedResource extends KubeObject {
@@ -66,8 +67,11 @@ export function stateOf(resource: StatedResource): ResourceState {
     return { phase: 'inProgress', reason: SPEC_CHANGED, message, since: undefined }
   }
   if (stalled?.status === 'True') return stated('stalled', stalled)
-  if (reconciling?.status === 'True')
-    return stated('inProgress', reconciling, sinceWhen(of('Ready'), synced, reconciling))
+  if (reconciling?.status === 'True') {
+    // For tools that read kstatus it is in progress; for a person it ends only when somebody acts.
+    const phase = reconciling.reason === reasons.AwaitingApproval ? 'stalled' : 'inProgress'
+    return stated(phase, reconciling, sinceWhen(of('Ready'), synced, reconciling))
+  }
   const isFalse = ({ type, status }: Condition): boolean => status === 'False' && DECIDING.has(type)
   const [deciding] = [...conditions.filter(isFalse), ...conditions]
   if (deciding === undefined) throw new Error('there are conditions')

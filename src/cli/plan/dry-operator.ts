@@ -108,6 +108,7 @@ export class DryOperator {
       times: { requestTimeoutMs: 0, scanPauseMs: 0, readLagMs: 0 },
       installation,
       fingerprints,
+      approves: 'everything',
       clock,
       random,
       logger,

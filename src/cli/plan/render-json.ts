@@ -1,6 +1,6 @@
+import type { FieldChange } from '../../managed/plan/field-changes.ts'
 import { KNOWN_AFTER_APPLY, withoutPlaceholders } from './answers.ts'
 import type { Plan } from './make-plan.ts'
-import type { FieldChange } from './operations.ts'
 
 /** Raised when a field of the output changes its meaning or goes; new fields may come at any time. */
 const FORMAT = 1

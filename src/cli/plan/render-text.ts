@@ -1,8 +1,9 @@
+import type { FieldChange } from '../../managed/plan/field-changes.ts'
 import { printable } from '../../util/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { KNOWN_AFTER_APPLY, withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
-import type { FieldChange, PlanOperation } from './operations.ts'
+import type { PlanOperation } from './operations.ts'
 
 /** Colours a text; the text itself where there are none. */
 export type Paint = Terminal['styled']

@@ -3,12 +3,13 @@ import { isPaused } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { PAUSED } from '../../managed/names.ts'
 import { answersRequest, openRequest, requestAnnotation } from '../../managed/reconcile/requests.ts'
+import { equalJSON } from '../../util/equal-json.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import { argumentsFor, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
 import { isAtRest, type StatedResource, stateOf } from '../cluster/resource-state.ts'
 
-/** What a person asks of a resource. */
+/** What a person asks of a resource by an annotation. */
 export type Verb = 'reconcile' | 'pause' | 'resume' | 'rotate'
 
 /** One request to one resource. */
@@ -17,8 +18,9 @@ export interface Request {
   readonly resource: ResourceArgument
 }
 
-/** A request that was written into the resource. */
-export interface SentRequest extends Request {
+/** A request, or an approval, that was written into the resource. */
+export interface SentRequest extends Omit<Request, 'verb'> {
+  readonly verb: Verb | 'approve'
   /** The resource with its annotation. */
   readonly object: StatedResource
   /** What was done, for people. */
@@ -90,7 +92,7 @@ export function notFound(resource: ResourceArgument): CommandError {
 }
 
 /** Whether a request is carried out, and nothing more happens for it by itself. */
-export function isOver({ verb, resource }: Request, object: StatedResource): boolean {
+export function isOver({ verb, resource, object: asked }: SentRequest, object: StatedResource): boolean {
   const state = stateOf(object)
   switch (verb) {
     case 'pause':
@@ -99,6 +101,8 @@ export function isOver({ verb, resource }: Request, object: StatedResource): boo
       return !isPaused(object) && !reportsPause(object) && isAtRest(state)
     case 'reconcile':
       return openRequest(object, verb) === undefined && isAtRest(state)
+    case 'approve':
+      return !equalJSON(object.status?.plan, asked.status?.plan) && isAtRest(state)
     case 'rotate':
       // A resource that cannot be rotated at present says so, and keeps the request for later.
       return isAtRest(state) && (openRequest(object, verb) === undefined || state.phase === 'stalled')

@@ -51,6 +51,9 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
   if (state === undefined) {
     return { text: textFor('ReferenceNotReady'), command: `kubectl get ${named.collection}` }
   }
+  if (state.reason === reasons.AwaitingApproval) {
+    return { text: APPROVAL, command: `culvert approve ${named.culvert}` }
+  }
   const silent = leader === undefined || leader.type === 'leading' ? undefined : withoutLeader(leader)
   switch (state.phase) {
     case 'paused':
@@ -79,6 +82,7 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
   return { text, command: `kubectl ${IN_SPEC.has(state.reason) ? 'edit' : 'describe'} ${named.kubectl}` }
 }
 
+const APPROVAL = 'Read the plan, then approve it, or change the spec.'
 const REFUSED_DELETION =
   'Do what the message says, or set `spec.deletionPolicy: Retain` to leave the object in the account.'
 const NOT_WATCHED =

@@ -1,6 +1,7 @@
 import { isRefusal } from '../../api/errors.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { openSession } from '../accounts/account-choice.ts'
+import { awaitApprovalOfDeletion } from '../approval/approval.ts'
 import {
   hasFinalizer,
   hasFormerAttempt,
@@ -117,6 +118,7 @@ async function removeObject(run: Reconciliation): Promise<void> {
     run,
     held.filter((id) => !isTaken(id)),
   )
+  await awaitApprovalOfDeletion(run, last === undefined ? others : [...others, last])
   for (const id of [...held.filter(isTaken), ...others]) await removeOne(run, id)
   await removeCopies(run, last)
   if (last === undefined) return

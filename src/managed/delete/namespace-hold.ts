@@ -2,7 +2,7 @@ import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Logger } from '../../util/logger.ts'
-import { hasFinalizer, withFinalizer, withoutFinalizer } from '../cr.ts'
+import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from '../cr.ts'
 
 export const roleBindingType: ResourceType = {
   group: 'rbac.authorization.k8s.io',
@@ -72,6 +72,16 @@ export class NamespaceHolds {
     } catch (error) {
       return { type: 'backoff', error }
     }
+  }
+
+  /**
+   * Whether the binding, and so the namespace, is being deleted.
+   * @throws KubeError if the call to Kubernetes fails.
+   */
+  async isGoing(namespace: string): Promise<boolean> {
+    const { kube, name } = this.#options
+    const binding = await kube.get<KubeObject>(roleBindingType, { namespace, name })
+    return binding !== undefined && isDeleting(binding)
   }
 
   /** `isNeeded` is called when the write's turn has come, so that it sees changes made meanwhile. */

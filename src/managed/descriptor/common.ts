@@ -7,6 +7,7 @@ import type { ReferenceGrant } from './grant.ts'
 import { internalStatus } from './internal.ts'
 import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
 import { namespaceName } from './namespace-name.ts'
+import { pendingPlan } from './pending-plan.ts'
 
 /** A name of a Kubernetes object, as long as the apiserver allows. */
 export function objectName(description: string) {
@@ -38,9 +39,9 @@ const deletionPolicy = choice(['Delete', 'Retain'], {
     'What happens to the remote object when this resource is deleted. Delete: it is deleted. Retain: it stays unchanged, and no API call is made. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). With `managementPolicy: Observe` it always stays.',
 })
 
-const managementPolicy = choice(['Manage', 'Observe'], {
+const managementPolicy = choice(['Manage', 'Observe', 'Plan'], {
   description:
-    'Manage: Culvert creates the object, or adopts the one that `externalID` names, and keeps it in sync with this spec. Observe: the object is only read, never written or deleted; the condition Synced says how it differs from this spec. Required with `externalID`. Default: Manage.',
+    'Manage: Culvert creates the object, or adopts the one that `externalID` names, and keeps it in sync with this spec. Observe: the object is only read, never written or deleted; the condition Synced says how it differs from this spec. Plan: like Manage, but a new spec and a deletion wait in `status.plan` until somebody approves them (`culvert approve`). Required with `externalID`. Default: Manage.',
 })
 
 const externalID = text({
@@ -220,6 +221,7 @@ export const commonStatus = {
   accountRef: Type.Optional(accountInUse('The account in use.')),
   observedGeneration,
   lastHandledReconcileAt: answerTo(RECONCILE_REQUESTED_AT, 'acted on'),
+  plan: Type.Optional(pendingPlan),
   ...internalStatus,
   conditions: Type.Optional(managedConditions),
 }
@@ -300,7 +302,7 @@ export function valueFrom(description: string) {
 
 /** The part of any spec that the reconciler reads. */
 export interface CommonSpec {
-  readonly managementPolicy?: 'Manage' | 'Observe'
+  readonly managementPolicy?: 'Manage' | 'Observe' | 'Plan'
   readonly externalID?: string
   readonly accountRef?: { readonly kind?: 'Account' | 'ClusterAccount'; readonly name: string }
   readonly description?: string

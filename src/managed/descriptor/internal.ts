@@ -53,6 +53,16 @@ const sentReference = object(
   { description: 'An object that the remote object refers to.' },
 )
 
+const approved = object(
+  {
+    of: text({ description: 'Digest of the spec, or of the deletion, that may be carried out.', maxLength: 64 }),
+    plan: Type.Optional(
+      text({ description: 'Hash of the plan that was approved last; absent: none was needed.', maxLength: 64 }),
+    ),
+  },
+  { description: 'What was approved. Only with `managementPolicy: Plan`.' },
+)
+
 /** `status.internal` of every managed kind. Only the reconciler reads and writes it: a new field is a new line here. */
 const internal = object(
   {
@@ -93,6 +103,7 @@ const internal = object(
     tokenDigest: Type.Optional(
       text({ description: 'Digest of the token in the Secret, to detect changes to it.', maxLength: 64 }),
     ),
+    approved: Type.Optional(approved),
   },
   { description: INTERNAL_DESCRIPTION },
 )

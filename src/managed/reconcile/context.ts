@@ -215,6 +215,10 @@ export interface ManagedContext {
   /** Distinguishes this operator's objects from another's: `docs/decisions`. */
   readonly installation: string
   readonly fingerprints: Fingerprints
+  /** Tells whether a namespace is being deleted, where namespaces are not watched and are held. */
+  readonly holds?: { isGoing(namespace: string): Promise<boolean> } | undefined
+  /** A dry run shows what follows once plans are approved; absent: they have to be. */
+  readonly approves?: 'everything' | undefined
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger

@@ -1,5 +1,6 @@
 import { writeReasons } from '../../telemetry/write-origin.ts'
-import { isAdopting, isObserved, unresolvedAttempt } from '../cr.ts'
+import { awaitApproval } from '../approval/approval.ts'
+import { isAdopting, isObserved, needsApproval, unresolvedAttempt } from '../cr.ts'
 import { keepFinalizer } from '../delete/delete.ts'
 import { pollIn } from '../descriptor/status.ts'
 import { adopt } from '../identity/adopt.ts'
@@ -34,6 +35,7 @@ export async function converge(run: Reconciliation): Promise<ReconcileResult> {
   const observed = isObserved(run.cr)
   // The outcome of a POST that may still be in flight must be known, whatever the spec asks for by now.
   const known = observed && unresolvedAttempt(run.cr) === undefined ? undefined : await settleIdentity(run)
+  if (!needsApproval(run.cr)) run.note({ plan: undefined })
   if (observed) return observe(run)
   await keepFinalizer(run)
   const wanted = await resolveOrLetGo(run)
@@ -51,6 +53,7 @@ async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | u
   waitBeforeRestricting(run, existing)
   if (run.descriptor.children === undefined) await refuseShutOut(run, wanted, heldAlone(existing))
   const token = await findToken(run)
+  await awaitApproval(run, wanted, existing)
   const { remote, made } =
     existing === undefined ? await createOrRecreate(run, wanted) : await keepOrReplace(run, wanted, existing, token)
   const problem = answerProblem(run, remote)

@@ -280,6 +280,7 @@ const COMMON_FIELDS = [
   'output',
   'rotatedAt',
   'lastHandledRotateAt',
+  'plan',
 ] as const
 
 function common(status: CommonStatus & Fields): Fields {

@@ -21,6 +21,11 @@ export const conditionReasons = {
     means: 'The resource is being deleted; the message names what it waits for.',
     remedy: 'Delete or change what still uses it.',
   },
+  AwaitingApproval: {
+    means:
+      'With `managementPolicy: Plan`, Culvert has written what it would do to `status.plan` and waits. The object, if there is one, stays as it is.',
+    remedy: 'Read `status.plan`, then run `culvert approve KIND/NAME`, or change the spec.',
+  },
   Paused: {
     means: 'The annotation `culvert.dev/paused` is set: the resource and its object are not touched.',
     remedy: 'Remove the annotation to resume.',

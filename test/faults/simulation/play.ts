@@ -55,11 +55,17 @@ export interface Outcome {
  * Plays it without a fault, twice: any difference is chance. The first time uses the randomness of the cases: they are
  * planned from its requests, and send the same ones up to their fault. With other randomness the account may be polled
  * sooner or later, and the writes differ.
+ * @param extended what every playing of the episode has in common
  * @throws Error when even that does not end well
  */
-export async function referenceOf(laboratory: Laboratory, episode: Episode, replicas: number = 0): Promise<Reference> {
-  const first = await play(laboratory, episode, { replicas, isWritten: true })
-  const second = await play(laboratory, episode, { replicas, seed: 12 })
+export async function referenceOf(
+  laboratory: Laboratory,
+  episode: Episode,
+  replicas: number = 0,
+  extended: (options: PlayOptions) => PlayOptions = (options) => options,
+): Promise<Reference> {
+  const first = await play(laboratory, episode, extended({ replicas, isWritten: true }))
+  const second = await play(laboratory, episode, extended({ replicas, seed: 12 }))
   const problems = [...first.problems, ...second.problems]
   if (problems.length > 0) throw new Error(`${episode.title} fails without a fault:\n${problems.join('\n')}`)
   const requests = first.requests.map(textOf)

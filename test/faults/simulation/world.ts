@@ -324,6 +324,12 @@ export class SimulatedWorld {
     this.kube.create(namespaceType, { name }, { metadata: { labels: { 'kubernetes.io/metadata.name': name } } })
   }
 
+  /** Begins the deletion of a namespace, which keeps what is in it. */
+  deleteNamespace(name: string): void {
+    this.server.patch(namespaceType, { name }, { metadata: { finalizers: ['kubernetes'] } })
+    this.kube.delete(namespaceType, { name })
+  }
+
   putSecret(name: string, values: Readonly<Record<string, string>>, namespace: string = NAMESPACE): void {
     const data = Object.fromEntries(
       Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),

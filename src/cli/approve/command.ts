@@ -1,0 +1,88 @@
+import { Command } from 'commander'
+import type { ObjectKey } from '../../kube/types.ts'
+import type { PendingPlan } from '../../managed/descriptor/pending-plan.ts'
+import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { APPROVED_PLAN } from '../../managed/names.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
+import { CommandError } from '../cluster/command-error.ts'
+import { argumentsFor, parseResource, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
+import type { StatedResource } from '../cluster/resource-state.ts'
+import { duration } from '../flags.ts'
+import { followRequest } from '../requests/follow.ts'
+import { notFound } from '../requests/request.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { pendingPlanLines } from './plan-lines.ts'
+
+interface Flags extends ClusterFlags {
+  readonly plan?: string
+  readonly yes: boolean
+  readonly wait: boolean
+  readonly timeout: number
+}
+
+type Planned = StatedResource & {
+  readonly spec?: { readonly managementPolicy?: string }
+  readonly status?: { readonly plan?: PendingPlan }
+}
+
+/** `culvert approve`: lets the plan of a resource run. */
+export function approveCommand(): Command {
+  return clusterOptions(new Command('approve'))
+    .description(
+      'Show the plan that a resource with managementPolicy: Plan waits with, and let exactly that plan run, after a ' +
+        'question. A plan that changes meanwhile needs another approval.',
+    )
+    .argument('<resource...>', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
+    .option('--plan <hash>', 'approve only this plan, as status.plan.hash named it')
+    .option('--yes', 'do not ask', false)
+    .option('--wait', 'show the conditions as they change, until the resource is at rest', false)
+    .option('--timeout <time>', 'how long --wait waits', duration, 120_000)
+    .addHelpText(
+      'after',
+      '\nExamples:\n  culvert approve edge/shop\n  culvert approve edge/shop -n web --yes --wait\n' +
+        '\nExit codes: 0 approved, with --wait also at rest; 1 not approved, or stalled; 2 not at rest within --timeout.',
+    )
+    .action((args: readonly string[], flags: Flags) =>
+      askCluster(flags, (cluster) => runApprove(cluster, parseResource(args, cluster.scope), flags)),
+    )
+}
+
+/** @returns the exit code of the process */
+async function runApprove(cluster: Cluster, resource: ResourceArgument, flags: Flags): Promise<number> {
+  const { kube, out, err } = cluster
+  const type = resourceTypeOf(resource.descriptor)
+  const key: ObjectKey = resource
+  const found = await kube.get<Planned>(type, key)
+  if (found === undefined) throw notFound(resource)
+  const plan = planIn(found, resource)
+  if (flags.plan !== undefined && flags.plan !== plan.hash) {
+    const message = `${textOf(resource)}: the plan is another by now, ${plan.hash}`
+    throw new CommandError('Refused', message, `culvert approve ${argumentsFor(resource)}`)
+  }
+  for (const line of pendingPlanLines(plan, out)) out.print(line)
+  const answer = flags.yes || (await confirm(`Approve this plan for ${textOf(resource)}?`))
+  if (answer === undefined) {
+    const command = `culvert approve ${argumentsFor(resource)} --plan ${plan.hash} --yes`
+    throw new CommandError('BadArgument', 'approve cannot ask, since the input is no terminal', command)
+  }
+  if (!answer) {
+    err.print('Nothing was approved.')
+    return 1
+  }
+  const annotations = { [APPROVED_PLAN]: plan.hash }
+  const object = await kube.mergePatch<Planned>(type, key, { metadata: { annotations } }, { uid: found.metadata.uid })
+  out.print(`${textOf(resource)}: approved`)
+  const sent = { verb: 'approve', resource, object, told: '' } as const
+  return flags.wait ? await followRequest(cluster, sent, flags.timeout) : 0
+}
+
+/** @throws CommandError saying why there is none */
+function planIn({ spec, status }: Planned, resource: ResourceArgument): PendingPlan {
+  if (status?.plan !== undefined) return status.plan
+  const command = `culvert why ${argumentsFor(resource)}`
+  const why =
+    spec?.managementPolicy === 'Plan'
+      ? 'no plan waits for approval'
+      : 'nothing waits for approval: its spec has no managementPolicy: Plan'
+  throw new CommandError('Refused', `${textOf(resource)}: ${why}`, command)
+}

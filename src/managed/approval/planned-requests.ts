@@ -1,0 +1,90 @@
+import type { RemoteObject } from '../../api/types.ts'
+import type { CommonSpec } from '../descriptor/common.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Desired } from '../descriptor/desired.ts'
+import type { Fields } from '../descriptor/fields.ts'
+import { changesOf, type FieldChange } from '../plan/field-changes.ts'
+import { type Observed, type Operation, type PlanContext, plan, planCreate } from '../plan/plan.ts'
+
+/** One request of a plan that has to be approved. */
+export interface PlannedRequest {
+  readonly action: 'Create' | 'Update' | 'Delete'
+  /** Path of the collection at the API. */
+  readonly collection: string
+  /** Undefined while the object does not exist. */
+  readonly id: string | undefined
+  readonly changes: readonly FieldChange[]
+}
+
+/** What a plan is made from. */
+export interface Scene {
+  readonly descriptor: ManagedDescriptor
+  readonly desired: Desired<CommonSpec>
+  /** Path of the object's collection. */
+  readonly collection: string
+  /** Undefined: there is no object. */
+  readonly observed: Observed | undefined
+  readonly context: PlanContext
+  /** Metadata of an object that is created, in which the nonce does not count. */
+  readonly marker: string
+}
+
+/** Stands for the id of an object that is still to be created. */
+const NEW_ID = '(known after apply)'
+
+/** The requests that make the account match the spec, in order; none if it does. Pure. */
+export function plannedRequests(scene: Scene): readonly PlannedRequest[] {
+  const { descriptor, desired, observed, context } = scene
+  if (observed === undefined) return creation(scene, undefined)
+  const operations = plan(descriptor, desired, observed, context)
+  if (!operations.some(({ type }) => type === 'replace')) {
+    return operations.map((operation) => requestOf(scene, observed, operation))
+  }
+  const created = creation(scene, observed.remote)
+  const deleted = deletion(scene.collection, observed.remote.id)
+  return descriptor.replacement?.first === 'delete' ? [deleted, ...created] : [...created, deleted]
+}
+
+/** The request that deletes an object. */
+export function deletion(collection: string, id: string): PlannedRequest {
+  return { action: 'Delete', collection, id, changes: [] }
+}
+
+function creation(scene: Scene, former: RemoteObject | undefined): readonly PlannedRequest[] {
+  const { descriptor, desired, collection, marker } = scene
+  const body = planCreate(descriptor, desired, marker, former)
+  const later = Object.entries(descriptor.fields.desire(desired, undefined)).filter(([field, value]) => {
+    return descriptor.fields.updateOnly.includes(field) && value !== undefined && value !== null
+  })
+  const children = descriptor.children?.plan(desired, NEW_ID, []) ?? []
+  const own = (action: 'Create' | 'Update', fields: Fields): PlannedRequest => {
+    const changes = changesOf(descriptor, { collection: { path: collection }, body: fields, before: undefined })
+    return { action, collection, id: undefined, changes }
+  }
+  return [
+    own('Create', body),
+    ...(later.length === 0 ? [] : [own('Update', Object.fromEntries(later))]),
+    ...children.map((child) => childRequest(scene, [], { target: 'child', ...child })),
+  ]
+}
+
+function requestOf(scene: Scene, { remote, children }: Observed, operation: Operation): PlannedRequest {
+  if (operation.type === 'replace') throw new Error('a replacement is planned alone')
+  if ('target' in operation) return childRequest(scene, children, operation)
+  const { descriptor, collection } = scene
+  const changes = changesOf(descriptor, { collection: { path: collection }, body: operation.body, before: remote })
+  return { action: 'Update', collection, id: remote.id, changes }
+}
+
+function childRequest(
+  { descriptor }: Scene,
+  children: readonly RemoteObject[],
+  operation: Extract<Operation, { readonly target: 'child' }>,
+): PlannedRequest {
+  const path = descriptor.children?.collection.path ?? ''
+  if (operation.type === 'delete') return deletion(path, operation.id)
+  const id = operation.type === 'update' ? operation.id : undefined
+  const before = children.find((child) => child.id === id)
+  const changes = changesOf(descriptor, { collection: { path }, body: operation.body, before })
+  return { action: operation.type === 'update' ? 'Update' : 'Create', collection: path, id, changes }
+}
