@@ -8,7 +8,7 @@ import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-regi
 import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../../src/managed/names.ts'
 import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
 import { partKinds } from '../../src/managed/services/objects.ts'
-import { SERVICE_CLASS, serviceType } from '../../src/managed/services/service.ts'
+import { SERVICE_CLASS, SERVICE_READY, serviceType } from '../../src/managed/services/service.ts'
 import { deploymentType, serviceAccountType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
@@ -132,14 +132,16 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
     isProtected:
       `request.namespace in ${list(RESERVED)} || variables.protectedNamespaces.exists(place, place.endsWith('*')` +
       ` ? request.namespace.startsWith(place.substring(0, place.size() - 1)) : request.namespace == place)`,
+    areFinalizersKept:
+      `variables.finalizers.filter(each, each != ${text(FINALIZER)})` +
+      ` == variables.formerFinalizers.filter(each, each != ${text(FINALIZER)})`,
     isMetadataKept: [
       'object.metadata.?labels.orValue({}) == oldObject.metadata.?labels.orValue({})',
       'variables.owners == variables.formerOwners',
       `variables.annotations.all(key, key in ${list(OWN_ANNOTATIONS)} || (key in variables.formerAnnotations` +
         ` && variables.formerAnnotations[key] == variables.annotations[key]))`,
       `variables.formerAnnotations.all(key, key in ${list(OWN_ANNOTATIONS)} || key in variables.annotations)`,
-      `variables.finalizers.filter(each, each != ${text(FINALIZER)})` +
-        ` == variables.formerFinalizers.filter(each, each != ${text(FINALIZER)})`,
+      'variables.areFinalizersKept',
     ].join(' && '),
   }
   return Object.entries(variables).map(([name, expression]) => ({ name, expression }))
@@ -240,8 +242,13 @@ function partValidations(kinds: KindsRegistry): readonly Validation[] {
     validation(`says only of Services of class ${SERVICE_CLASS} where they are reached`, [
       `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
       `object.spec.?loadBalancerClass.orValue('') == ${text(SERVICE_CLASS)}`,
-      'object.status.?loadBalancer.?ingress.orValue([]).size() == 0',
       'object.status.?loadBalancer == oldObject.status.?loadBalancer',
+      // One that is no longer of a load balancer is reached nowhere.
+      "(object.spec.type != 'LoadBalancer' && object.status.?loadBalancer.?ingress.orValue([]).size() == 0)",
+    ]),
+    validation('changes only its own condition of Services', [
+      `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
+      `${othersConditions('object')} == ${othersConditions('oldObject')}`,
     ]),
     validation('makes only ServiceAccounts whose token no Pod gets', [
       `variables.resource != ${text(nameOf(serviceAccountType))}`,
@@ -269,15 +276,20 @@ function partValidations(kinds: KindsRegistry): readonly Validation[] {
 
 /**
  * Whether what is written belongs to an owner of which `isOwner` holds: it is created with that controller, and a later
- * write leaves its owners alone.
+ * write leaves its owners alone. Neither gives or takes a finalizer of somebody else.
  */
 function isPartOf(isOwner: string): string {
   const made = `owner.?controller.orValue(false) && ${isOwner} && owner.kind + '/' + owner.name == variables.note`
   const owned = `owner.?controller.orValue(false) && ${isOwner}`
   return (
     `(oldObject == null ? variables.owners.exists(owner, ${made}) : variables.formerOwners.exists(owner, ${owned})` +
-    ' && (object == null || variables.owners == variables.formerOwners))'
+    ' && (object == null || (variables.owners == variables.formerOwners && variables.areFinalizersKept)))'
   )
+}
+
+/** The conditions of a Service that are not Culvert's. */
+function othersConditions(service: string): string {
+  return `${service}.?status.?conditions.orValue([]).filter(each, each.type != ${text(SERVICE_READY)})`
 }
 
 function companionValidations(kinds: KindsRegistry): readonly Validation[] {

@@ -78,13 +78,13 @@ export class ServiceReconciler {
       await this.#tell(service, refusedBy(wanted.refused))
       return done
     }
-    const failures: unknown[] = []
+    const failures: Failure[] = []
     const kept: KubeObject[] = []
     for (const port of wanted.ports) {
       try {
         kept.push(...(await this.#keepPort(service, port)))
       } catch (error) {
-        failures.push(error)
+        failures.push(failureOf(error))
       }
     }
     const names = new Set(wanted.ports.flatMap(({ objects }) => objects.map(partText)))
@@ -94,7 +94,7 @@ export class ServiceReconciler {
       return !names.has(shortName(nameOf(part))) && (haveMoved || !placeKinds.includes(part.kind))
     })
     await this.#remove(service, surplus)
-    const said = failures.map(serviceSaidOf).filter((each) => each !== undefined)
+    const said = failures.map((failure) => failure.said)
     const stalled = said.find(({ type }) => type === 'stalled')
     const problems = wanted.problems.length > 0 ? refusedBy(wanted.problems) : undefined
     await this.#tell(service, stalled ?? problems ?? said[0] ?? { type: 'kept', parts: kept })
@@ -181,18 +181,30 @@ function partText({ type, name }: ServicePart): string {
   return shortName({ kind: type.kind, name })
 }
 
-/** What the API server refuses, such as an Edge that a policy of the administrator forbids, needs a person. */
-function serviceSaidOf(error: unknown): Exclude<ServiceSaid, { readonly type: 'kept' }> | undefined {
+/** Why a port is not served, and how the condition says it. */
+interface Failure {
+  readonly error: unknown
+  readonly said: Exclude<ServiceSaid, { readonly type: 'kept' }>
+}
+
+/**
+ * What the API server refuses, such as an Edge that a policy of the administrator forbids, needs a person.
+ *
+ * @throws the error itself if it is not worth a write: nothing is said of the Service then
+ */
+function failureOf(error: unknown): Failure {
   const said = saidOf(error)
+  if (said === undefined) throw error
   const isRefused = error instanceof KubeError && (error.code === 'Invalid' || error.code === 'Forbidden')
-  return said?.type === 'waiting' && isRefused ? { ...said, type: 'stalled' } : said
+  return { error, said: isRefused ? { ...said, type: 'stalled' } : said }
 }
 
 /** What is waited for wakes the Service; the times are only fallbacks. */
-function outcomeOf(failures: readonly unknown[]): Outcome {
-  const unexpected = failures.find((error) => error instanceof KubeError || saidOf(error) === undefined)
-  if (unexpected !== undefined) return { type: 'backoff', error: unexpected }
+function outcomeOf(failures: readonly Failure[]): Outcome {
   if (failures.length === 0) return done
-  const ms = Math.min(...failures.map((error) => (error instanceof WaitError ? error.retryMs : LASTING_MS)))
+  const errors = failures.map(({ error }) => error)
+  const unexpected = errors.find((error) => error instanceof KubeError)
+  if (unexpected !== undefined) return { type: 'backoff', error: unexpected }
+  const ms = Math.min(...errors.map((error) => (error instanceof WaitError ? error.retryMs : LASTING_MS)))
   return { type: 'after', ms, reason: reasons.Progressing, priority: 'drift' }
 }

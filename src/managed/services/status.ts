@@ -67,7 +67,7 @@ export function ingressOf(parts: readonly KubeObject[]): readonly Ingress[] {
   return [...byHost]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([host, at]) => ({
-      ...(isIP(host) === 0 ? { hostname: host } : { ip: host }),
+      ...(isIP(host) === 0 ? { hostname: host } : { ip: host, ipMode: 'Proxy' as const }),
       ports: [...new Set(at.map(({ port }) => port))]
         .sort((left, right) => left - right)
         .map((port) => ({ port, protocol: 'TCP' })),

@@ -471,21 +471,29 @@ const foreignService = ({ tenant }: Scene) =>
     spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/other', ports: [{ port: 80 }] },
   })
 
-const services: readonly Case[] = [
-  {
-    title: 'say where a Service of another load balancer is reached',
-    token: 'cluster-admin',
-    by: 'policy',
-    says: 'says only of Services of class culvert.dev/edge',
-    given: (scene) => [foreignService(scene)],
-    attempt: (scene) => ({
-      verb: 'merge',
-      on: foreignService(scene),
-      subresource: 'status',
-      body: { status: { loadBalancer: { ingress: [{ hostname: 'evil.example.com' }] } } },
-    }),
-  },
-]
+const condition = { status: 'True', reason: 'Any', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+
+const services: readonly Case[] = (
+  [
+    [
+      'say where a Service of another load balancer is reached',
+      { loadBalancer: { ingress: [{ hostname: 'evil.example.com' }] } },
+      'says only of Services of class culvert.dev/edge',
+    ],
+    [
+      'give a Service a condition of somebody else',
+      { conditions: [{ type: 'example.com/ready', ...condition }] },
+      'changes only its own condition of Services',
+    ],
+  ] as const
+).map(([title, status, says]) => ({
+  title,
+  token: 'cluster-admin',
+  by: 'policy',
+  says,
+  given: (scene) => [foreignService(scene)],
+  attempt: (scene) => ({ verb: 'merge', on: foreignService(scene), subresource: 'status', body: { status } }),
+}))
 
 /** Attempts of a thief with anything but Secrets and ConfigMaps. */
 export const otherCases: readonly Case[] = [

@@ -28,9 +28,9 @@ test('each host of Ready Edges is shown once, in a fixed order, with its ports a
   expect(ingressOf(edges.toReversed())).toEqual(shown)
 })
 
-test('an address of the service that is a number is an IP', () => {
-  expect(ingressOf([edge(['192.0.2.1:10'])])).toMatchObject([{ ip: '192.0.2.1' }])
-  expect(ingressOf([edge(['[2001:db8::1]:10'])])).toMatchObject([{ ip: '2001:db8::1' }])
+test('an address of the service that is a number is an IP whose traffic nodes do not take over', () => {
+  expect(ingressOf([edge(['192.0.2.1:10'])])).toMatchObject([{ ip: '192.0.2.1', ipMode: 'Proxy' }])
+  expect(ingressOf([edge(['[2001:db8::1]:10'])])).toMatchObject([{ ip: '2001:db8::1', ipMode: 'Proxy' }])
 })
 
 test('a domain of one’s own is reached where its CNAME record leads, one of the service under its name', () => {
