@@ -32,7 +32,11 @@ export function userRoles({ managed, commands, composed, accounts, mirrors }: Ki
       ...edited,
       ...of(within('account'), WRITE, 'They open, close or watch the account as a whole, or what others have in it.'),
       ...of([...accounts], WRITE, 'An account decides where calls go, and with which key.'),
-      ...of([...managed], APPROVE, 'With `managementPolicy: Plan`, whoever edits a resource does not approve its plan.'),
+      ...of(
+        [...managed],
+        APPROVE,
+        'With `managementPolicy: Plan`, whoever edits a resource does not approve its plan.',
+      ),
     ],
   }
 }

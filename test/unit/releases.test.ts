@@ -24,6 +24,8 @@ const surroundings = (
 /** What Tunnels leave behind. */
 const TUNNELS = 'newer than the recording of 0.1.0: a scene of Tunnels has to be added before the next recording'
 
+const PLANS = 'newer than the recording of 0.1.0, which has no plan that waits for approval'
+
 /** Reasons that no recording can contain. */
 const UNHELD_REASONS: Readonly<Record<string, string>> = {
   OperatorError: 'a bug makes it',
@@ -31,16 +33,21 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
   NotConnected: TUNNELS,
   TunnelsDisabled: TUNNELS,
   GatewayNotAllowed: TUNNELS,
+  AwaitingApproval: PLANS,
   CollectionNotListable: 'newer than the recording of 0.1.0: the scene closed leaves it behind at the next recording',
 }
 
+/** What Services of type LoadBalancer leave behind. */
+const SERVICES =
+  'newer than the recording of 0.1.0: a scene of Services has to be added before the next recording'
+
 /** Names that no recording contains. */
-const UNHELD_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
-  [names.SERVICE_DOMAIN, names.SERVICE_IP_POLICIES, names.SERVICE_ACCOUNT].map((name) => [
-    name,
-    'on Services, and newer than the recording of 0.1.0: a scene of Services has to be added before the next recording',
-  ]),
-)
+const UNHELD_NAMES: Readonly<Record<string, string>> = {
+  'culvert.dev/approved-plan': PLANS,
+  'culvert.dev/domain': SERVICES,
+  'culvert.dev/ip-policies': SERVICES,
+  'culvert.dev/account': SERVICES,
+}
 
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
 const DOUBTED = 'newer than the recording of 0.1.0: the scene isOpen leaves it behind at the next recording'
@@ -50,6 +57,15 @@ const UNHELD_FIELDS: Readonly<Record<string, string>> = {
       .filter(({ role }) => role === 'composed')
       .flatMap(({ definition }) => pathsIn(rootSchema(definition).properties?.status, definition.kind))
       .map((path) => [path, TUNNELS]),
+  ),
+  ...Object.fromEntries(
+    kinds
+      .filter(({ role }) => role === 'managed')
+      .flatMap(({ definition }) =>
+        pathsIn(rootSchema(definition).properties?.status, definition.kind)
+          .filter((path) => /^\w+\.(plan|internal\.approved)(\.|$)/.test(path))
+          .map((path) => [path, PLANS]),
+      ),
   ),
   'Account.internal.doubtedUID': DOUBTED,
   'ClusterAccount.internal.doubtedUID': DOUBTED,

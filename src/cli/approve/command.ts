@@ -13,7 +13,8 @@ import { notFound } from '../requests/request.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { pendingPlanLines } from './plan-lines.ts'
 
-interface Flags extends ClusterFlags {
+/** Flags of `culvert approve`. */
+export interface ApproveFlags extends ClusterFlags {
   readonly plan?: string
   readonly yes: boolean
   readonly wait: boolean
@@ -42,13 +43,13 @@ export function approveCommand(): Command {
       '\nExamples:\n  culvert approve edge/shop\n  culvert approve edge/shop -n web --yes --wait\n' +
         '\nExit codes: 0 approved, with --wait also at rest; 1 not approved, or stalled; 2 not at rest within --timeout.',
     )
-    .action((args: readonly string[], flags: Flags) =>
+    .action((args: readonly string[], flags: ApproveFlags) =>
       askCluster(flags, (cluster) => runApprove(cluster, parseResource(args, cluster.scope), flags)),
     )
 }
 
 /** @returns the exit code of the process */
-async function runApprove(cluster: Cluster, resource: ResourceArgument, flags: Flags): Promise<number> {
+export async function runApprove(cluster: Cluster, resource: ResourceArgument, flags: ApproveFlags): Promise<number> {
   const { kube, out, err } = cluster
   const type = resourceTypeOf(resource.descriptor)
   const key: ObjectKey = resource

@@ -52,7 +52,7 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
     return { text: textFor('ReferenceNotReady'), command: `kubectl get ${named.collection}` }
   }
   if (state.reason === reasons.AwaitingApproval) {
-    return { text: APPROVAL, command: `culvert approve ${named.culvert}` }
+    return { text: textFor(state.reason), command: `culvert approve ${named.culvert}` }
   }
   const silent = leader === undefined || leader.type === 'leading' ? undefined : withoutLeader(leader)
   switch (state.phase) {
@@ -82,7 +82,6 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
   return { text, command: `kubectl ${IN_SPEC.has(state.reason) ? 'edit' : 'describe'} ${named.kubectl}` }
 }
 
-const APPROVAL = 'Read the plan, then approve it, or change the spec.'
 const REFUSED_DELETION =
   'Do what the message says, or set `spec.deletionPolicy: Retain` to leave the object in the account.'
 const NOT_WATCHED =

@@ -91,9 +91,10 @@ export class AccountReconciler {
     const resource = resources.account(key)
     if (resource === undefined || !isUntold(resource)) return undefined
     const waiting = problem(reasons.Progressing, 'waits until other accounts have been reconciled', false)
-    return writeAccountStatus(this.#context, resource, this.#facts(key, resource, waiting)).catch((error: unknown) => {
-      logUntold(logger, key, error)
-    })
+    return this.#write(key, resource, waiting).then(
+      () => undefined,
+      (error: unknown) => logUntold(logger, key, error),
+    )
   }
 
   /**
@@ -199,7 +200,7 @@ export class AccountReconciler {
       const blocked = { reason: reasons.AccountNotReady, message: `${name} is not Ready: ${finding.message}` }
       if (session === undefined || NO_SESSION.has(finding.reason)) registry.drop(key, blocked)
       else session.block(finding.reason === reasons.IdentityUnproven ? finding.reason : blocked.reason, blocked.message)
-      await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
+      await this.#write(key, resource, finding)
       if (this.#told.get(accountText(key)) !== finding.message) this.#wakeAll(key, 'drift')
       this.#told.set(accountText(key), finding.message)
       return { type: 'after', ms: finding.retryMs, reason: finding.reason, priority: 'poll' }
@@ -208,6 +209,10 @@ export class AccountReconciler {
     const unkept = await this.#keepKey(key, resource, session)
     if (unkept !== undefined) return this.#conclude(key, resource, unkept)
     this.#failures.delete(accountText(key))
+    // Noted before anything is made there. If the first object were made and lost while this is not stored, nothing
+    // would show any more that the key opens our account.
+    const isNoted = resource.status?.internal?.keyFingerprint === finding.fingerprint
+    const noted = isNoted ? resource : await this.#write(key, resource, finding)
     const opened = session.blocked() !== undefined
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
     // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
@@ -215,12 +220,16 @@ export class AccountReconciler {
     if (opened) this.#wakeAll(key, 'edit')
     else this.#wakeConcerned(key, change)
     this.#context.metrics.orphans(accountText(key), finding.orphans.length)
-    await writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
+    await this.#write(key, noted, finding)
     this.#told.delete(accountText(key))
     const changed = concerned(this.#context, session, resources.membersOf(key))
     if (!opened) this.#wakeChanged(changed, openRequest(resource, 'reconcile') !== undefined)
     const left = Math.min(this.#nextResync(key, resource) ?? 0, session.closed.nextRetryAt) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
+  }
+
+  #write(key: AccountKey, resource: AccountResource, finding: Finding): Promise<AccountResource> {
+    return writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
   }
 
   /**

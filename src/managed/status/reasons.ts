@@ -24,7 +24,7 @@ export const conditionReasons = {
   AwaitingApproval: {
     means:
       'With `managementPolicy: Plan`, Culvert has written what it would do to `status.plan` and waits. The object, if there is one, stays as it is.',
-    remedy: 'Read `status.plan`, then run `culvert approve KIND/NAME`, or change the spec.',
+    remedy: 'Read the plan in `status.plan`, then approve it ([approvals.md](approvals.md)), or change the spec.',
   },
   Paused: {
     means: 'The annotation `culvert.dev/paused` is set: the resource and its object are not touched.',

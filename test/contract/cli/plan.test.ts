@@ -2,12 +2,14 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Plan } from '../../../src/cli/plan/make-plan.ts'
 import type { SeedSpec } from '../../../src/emulator/admin/seed.ts'
+import { ALTERNATIVES, type Choices, DECIDED, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CommonSpec } from '../../../src/managed/descriptor/common.ts'
 import type { WriteReport } from '../../../src/telemetry/write-report.ts'
 import { startWorld, type World } from '../../builders/contract/world.ts'
 import { anySpecOf } from '../../builders/kinds/any-spec.ts'
 import { type BareManifest, manifestsOf, Planning } from '../../builders/planning.ts'
+import { mixOf } from '../../faults/simulation/world.ts'
 import { managedKindTests } from '../../kinds/index.ts'
 import { editStories, namedResources, specsOf, UNNAMED_SEED } from '../../kinds/lookup.ts'
 import { EDIT_SEED, SEED } from '../../kinds/shared/account.ts'
@@ -127,6 +129,34 @@ test('random manifests of all kinds are planned as they are then sent, and the p
   expect(compared).toBeGreaterThan(12)
 }, 240_000)
 
+/** The first spec of every kind, all in one account. */
+const firstOfEach = managedKindTests.flatMap(({ kind }) => {
+  const [first] = specsOf(kind)
+  if (first === undefined) return []
+  const name = resourceName(kind, first.title)
+  return [...first.needs(name), { kind, name, spec: first.spec(name) }]
+})
+
+describe('a plan for a server that makes other choices is what is then sent, and empty afterwards', () => {
+  test.each(['one', 'two', 'three'])(
+    'a mix of them, drawn by %s',
+    async (seed) => {
+      await using apart = await Apart.open(SEED, mixOf(seed))
+      await apart.expectAsPlanned(firstOfEach)
+    },
+    60_000,
+  )
+
+  test.each(ALTERNATIVES.map((alternative) => [`${alternative.name}=${alternative.value}`, alternative] as const))(
+    'each alone: %s',
+    { tags: ['nightly'], timeout: 60_000 },
+    async (_title, alternative) => {
+      await using apart = await Apart.open(SEED, withAlternative(DECIDED, alternative))
+      await apart.expectAsPlanned(firstOfEach)
+    },
+  )
+})
+
 /** An account of its own. */
 class Apart implements AsyncDisposable {
   readonly #world: World
@@ -137,8 +167,8 @@ class Apart implements AsyncDisposable {
     this.#planning = new Planning(world)
   }
 
-  static async open(seed: SeedSpec): Promise<Apart> {
-    const world = await startWorld({ certSeconds: 1 })
+  static async open(seed: SeedSpec, choices: Choices = DECIDED): Promise<Apart> {
+    const world = await startWorld({ certSeconds: 1, choices })
     await world.admin.seed(seed)
     return new Apart(world)
   }

@@ -1090,4 +1090,26 @@ export const failedStories: readonly KeptStory[] = [
       { after: 0, does: 'delete', who: 0 },
     ],
   },
+  {
+    seed: 2510570255,
+    found:
+      'an object was made before the status of its Account noted which key opens it: with both lost, only people could tell that the key is right',
+    cast: ['SSHCertificateAuthority/authority'],
+    replicas: 0,
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'kubernetes',
+        ms: 18601,
+        chance: 0.1597340512671508,
+        seed: 1156212280,
+      },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 60, does: 'clock', whose: 'servers', ms: -3456000000 },
+      { after: 0, does: 'kill' },
+      { after: 0, does: 'remove', who: 0 },
+    ],
+  },
 ]

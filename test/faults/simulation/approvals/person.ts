@@ -44,7 +44,8 @@ export class Person {
   /** Judges a request of an operator before it is sent. */
   sees(sighting: Sighting): void {
     const cr = this.resource
-    if (cr === undefined || sighting.server !== 'api' || !isWrite(sighting) || !this.#concerns(cr, sighting.path)) return
+    if (cr === undefined || sighting.server !== 'api' || !isWrite(sighting) || !this.#concerns(cr, sighting.path))
+      return
     const { plan = 'none' } = internalOf(cr).approved ?? {}
     const generation = this.#approved.get(plan)
     if (generation === cr.metadata.generation) return

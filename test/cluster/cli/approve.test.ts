@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { culvert } from '../support/culvert.ts'
+import { World } from '../support/world.ts'
+
+const group = { managementPolicy: 'Plan', type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
+const run = (world: World, ...args: readonly string[]) => culvert([...args, '-n', world.namespace], world)
+
+describe('plans that wait for approval', () => {
+  test('approve shows the plan, lets it run, and waits for the end', async () => {
+    await using world = await World.open()
+    await world.apply('Backend', 'web', { ...group, description: 'one' })
+    const { message } = await world.reason('Backend', 'web', 'Synced', 'AwaitingApproval')
+    expect(await world.remote('backends/tunnel_group')).toEqual([])
+    expect(message).toContain('culvert approve Backend/web')
+
+    const why = await run(world, 'why', 'backend/web')
+    expect(why.stdout).toContain(`culvert approve -n ${world.namespace} backend/web`)
+    const asked = await run(world, 'approve', 'backend/web')
+    expect(asked.code).toBe(1)
+    expect(asked.stderr).toMatch(/the input is no terminal[\s\S]+--plan [0-9a-f-]+ --yes/)
+    expect(await world.remote('backends/tunnel_group')).toEqual([])
+
+    const approved = await run(world, 'approve', 'backend/web', '--yes', '--wait', '--timeout', '30s')
+    expect(approved.code, approved.stderr).toBe(0)
+    expect(approved.stdout).toContain('1. + create backends/tunnel_group')
+    expect(approved.stdout).toContain('description: "one"')
+    expect(await world.remote('backends/tunnel_group')).toMatchObject([{ description: 'one' }])
+    expect((await world.get('Backend', 'web'))?.status?.plan).toBeUndefined()
+
+    const again = await run(world, 'approve', 'backend/web', '--yes')
+    expect(again.code).toBe(1)
+    expect(again.stderr).toContain('no plan waits for approval')
+  })
+
+  test('approve --plan refuses another plan than the one that was read', async () => {
+    await using world = await World.open()
+    await world.apply('Backend', 'web', { ...group, description: 'one' })
+    await world.reason('Backend', 'web', 'Synced', 'AwaitingApproval')
+    const refused = await run(world, 'approve', 'backend/web', '--plan', '12345678-0', '--yes')
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('the plan is another by now')
+    expect(await world.remote('backends/tunnel_group')).toEqual([])
+  })
+
+  test('approve says so where nothing has to be approved', async () => {
+    await using world = await World.open()
+    const { managementPolicy: _policy, ...managed } = group
+    await world.apply('Backend', 'web', managed)
+    await world.ready('Backend', 'web')
+    const refused = await run(world, 'approve', 'backend/web', '--yes')
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('its spec has no managementPolicy: Plan')
+  })
+})

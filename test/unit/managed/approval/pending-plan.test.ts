@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { describeRequests, hashOfPlan, isPlanFor, shownPlan } from '../../../../src/managed/approval/pending-plan.ts'
+import type { PlannedRequest } from '../../../../src/managed/approval/planned-requests.ts'
+import { pendingPlan, SHOWN } from '../../../../src/managed/descriptor/pending-plan.ts'
+import { compile } from '../../../../src/schema/validator.ts'
+
+const value = fc.oneof(fc.string({ maxLength: 400, unit: 'binary' }), fc.integer(), fc.constant(undefined), fc.object())
+const change = fc.oneof(
+  fc.record({ path: fc.string({ maxLength: 400 }), old: value, new: value, isSecret: fc.constant(false) }),
+  fc.record({
+    path: fc.string(),
+    old: fc.constant(undefined),
+    new: fc.constant(undefined),
+    isSecret: fc.constant(true),
+  }),
+)
+const request: fc.Arbitrary<PlannedRequest> = fc.record({
+  action: fc.constantFrom('Create', 'Update', 'Delete'),
+  collection: fc.constantFrom('edges/tls', 'ip_policies'),
+  id: fc.option(fc.string({ minLength: 1, maxLength: 255 }), { nil: undefined }),
+  changes: fc.array(change, { maxLength: 30 }),
+})
+const requests = fc.array(request, { minLength: 1, maxLength: 30 })
+const origin = fc.record({
+  of: fc.string({ minLength: 32, maxLength: 32, unit: fc.constantFrom(...'0123456789abcdef') }),
+  after: fc.option(fc.string(), { nil: undefined }),
+})
+
+describe('a plan that waits for approval', () => {
+  test('fits into a status, whatever its requests are', () => {
+    const validator = compile(pendingPlan)
+    fc.assert(
+      fc.property(requests, origin, (planned, from) => {
+        const shown = shownPlan(planned, hashOfPlan(planned, from), '2026-01-01T00:00:00.000Z')
+        expect(validator.validate(JSON.parse(JSON.stringify(shown)))).toMatchObject({ ok: true })
+        const { operations, moreOperations = 0 } = shown
+        expect(operations.length + moreOperations).toBe(planned.length)
+        for (const [index, { changes = [], moreChanges = 0 }] of operations.entries()) {
+          expect(changes.length + moreChanges).toBe(planned[index]?.changes.length)
+        }
+      }),
+    )
+  })
+
+  test('has another hash if anything differs, also what a status has no room for', () => {
+    fc.assert(
+      fc.property(requests, origin, (planned, from) => {
+        const hash = hashOfPlan(planned, from)
+        expect(hashOfPlan(structuredClone(planned), { ...from })).toBe(hash)
+        expect(
+          hashOfPlan([...planned, { action: 'Delete', collection: 'edges', id: 'a', changes: [] }], from),
+        ).not.toBe(hash)
+        expect(hashOfPlan(planned, { ...from, after: `${from.after}+` })).not.toBe(hash)
+        const long = { path: 'a', old: undefined, new: 'x'.repeat(SHOWN.value * 2), isSecret: false }
+        const longer = { ...long, new: `${long.new}y` }
+        const ending = (last: typeof long): PlannedRequest => ({ ...(planned[0] as PlannedRequest), changes: [last] })
+        expect(hashOfPlan([ending(long)], from)).not.toBe(hashOfPlan([ending(longer)], from))
+      }),
+    )
+  })
+
+  test('tells whether it is for the same spec', () => {
+    const of = '0123456789abcdef'.repeat(2)
+    const hash = hashOfPlan([], { of, after: undefined })
+    expect(isPlanFor(hash, of)).toBe(true)
+    expect(isPlanFor(hash, of.replaceAll('0', '1'))).toBe(false)
+  })
+
+  test('never shows the values of secrets', () => {
+    const secret = { path: 'api_key', old: undefined, new: undefined, isSecret: true }
+    const planned: PlannedRequest = { action: 'Update', collection: 'sinks', id: 'a', changes: [secret] }
+    const [operation] = shownPlan([planned], 'h', '2026-01-01T00:00:00.000Z').operations
+    expect(operation?.changes).toEqual([{ field: 'api_key', secret: true }])
+  })
+
+  test('is named in a message by its first request', () => {
+    const created: PlannedRequest = { action: 'Create', collection: 'edges/tls', id: undefined, changes: [] }
+    const deleted: PlannedRequest = { action: 'Delete', collection: 'edges/tls', id: 'e_1', changes: [] }
+    expect(describeRequests([created])).toBe('create edges/tls')
+    expect(describeRequests([deleted, created])).toBe('delete edges/tls/e_1 and 1 more')
+  })
+})

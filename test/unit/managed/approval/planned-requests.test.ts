@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ipPolicy } from '../../../../src/kinds/ip-policy.ts'
+import { plannedRequests, type Scene } from '../../../../src/managed/approval/planned-requests.ts'
+import type { Observed } from '../../../../src/managed/plan/plan.ts'
+import { plan } from '../../../../src/managed/plan/plan.ts'
+import { desiredOf } from '../../../builders/kinds/desired.ts'
+
+type Rule = { readonly cidr: string; readonly action: 'Allow' | 'Deny'; readonly description?: string }
+const cidrs = ['10.0.0.0/8', '192.0.2.0/24', '198.51.100.0/24', '2001:db8::/32']
+
+const rules: fc.Arbitrary<readonly Rule[]> = fc.uniqueArray(
+  fc.record(
+    {
+      cidr: fc.constantFrom(...cidrs),
+      action: fc.constantFrom('Allow' as const, 'Deny' as const),
+      description: fc.constantFrom('one', 'two'),
+    },
+    { requiredKeys: ['cidr', 'action'] },
+  ),
+  { selector: ({ cidr }) => cidr, minLength: 1 },
+)
+const specs = fc.record({ description: fc.constantFrom('', 'office'), rules })
+const policies: fc.Arbitrary<Observed> = fc
+  .record({
+    description: fc.constantFrom('', 'office'),
+    rules: fc.uniqueArray(fc.record({ cidr: fc.constantFrom(...cidrs), action: fc.constantFrom('allow', 'deny') }), {
+      selector: ({ cidr }) => cidr,
+    }),
+  })
+  .map((policy) => ({
+    remote: { id: 'ipp_1', description: policy.description, metadata: 'marker' },
+    children: policy.rules.map((rule, index) => ({
+      ...rule,
+      id: `ippr_${index}`,
+      ip_policy: { id: 'ipp_1' },
+      description: '',
+      metadata: '',
+    })),
+  }))
+
+const context = { markedMetadata: 'marker', inputsChanged: false }
+
+function sceneOf(spec: object, observed: Observed | undefined): Scene {
+  const desired = desiredOf({ spec }) as Scene['desired']
+  const collection = 'ip_policies'
+  return { descriptor: ipPolicy as Scene['descriptor'], desired, collection, observed, context, marker: 'marker' }
+}
+
+describe('the requests of a plan that waits for approval', () => {
+  test('are those that the reconciler plans for an object that exists, in the same order', () => {
+    fc.assert(
+      fc.property(specs, policies, (spec, observed) => {
+        const scene = sceneOf(spec, observed)
+        const operations = plan(scene.descriptor, scene.desired, observed, context)
+        const requests = plannedRequests(scene)
+        expect(requests.map(({ action }) => action.toLowerCase())).toEqual(operations.map(({ type }) => type))
+        const ids = operations.map((operation) => ('id' in operation ? operation.id : undefined))
+        expect(requests.map(({ id, collection }) => (collection === 'ip_policies' ? undefined : id))).toEqual(ids)
+      }),
+    )
+  })
+
+  test('create the object and then each of its rules', () => {
+    fc.assert(
+      fc.property(specs, (spec) => {
+        const [first, ...others] = plannedRequests(sceneOf(spec, undefined))
+        expect(first).toMatchObject({ action: 'Create', collection: 'ip_policies', id: undefined })
+        expect(others.map(({ action, collection }) => `${action} ${collection}`)).toEqual(
+          spec.rules.map(() => 'Create ip_policy_rules'),
+        )
+        const shown = others.flatMap(({ changes }) => changes.filter(({ path }) => path === 'cidr'))
+        expect(shown.map(({ new: cidr }) => cidr).toSorted()).toEqual(spec.rules.map(({ cidr }) => cidr).toSorted())
+      }),
+    )
+  })
+})
