@@ -19,6 +19,8 @@ export type PartKind = (typeof partKinds)[number]
 export interface ServicePart extends WantedObject {
   /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. */
   readonly fixed: readonly string[]
+  /** A kind with which it is replaced: what it consists of cannot follow the next one to another account. */
+  readonly follows?: PartKind
 }
 
 /** What there should be for a port, in the order in which it is made. */
@@ -102,7 +104,7 @@ function portObjects(
     place,
     part('Backend', name, backend, ['accountRef']),
     part('Edge', name, edge, ['accountRef', 'protocol']),
-    part('Tunnel', name, { backendRef: { name }, service: { name: serviceName, port } }),
+    { ...part('Tunnel', name, { backendRef: { name }, service: { name: serviceName, port } }), follows: 'Backend' },
   ]
 }
 

@@ -103,8 +103,11 @@ export class ServiceReconciler {
 
   /** Makes and keeps the objects of a port; those that cannot become what is wanted are deleted first. */
   async #keepPort(service: ServiceResource, { objects }: PortObjects): Promise<readonly KubeObject[]> {
-    const outdated = objects.filter((wanted) => this.#isOutdated(service, wanted))
-    // The Edge goes first: it uses the others.
+    const unfit = objects.filter((wanted) => this.#isOutdated(service, wanted))
+    const outdated = objects.filter((wanted) => {
+      return unfit.includes(wanted) || unfit.some(({ type }) => type.kind === wanted.follows)
+    })
+    // What uses the others goes first. What follows another is gone before that is, even if it stops in between.
     for (const { type, name } of outdated.toReversed()) await this.#context.objects.remove(service, type, name)
     if (outdated.length > 0) {
       const message = `${outdated.map(partText).join(', ')} cannot be changed and will be replaced`

@@ -323,6 +323,11 @@ test('a Service for which another account is named moves there as a whole', asyn
     (await world.remote('edges/tcp')).filter(({ description }) => String(description).includes('/moved,')),
   ).toHaveLength(1)
   await reached('moved')
+  // The key of the former agents stays behind.
+  await world.until('SSHCredential', 'moved-80-tunnel-key-1', 'is in the other account', (cr) => {
+    const { name } = cr.spec.accountRef as { readonly name: string }
+    return name === 'second' && conditionOf(cr, 'Synced')?.status === 'True'
+  })
 })
 
 test.each<[string, Readonly<Record<string, string>>, object, string]>([
