@@ -8,6 +8,7 @@ import {
   installationPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
+  servicePermissions,
   tunnelPermissions,
   watchedPermissions,
 } from './permissions/operator.ts'
@@ -28,6 +29,7 @@ export function permissionsPage(kinds: KindsRegistry): string {
     section('In what it watches: the whole cluster, or each namespace', tableOf(inNamespaces)),
     section('In what it watches, with `--dns-endpoints` only', tableOf(companionPermissions(kinds))),
     section('In what it watches, with `--tunnels` only', tableOf(tunnelPermissions(kinds))),
+    section('In what it watches, with `--services` only', tableOf(servicePermissions(kinds))),
     section('In the whole cluster only, without `--watch-namespace`', tableOf(clusterOnly)),
     section('In its own namespace', tableOf(ownNamespacePermissions)),
     section(

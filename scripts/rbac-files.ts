@@ -8,6 +8,7 @@ import {
   installationPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
+  servicePermissions,
   tunnelPermissions,
   watchedPermissions,
 } from './permissions/operator.ts'
@@ -28,6 +29,7 @@ export function rbacFiles(kinds: KindsRegistry): ReadonlyMap<string, string> {
     ['namespace-no-watch-secrets', watched('namespace', false)],
     ['dns-endpoints', companionPermissions(kinds)],
     ['tunnels', tunnelPermissions(kinds)],
+    ['services', servicePermissions(kinds)],
     ['own-namespace', ownNamespacePermissions],
     ['installation', [installationPermission]],
     ['metrics-authentication', metricsAuthenticationPermissions],

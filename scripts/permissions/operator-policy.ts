@@ -7,6 +7,8 @@ import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../../src/managed/names.ts'
 import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
+import { partKinds } from '../../src/managed/services/objects.ts'
+import { SERVICE_CLASS, SERVICE_READY, serviceType } from '../../src/managed/services/service.ts'
 import { deploymentType, serviceAccountType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
@@ -15,6 +17,7 @@ import {
   holdPermission,
   metricsAuthenticationPermissions,
   ownNamespacePermissions,
+  servicePermissions,
   tunnelPermissions,
   watchedPermissions,
 } from './operator.ts'
@@ -101,7 +104,9 @@ export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
 }
 
 function variablesOf(kinds: KindsRegistry): readonly Variable[] {
-  const patched = [...kinds.accounts, ...kinds.managed].map((descriptor) => nameOf(resourceTypeOf(descriptor)))
+  const patched = [...kinds.accounts, ...kinds.managed, ...kinds.composed].map((descriptor) =>
+    nameOf(resourceTypeOf(descriptor)),
+  )
   const variables: Readonly<Record<string, string>> = {
     resource:
       "(request.resource.group == '' ? '' : request.resource.group + '/') + request.resource.resource" +
@@ -127,14 +132,16 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
     isProtected:
       `request.namespace in ${list(RESERVED)} || variables.protectedNamespaces.exists(place, place.endsWith('*')` +
       ` ? request.namespace.startsWith(place.substring(0, place.size() - 1)) : request.namespace == place)`,
+    areFinalizersKept:
+      `variables.finalizers.filter(each, each != ${text(FINALIZER)})` +
+      ` == variables.formerFinalizers.filter(each, each != ${text(FINALIZER)})`,
     isMetadataKept: [
       'object.metadata.?labels.orValue({}) == oldObject.metadata.?labels.orValue({})',
       'variables.owners == variables.formerOwners',
       `variables.annotations.all(key, key in ${list(OWN_ANNOTATIONS)} || (key in variables.formerAnnotations` +
         ` && variables.formerAnnotations[key] == variables.annotations[key]))`,
       `variables.formerAnnotations.all(key, key in ${list(OWN_ANNOTATIONS)} || key in variables.annotations)`,
-      `variables.finalizers.filter(each, each != ${text(FINALIZER)})` +
-        ` == variables.formerFinalizers.filter(each, each != ${text(FINALIZER)})`,
+      'variables.areFinalizersKept',
     ].join(' && '),
   }
   return Object.entries(variables).map(([name, expression]) => ({ name, expression }))
@@ -198,10 +205,12 @@ const validations: readonly Validation[] = [
     `variables.resource != ${text(nameOf(leases))}`,
     '(request.namespace == variables.home && variables.name in variables.leases)',
   ]),
-  validation('records Events only in its own name, and only about resources of Culvert', [
+  validation('records Events only in its own name, and only about resources of Culvert and Services', [
     `variables.resource != ${text(nameOf(events))}`,
     `(object.?reportingController.orValue('') == ${text(EVENT_SOURCE)}` +
-      ` && object.?regarding.?apiVersion.orValue('').startsWith(${text(`${GROUP}/`)}))`,
+      ` && (object.?regarding.?apiVersion.orValue('').startsWith(${text(`${GROUP}/`)})` +
+      ` || (object.?regarding.?apiVersion.orValue('') == ${text(serviceType.version)}` +
+      ` && object.?regarding.?kind.orValue('') == ${text(serviceType.kind)})))`,
   ]),
   validation('changes only its own finalizer of RoleBindings, and only on the one that it holds', [
     `variables.resource != ${text(nameOf(roleBindingType))}`,
@@ -210,27 +219,37 @@ const validations: readonly Validation[] = [
   ]),
 ]
 
-/** Resources that people write, and what Tunnels consist of. */
+/** Resources that people write, and what Tunnels and Services consist of. */
 function partValidations(kinds: KindsRegistry): readonly Validation[] {
   const credentials = kinds.composed.flatMap(({ credential }) => kinds.managedKind(credential) ?? [])
   const parts = list(credentials.map((descriptor) => nameOf(resourceTypeOf(descriptor))))
   const owners = list(kinds.composed.map(({ definition }) => definition.kind))
-  const isOwner = `owner.kind in ${owners} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})`
-  const made = `owner.?controller.orValue(false) && ${isOwner} && owner.kind + '/' + owner.name == variables.note`
-  const isPart =
-    `(oldObject == null ? variables.owners.exists(owner, ${made}) : variables.formerOwners.exists(owner, ${isOwner})` +
-    ' && (object == null || variables.owners == variables.formerOwners))'
+  const isTunnel = `owner.kind in ${owners} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})`
+  const ofServices = list(partKinds.map((kind) => nameOf(kinds.resourceType(kind))))
+  const isService = `owner.kind == ${text(serviceType.kind)} && owner.apiVersion == ${text(serviceType.version)}`
   const pod = 'object.spec.template.spec'
   return [
     validation(
-      'changes only its own finalizer and annotations, and the status, of the resources that people write, except for credentials that a Tunnel owns',
+      'changes only its own finalizer and annotations, and the status, of the resources that people write, except for credentials that a Tunnel owns and what a Service owns',
       [
         '!(variables.resource in variables.ownResources)',
         '(oldObject != null && object != null && variables.isMetadataKept' +
           ' && object.?spec.orValue({}) == oldObject.?spec.orValue({}))',
-        `(variables.resource in ${parts} && ${isPart})`,
+        `(variables.resource in ${parts} && ${isPartOf(isTunnel)})`,
+        `(variables.resource in ${ofServices} && ${isPartOf(isService)})`,
       ],
     ),
+    validation(`says only of Services of class ${SERVICE_CLASS} where they are reached`, [
+      `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
+      `object.spec.?loadBalancerClass.orValue('') == ${text(SERVICE_CLASS)}`,
+      'object.status.?loadBalancer == oldObject.status.?loadBalancer',
+      // One that is no longer of a load balancer is reached nowhere.
+      "(object.spec.type != 'LoadBalancer' && object.status.?loadBalancer.?ingress.orValue([]).size() == 0)",
+    ]),
+    validation('changes only its own condition of Services', [
+      `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
+      `${othersConditions('object')} == ${othersConditions('oldObject')}`,
+    ]),
     validation('makes only ServiceAccounts whose token no Pod gets', [
       `variables.resource != ${text(nameOf(serviceAccountType))}`,
       'object == null',
@@ -253,6 +272,24 @@ function partValidations(kinds: KindsRegistry): readonly Validation[] {
       ].join(' && ')})`,
     ]),
   ]
+}
+
+/**
+ * Whether what is written belongs to an owner of which `isOwner` holds: it is created with that controller, and a later
+ * write leaves its owners alone. Neither gives or takes a finalizer of somebody else.
+ */
+function isPartOf(isOwner: string): string {
+  const made = `owner.?controller.orValue(false) && ${isOwner} && owner.kind + '/' + owner.name == variables.note`
+  const owned = `owner.?controller.orValue(false) && ${isOwner}`
+  return (
+    `(oldObject == null ? variables.owners.exists(owner, ${made}) : variables.formerOwners.exists(owner, ${owned})` +
+    ' && (object == null || (variables.owners == variables.formerOwners && variables.areFinalizersKept)))'
+  )
+}
+
+/** The conditions of a Service that are not Culvert's. */
+function othersConditions(service: string): string {
+  return `${service}.?status.?conditions.orValue([]).filter(each, each.type != ${text(SERVICE_READY)})`
 }
 
 function companionValidations(kinds: KindsRegistry): readonly Validation[] {
@@ -286,6 +323,7 @@ function operationsOf(kinds: KindsRegistry): readonly string[] {
   const permissions: readonly Permission[] = [
     ...watchedPermissions(kinds, { scope: 'cluster', watchSecrets: true, dnsEndpoints: true }),
     ...tunnelPermissions(kinds),
+    ...servicePermissions(kinds),
     ...ownNamespacePermissions,
     ...metricsAuthenticationPermissions,
     holdPermission('any'),

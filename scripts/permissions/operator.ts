@@ -5,6 +5,8 @@ import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'
 import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import type { Permission, Verb } from '../../src/managed/permissions.ts'
+import { partKinds } from '../../src/managed/services/objects.ts'
+import { serviceType } from '../../src/managed/services/service.ts'
 import { namespaceType, SYSTEM_NAMESPACE } from '../../src/managed/store/namespaces.ts'
 import { podType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { events } from '../../src/runtime/events.ts'
@@ -180,5 +182,22 @@ export function tunnelPermissions(kinds: KindsRegistry): readonly Permission[] {
     ...credentials.map((type) => ({ type, verbs: write, why: 'A Tunnel owns the credential of its agents.' })),
     { type: secretType, verbs: ['get', ...write], why: 'A Tunnel owns the key of its agents.' },
     { type: podType, verbs: ['list'], why: 'Agents that gave up say why; listed while not all are connected.' },
+  ]
+}
+
+/** Services of type LoadBalancer and what they consist of, in the watched namespaces, with `--services` only. */
+export function servicePermissions(kinds: KindsRegistry): readonly Permission[] {
+  return [
+    {
+      type: serviceType,
+      verbs: ['get', 'list', 'watch'],
+      why: 'Those of type LoadBalancer and of class `culvert.dev/edge` say what to make. One that is no longer of that type is read.',
+    },
+    { type: serviceType, subresource: 'status', verbs: ['patch'], why: 'It shows where the Service is reached.' },
+    ...partKinds.map((kind) => ({
+      type: kinds.resourceType(kind),
+      verbs: ['get', 'create', 'patch', 'delete'] as const,
+      why: 'A Service owns what makes it reachable.',
+    })),
   ]
 }

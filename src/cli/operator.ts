@@ -26,6 +26,7 @@ interface Flags {
   readonly dnsEndpoints: boolean
   readonly dnsDomains: readonly string[]
   readonly tunnels: boolean
+  readonly services: boolean
   readonly agentImage?: string
   readonly allowSshGateway: readonly string[]
   readonly leaderElect: boolean
@@ -111,6 +112,11 @@ export function operatorCommand(): Command {
       collect,
       [],
     )
+    .option(
+      '--services',
+      'serve Services of type LoadBalancer with loadBalancerClass culvert.dev/edge; needs --tunnels, and rights to Services',
+      false,
+    )
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(
       '--lease-duration <time>',
@@ -182,6 +188,7 @@ export function operatorCommand(): Command {
       if (flags.tunnels && flags.agentImage === undefined) {
         command.error('error: --tunnels needs --agent-image', { exitCode: 1 })
       }
+      if (flags.services && !flags.tunnels) command.error('error: --services needs --tunnels', { exitCode: 1 })
       favourMemory()
       const options = optionsFrom(flags)
       logNodeWarnings(options.logger)

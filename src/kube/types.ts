@@ -66,14 +66,14 @@ export interface ListOptions {
   readonly continue?: string
   readonly resourceVersion?: string
   readonly labelSelector?: string | undefined
-  readonly fieldSelector?: string
+  readonly fieldSelector?: string | undefined
   readonly signal?: AbortSignal
 }
 
 export interface WatchOptions {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
-  readonly fieldSelector?: string
+  readonly fieldSelector?: string | undefined
   readonly resourceVersion: string
   /** The server ends the watch after this many seconds. */
   readonly timeoutSeconds: number

@@ -66,6 +66,13 @@ export class KindsRegistry {
     return resourceTypeOf(descriptor)
   }
 
+  /** The resource type of a kind. @throws Error if there is no such kind */
+  resourceType(kind: string): ResourceType {
+    const descriptor = this.#byKind.get(kind)
+    if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
+    return resourceTypeOf(descriptor)
+  }
+
   /** Kinds whose specs may refer to `kind`, with how their remote objects name it. */
   referrersOf(kind: string): readonly { readonly descriptor: ManagedDescriptor; readonly reference: ReferenceKind }[] {
     return this.managed.flatMap((descriptor) => {

@@ -25,6 +25,13 @@ export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requeste
 /** With `managementPolicy: Plan`: the hash of the plan in `status.plan` that may be carried out. */
 export const APPROVED_PLAN = `${GROUP}/approved-plan`
 
+/** On a Service of Culvert's class: the domain that its ports get, in place of an address each. */
+export const SERVICE_DOMAIN = `${GROUP}/domain`
+/** On such a Service: names of the IPPolicies that decide who may connect, separated by commas. */
+export const SERVICE_IP_POLICIES = `${GROUP}/ip-policies`
+/** On such a Service: the account to use, as `name`, `Account/name` or `ClusterAccount/name`. */
+export const SERVICE_ACCOUNT = `${GROUP}/account`
+
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`
 /**

@@ -154,6 +154,7 @@ export class Operator {
       namespace,
       watchNamespaces,
       tunnels,
+      services,
       readSecretsEveryMs: intervalMs,
       watchSilenceMs,
       logger,
@@ -163,6 +164,7 @@ export class Operator {
     const watches = createWatches(kinds, base, {
       namespaces: watchNamespaces,
       tunnels: tunnels !== undefined,
+      services,
       readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
     })
     const reflectors = allWatches(watches)

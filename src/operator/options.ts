@@ -30,6 +30,8 @@ export interface OperatorOptions {
   readonly dnsEndpoints?: CompanionPolicy
   /** What the agents of Tunnels are. Absent: Tunnels have none, and no rights for them are needed. */
   readonly tunnels?: TunnelPolicy | undefined
+  /** Whether Services of type LoadBalancer and of Culvert's class are served; needs `tunnels`. Default false. */
+  readonly services?: boolean | undefined
   readonly proxies: ProxyOptions
   readonly leaderElect: boolean
   readonly leaseDurationMs: number

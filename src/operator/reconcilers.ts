@@ -26,6 +26,10 @@ import { Memories } from '../managed/reconcile/memory.ts'
 import { priorityOf } from '../managed/reconcile/priority.ts'
 import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
 import { isRotationFailing } from '../managed/rotation/words.ts'
+import { ServiceParts } from '../managed/services/parts.ts'
+import { ServiceReconciler } from '../managed/services/reconciler.ts'
+import { serviceType } from '../managed/services/service.ts'
+import { subscribeServices } from '../managed/services/wakeups.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../managed/store/wakeups.ts'
@@ -168,6 +172,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const commands = commandController(parts, live, mirror)
   const tunnels = tunnelController(parts, live)
   subscribeTunnels(kinds, store, watches, (name) => tunnels.enqueue(name))
+  const services = serviceController(parts, live)
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
   subscribeCommands(store, watches, (name) => commands.enqueue(name))
   return {
@@ -179,7 +184,8 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       const isWhole = options.watchNamespaces.length === 0
       const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
       const held = holds && holdsController(parts, holds).run(signal)
-      await Promise.all([managed, accounts, mirrors, commands, tunnels].map((controller) => controller.run(signal)))
+      const all = [managed, accounts, mirrors, commands, tunnels, ...(services === undefined ? [] : [services])]
+      await Promise.all(all.map((controller) => controller.run(signal)))
       await Promise.all([sweep, held])
       await companions.ended()
       await recorder.flush(EVENTS_MS)
@@ -356,6 +362,38 @@ function tunnelController(parts: ReconcilersOptions, { events }: Live): Controll
     workers: 4,
     reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
   })
+}
+
+/** Services, which wait for what they own; undefined if none are served. */
+function serviceController(parts: ReconcilersOptions, { events }: Live): Controller | undefined {
+  const { kinds, watches, kube, clock } = parts
+  const { services, managed, composed } = watches
+  if (services === undefined) return undefined
+  const owned = new ServiceParts(watches)
+  const reconciler = new ServiceReconciler({
+    kinds,
+    known: (key) => services.store.get(key),
+    record: (service) => services.record(service),
+    parts: owned,
+    objects: new OwnedObjects({
+      kube,
+      known: ({ kind }, key) => (managed.get(kind) ?? composed.get(kind))?.store.get(key),
+      // What their own watches report wakes the reconcilers of these objects.
+      record: () => undefined,
+    }),
+    kube,
+    events,
+    clock,
+  })
+  const controller = new Controller({
+    ...base(parts),
+    ...WAITING,
+    workers: 4,
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+  })
+  const { kind } = serviceType
+  subscribeServices(services, owned, ({ namespace, name }) => controller.enqueue({ kind, namespace, name }))
+  return controller
 }
 
 function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {

@@ -7,6 +7,7 @@ import type { Descriptor } from '../managed/descriptor/descriptor.ts'
 import { configMapType, secretType } from '../managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../managed/kinds-registry.ts'
 import type { MirroredObject } from '../managed/mirrors/mirrored.ts'
+import { LOAD_BALANCERS, serviceType } from '../managed/services/service.ts'
 import { namedData } from '../managed/store/named-data.ts'
 import { namespaceType } from '../managed/store/namespaces.ts'
 import type { Watches } from '../managed/store/resource-store.ts'
@@ -21,6 +22,8 @@ export interface WatchScope {
   readonly namespaces: readonly string[]
   /** Whether Tunnels have agents, whose Deployments and the like are watched. */
   readonly tunnels: boolean
+  /** Whether Services of type LoadBalancer are watched. Default: false. */
+  readonly services?: boolean | undefined
   /**
    * Secrets and ConfigMaps are not watched; those that accounts and resources name are read one by one. Absent:
    * watched.
@@ -43,7 +46,7 @@ type WatchBase = Omit<ReflectorOptions, 'type' | 'namespaces'> & {
 export function createWatches(
   kinds: KindsRegistry,
   base: WatchBase,
-  { namespaces, tunnels, readOneByOne }: WatchScope,
+  { namespaces, tunnels, services = false, readOneByOne }: WatchScope,
 ): Watches {
   // Installations that watch different namespaces must not compete for cluster-scoped resources.
   const all = namespaces.length === 0
@@ -81,6 +84,9 @@ export function createWatches(
         ? workloadTypes.map((type) => [type.kind, new Reflector({ ...base, type, namespaces, labelSelector: TUNNEL })])
         : [],
     ),
+    services: services
+      ? new Reflector({ ...base, type: serviceType, namespaces, fieldSelector: LOAD_BALANCERS })
+      : undefined,
     secrets: data(secretType, 'Secret'),
     configMaps: data(configMapType, 'ConfigMap'),
     namespaces: all ? reflect({ ...namespaceType, metadataOnly: true }) : undefined,
@@ -105,7 +111,8 @@ export async function refreshWatches(watches: Watches, since: number, clock: Clo
 
 /** Every watch, of any type. */
 export function allWatches(watches: Watches): readonly Source[] {
-  const { managed, accounts, mirrors, commands, composed, workloads, secrets, configMaps, namespaces } = watches
+  const { managed, accounts, mirrors, commands, composed, workloads, services, secrets, configMaps, namespaces } =
+    watches
   return [
     ...managed.values(),
     ...accounts.values(),
@@ -113,6 +120,7 @@ export function allWatches(watches: Watches): readonly Source[] {
     ...commands.values(),
     ...composed.values(),
     ...workloads.values(),
+    ...(services === undefined ? [] : [services]),
     secrets,
     configMaps,
     ...(namespaces === undefined ? [] : [namespaces]),

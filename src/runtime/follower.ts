@@ -19,6 +19,8 @@ export interface FollowerOptions {
   readonly type: ResourceType
   /** Only objects with these labels, such as `app=shop`. Absent: all. */
   readonly labelSelector?: string | undefined
+  /** Only objects with these fields, such as `spec.type=LoadBalancer`. Absent: all. */
+  readonly fieldSelector?: string | undefined
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -116,8 +118,8 @@ export class Follower<T extends KubeObject> {
 
   /** All pages at one resourceVersion. If that expires between two pages, everything in one request instead. */
   async #pages(signal: AbortSignal): Promise<{ items: readonly T[]; resourceVersion: string }> {
-    const { client, type, labelSelector } = this.#options
-    const base: ListOptions = { namespace: this.#scope, labelSelector, signal }
+    const { client, type, labelSelector, fieldSelector } = this.#options
+    const base: ListOptions = { namespace: this.#scope, labelSelector, fieldSelector, signal }
     const items: T[] = []
     let page = await client.list<T>(type, { ...base, limit: PAGE_SIZE })
     for (;;) {
@@ -142,6 +144,7 @@ export class Follower<T extends KubeObject> {
       const watch = client.watch<T>(type, {
         namespace: this.#scope,
         labelSelector: this.#options.labelSelector,
+        fieldSelector: this.#options.fieldSelector,
         resourceVersion: from,
         timeoutSeconds: Math.round(jitter(random, watchSeconds, 0.2)),
         signal: AbortSignal.any([signal, watchdog.signal]),

@@ -17,6 +17,8 @@ export interface Change {
   readonly plural: string
   readonly type: 'added' | 'modified' | 'deleted'
   readonly object: KubeObject
+  /** The object as it was before. */
+  readonly previous?: KubeObject | undefined
 }
 
 /** The content of a snapshot of etcd. */
@@ -174,9 +176,10 @@ export class ModelKube {
       metadata: { ...withoutEmpty(object.metadata), resourceVersion: String(++this.#revision) },
     })
     const at = place(type, stored.metadata)
+    const previous = this.#objects.get(at)
     if (change === 'deleted') this.#objects.delete(at)
     else this.#objects.set(at, stored)
-    const event: Change = { plural: type.plural, type: change, object: stored }
+    const event: Change = { plural: type.plural, type: change, object: stored, previous }
     this.#history.push(event)
     for (const listener of this.#listeners) listener(event)
     return stored

@@ -44,6 +44,11 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { leaderElection: { enabled: false } },
     ['replicas: ', 'leaderElection.enabled=true'],
   ],
+  [
+    'Services without agents',
+    { tunnels: { services: { enabled: true } } },
+    ['tunnels.services.enabled: ', 'tunnels.enabled=true'],
+  ],
   ['two sources of authorities', { caBundle: { configMap: 'a', secret: 'b' } }, ['caBundle: ', 'not both']],
   [
     'a ServiceMonitor without a Service',

@@ -4,6 +4,7 @@ import {
   holdPermission,
   installationPermission,
   ownNamespacePermissions,
+  servicePermissions,
   tunnelPermissions,
   watchedPermissions,
 } from '../../scripts/permissions/operator.ts'
@@ -97,6 +98,18 @@ it('grants the operator rights to agents only where it runs them', async () => {
     const found = bound(await render(4, merged(mode, { tunnels: { enabled: true } })), 'culvert').flatMap(rulesIn)
     expect(found).toEqual(expect.arrayContaining([...own]))
     expect(own.length).toBeGreaterThan(0)
+  }
+})
+
+it('grants the operator rights to Services only where it serves them', async () => {
+  const own = rules(servicePermissions(registry))
+  const tunnels = { enabled: true }
+  for (const mode of [MODES.cluster, MODES.namespaces]) {
+    const without = bound(await render(4, merged(mode, { tunnels })), 'culvert').flatMap(rulesIn)
+    expect(without.filter((rule) => own.includes(rule))).toEqual([])
+    const served = merged(mode, { tunnels: { ...tunnels, services: { enabled: true } } })
+    const found = bound(await render(4, served), 'culvert').flatMap(rulesIn)
+    expect(found).toEqual(expect.arrayContaining([...own]))
   }
 })
 

@@ -43,7 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function judgePermissions(folder: string, isWhole: boolean): Promise<void> {
   const granted = {
     own: (await generatedRules('own-namespace')) as readonly Rule[],
-    watched: (await generatedRules('cluster', 'dns-endpoints', 'tunnels')) as readonly Rule[],
+    watched: (await generatedRules('cluster', 'dns-endpoints', 'tunnels', 'services')) as readonly Rule[],
   }
   const { refused, unused } = judge(await usesIn(folder), granted)
   const problems = [

@@ -37,8 +37,17 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
   CollectionNotListable: 'newer than the recording of 0.1.0: the scene closed leaves it behind at the next recording',
 }
 
+/** What Services of type LoadBalancer leave behind. */
+const SERVICES =
+  'newer than the recording of 0.1.0: a scene of Services has to be added before the next recording'
+
 /** Names that no recording contains. */
-const UNHELD_NAMES: Readonly<Record<string, string>> = { 'culvert.dev/approved-plan': PLANS }
+const UNHELD_NAMES: Readonly<Record<string, string>> = {
+  'culvert.dev/approved-plan': PLANS,
+  'culvert.dev/domain': SERVICES,
+  'culvert.dev/ip-policies': SERVICES,
+  'culvert.dev/account': SERVICES,
+}
 
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
 const DOUBTED = 'newer than the recording of 0.1.0: the scene isOpen leaves it behind at the next recording'

@@ -85,6 +85,9 @@ annotations:
 {{- end -}}
 {{- if .Values.tunnels.enabled -}}
 {{- $rules = concat $rules (include "culvert.rules" (dict "root" . "name" "tunnels") | fromYaml).rules -}}
+{{- if .Values.tunnels.services.enabled -}}
+{{- $rules = concat $rules (include "culvert.rules" (dict "root" . "name" "services") | fromYaml).rules -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml (dict "rules" $rules) -}}
 {{- end -}}

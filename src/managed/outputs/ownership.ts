@@ -1,6 +1,6 @@
 import type { KubeObject, OwnerReference } from '../../kube/types.ts'
 import { shortName } from '../cr.ts'
-import { GROUP, MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
+import { MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
 
 /** The owner of an object into which a CR wants to write its outputs. */
 export type SecretOwnership =
@@ -27,7 +27,12 @@ export function ownershipOf(object: KubeObject | undefined, cr: KubeObject): Sec
 }
 
 function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: KubeObject): boolean {
-  return apiVersion.startsWith(`${GROUP}/`) && kind === cr.kind && name === cr.metadata.name
+  return groupOf(apiVersion) === groupOf(cr.apiVersion) && kind === cr.kind && name === cr.metadata.name
+}
+
+/** Empty for the core group. */
+function groupOf(apiVersion: string): string {
+  return apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')))
 }
 
 /** Labels by which people find what Culvert created. */

@@ -38,6 +38,7 @@ import { outputTarget } from '../outputs/place.ts'
 import type { Resources } from '../reconcile/context.ts'
 import { namedTargets } from '../references/crossings.ts'
 import { targetIds } from '../references/references.ts'
+import type { ServiceResource } from '../services/service.ts'
 import type { TunnelResource } from '../tunnels/tunnel.ts'
 
 /** The watches of an operator, one for each type. */
@@ -49,6 +50,8 @@ export interface Watches {
   readonly composed: ReadonlyMap<string, RecordedSource<TunnelResource>>
   /** What runs the agents of Tunnels, by kind; none while there are no agents. */
   readonly workloads: ReadonlyMap<string, RecordedSource<KubeObject>>
+  /** Services of type LoadBalancer; absent while Culvert serves none. */
+  readonly services?: RecordedSource<ServiceResource> | undefined
   /** Metadata only: the watch reports that a Secret changed; its content is read when needed. */
   readonly secrets: ObjectSource<KubeObject>
   /** Metadata only, like Secrets. */

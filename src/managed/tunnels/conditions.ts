@@ -1,5 +1,7 @@
+import { KubeError } from '../../kube/errors.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 
 /** How a reconcile of a Tunnel ended. */
@@ -43,4 +45,15 @@ export function conditionsOf(said: Said, before: TunnelStatus): readonly Conditi
     is('Connected', false, reasons.NotConnected, why),
     is('Reconciling', true, reasons.NotConnected, why),
   ]
+}
+
+/** Until what lasts is tried again. What mends it wakes its owner; this is only the fallback. */
+export const LASTING_MS = 600_000
+
+/** What a failure says in the conditions; undefined for one that is not worth a write. */
+export function saidOf(error: unknown): Exclude<Said, { readonly type: 'kept' }> | undefined {
+  if (error instanceof WaitError) return { type: 'waiting', reason: error.code, message: error.message }
+  if (error instanceof TerminalError) return { type: 'stalled', reason: error.code, message: error.message }
+  if (!(error instanceof KubeError) || error.code === 'NotLeader' || error.code === 'Aborted') return undefined
+  return { type: 'waiting', reason: reasons.KubernetesError, message: error.message }
 }

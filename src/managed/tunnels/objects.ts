@@ -6,13 +6,13 @@ import { OUTPUT_OF } from '../names.ts'
 import { LABELS } from '../outputs/ownership.ts'
 import { budgetType, deploymentType, keyName, PUBLIC_KEY, serviceAccountType, TUNNEL, workloadName } from './tunnel.ts'
 
-/** What a Tunnel consists of, without its owner and the key itself. */
+/** What an owner consists of, without the reference to the owner. */
 export interface WantedObject {
   readonly type: ResourceType
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
-  /** The other fields, such as `spec`. */
+  /** The other fields, such as `spec`. A field that is null must be absent. */
   readonly content: Readonly<Record<string, unknown>>
 }
 

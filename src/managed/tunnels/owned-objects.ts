@@ -6,9 +6,8 @@ import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
 import { covers } from './covers.ts'
 import type { WantedObject } from './objects.ts'
-import type { TunnelResource } from './tunnel.ts'
 
-/** The deletion of an object wakes its Tunnel; this is only the fallback. */
+/** The deletion of an object wakes its owner; this is only the fallback. */
 const DELETING_MS = 10_000
 
 export interface OwnedObjectsOptions {
@@ -19,7 +18,10 @@ export interface OwnedObjectsOptions {
   readonly record: (object: KubeObject) => void
 }
 
-/** Writes what Tunnels own, and only if something differs. An object that the Tunnel does not own is left alone. */
+/**
+ * Writes what Tunnels and Services own, and only if something differs. An object that the owner does not own is left
+ * alone.
+ */
 export class OwnedObjects {
   readonly #options: OwnedObjectsOptions
 
@@ -32,13 +34,13 @@ export class OwnedObjects {
   }
 
   /** The object, with everything that is wanted of it. @throws TerminalError if somebody else owns it. */
-  async keep(cr: TunnelResource, wanted: WantedObject): Promise<KubeObject> {
+  async keep(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
     const { type, name, labels, annotations, content } = wanted
-    const key = { namespace: cr.metadata.namespace, name }
+    const key = { namespace: owner.metadata.namespace, name }
     const found = this.#options.known(type, key)
     // What a watch shows is ours, or was: without its label, no watch shows it.
-    const stored = found ?? (await this.make(cr, wanted))
-    refuseForeign(stored, cr, type, name)
+    const stored = found ?? (await this.make(owner, wanted))
+    refuseForeign(stored, owner, type, name)
     const body = { metadata: { labels, annotations }, ...content }
     if (covers(stored, body)) return stored
     const written = await this.#options.kube.mergePatch(type, key, body, { uid: stored.metadata.uid })
@@ -49,27 +51,27 @@ export class OwnedObjects {
   }
 
   /** Creates the object unless there is one of that name, which is returned as it is. @throws as `keep` */
-  async make(cr: TunnelResource, { type, name, labels, annotations, content }: WantedObject): Promise<KubeObject> {
-    const { namespace } = cr.metadata
+  async make(owner: KubeObject, { type, name, labels, annotations, content }: WantedObject): Promise<KubeObject> {
+    const { namespace } = owner.metadata
     const key = { namespace, name }
     const found = await this.#options.kube.get(type, key)
     if (found === undefined) {
       const group = type.group === '' ? '' : `${type.group}/`
-      const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, cr) }
-      const body = { apiVersion: `${group}${type.version}`, kind: type.kind, metadata, ...content }
+      const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, owner) }
+      const body = { apiVersion: `${group}${type.version}`, kind: type.kind, metadata, ...withoutNulls(content) }
       const made = await this.#options.kube.create(type, key, body)
       this.#options.record(made)
       return made
     }
-    refuseForeign(found, cr, type, name)
+    refuseForeign(found, owner, type, name)
     return found
   }
 
-  /** Deletes the object if the Tunnel owns it. */
-  async remove(cr: TunnelResource, type: ResourceType, name: string): Promise<void> {
-    const { namespace } = cr.metadata
+  /** Deletes the object if the owner owns it. */
+  async remove(owner: KubeObject, type: ResourceType, name: string): Promise<void> {
+    const { namespace } = owner.metadata
     const found = await this.#options.kube.get({ ...type, metadataOnly: true }, { namespace, name })
-    if (found === undefined || ownershipOf(found, cr).type !== 'own') return
+    if (found === undefined || ownershipOf(found, owner).type !== 'own') return
     try {
       await this.#options.kube.delete(type, { namespace, name }, { uid: found.metadata.uid })
     } catch (error) {
@@ -79,15 +81,31 @@ export class OwnedObjects {
   }
 }
 
-function refuseForeign(object: KubeObject, cr: TunnelResource, type: ResourceType, name: string): void {
+function refuseForeign(object: KubeObject, owner: KubeObject, type: ResourceType, name: string): void {
   const about = text(type, name)
-  if (ownershipOf(object, cr).type !== 'own') {
+  const ownership = ownershipOf(object, owner).type
+  // The garbage collector deletes it.
+  if (ownership === 'namesake' && (object.metadata.ownerReferences ?? []).length > 0) {
+    throw new WaitError(reasons.Progressing, `${about} of a former ${owner.kind} is being deleted`, DELETING_MS)
+  }
+  if (ownership !== 'own') {
+    const { kind } = owner
     throw new TerminalError(
       reasons.OutputNotOwned,
-      `${about} exists and does not belong to this Tunnel: delete or rename it, or give the Tunnel another name`,
+      `${about} exists and does not belong to this ${kind}: delete or rename it, or give the ${kind} another name`,
     )
   }
   if (isDeleting(object)) throw new WaitError(reasons.Progressing, `${about} is being deleted`, DELETING_MS)
+}
+
+function withoutNulls(value: unknown): object {
+  const strip = (each: unknown): unknown => {
+    if (Array.isArray(each)) return each.map(strip)
+    if (typeof each !== 'object' || each === null) return each
+    const entries = Object.entries(each).filter(([, field]) => field !== null)
+    return Object.fromEntries(entries.map(([name, field]) => [name, strip(field)]))
+  }
+  return strip(value) as object
 }
 
 function text({ kind }: ResourceType, name: string): string {

@@ -25,7 +25,7 @@ import { stampConditions } from '../status/conditions.ts'
 import { mergePatch } from '../status/merge-patch.ts'
 import { reasons } from '../status/reasons.ts'
 import { lastError } from './agent-error.ts'
-import { conditionsOf, type Said } from './conditions.ts'
+import { conditionsOf, LASTING_MS, type Said, saidOf } from './conditions.ts'
 import { type Deployment, isRolledOut, mountedSecret, onlineIn } from './deployment.ts'
 import { dueAt, planKey } from './key-plan.ts'
 import { bindText, type MountedKey, marks, tunnelCredential, tunnelObjects } from './objects.ts'
@@ -34,6 +34,7 @@ import {
   type Changed,
   deploymentType,
   keyName,
+  LONGEST_NAME,
   PRIVATE_KEY,
   PUBLIC_KEY,
   podType,
@@ -45,14 +46,10 @@ import {
 
 /** What is waited for wakes the Tunnel; these are only fallbacks. */
 const WAIT_MS = 60_000
-const LASTING_MS = 600_000
 /** How often agents that are not connected are asked why. */
 const DISCONNECTED_MS = 30_000
 /** How long a former key is kept once no new session uses it: longer than an agent drains. */
 const RETIRE_MS = 60_000
-
-/** What a Tunnel owns is named after it, and label values take 63 characters. */
-const LONGEST_NAME = 40
 
 /** What the administrator lets the agents of Tunnels be. */
 export interface TunnelPolicy {
@@ -377,13 +374,6 @@ function refuseUnready(credential: CustomResource, about: string): void {
     const why = condition === undefined || !isCurrent ? 'is being reconciled' : `is not ${type}: ${condition.message}`
     throw notReady(`${about} ${why}`)
   }
-}
-
-function saidOf(error: unknown): Exclude<Said, { readonly type: 'kept' }> | undefined {
-  if (error instanceof WaitError) return { type: 'waiting', reason: error.code, message: error.message }
-  if (error instanceof TerminalError) return { type: 'stalled', reason: error.code, message: error.message }
-  if (!(error instanceof KubeError) || error.code === 'NotLeader' || error.code === 'Aborted') return undefined
-  return { type: 'waiting', reason: reasons.KubernetesError, message: error.message }
 }
 
 /** When a Tunnel is due again by itself. */

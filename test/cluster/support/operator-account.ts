@@ -39,6 +39,8 @@ export interface OperatorAccountOptions {
   readonly dnsEndpoints?: boolean
   /** Default false. */
   readonly tunnels?: boolean
+  /** Default false. */
+  readonly services?: boolean
   /** Default: `OPERATOR_ACCOUNT`. The suite's final check of the audit log covers only that name. */
   readonly name?: string
   /** Whether it may hold a RoleBinding in each watched namespace, as with the chart. Default true. */
@@ -69,13 +71,15 @@ export class OperatorAccount implements AsyncDisposable {
       watchSecrets = true,
       dnsEndpoints = false,
       tunnels = false,
+      services = false,
       installation = true,
     } = options
     const name = options.name ?? OPERATOR_ACCOUNT
     await kube.apply(serviceAccounts, { namespace, name }, {})
     const scope = watched === undefined ? 'cluster' : 'namespace'
     const watching = `${scope}${watchSecrets ? '' : '-no-watch-secrets'}`
-    const rules = [watching, ...(dnsEndpoints ? ['dns-endpoints'] : []), ...(tunnels ? ['tunnels'] : [])]
+    const optional = { 'dns-endpoints': dnsEndpoints, tunnels, services }
+    const rules = [watching, ...Object.entries(optional).flatMap(([file, isOn]) => (isOn ? [file] : []))]
     const places = watched ?? [undefined]
     const subject = { kind: 'ServiceAccount', name, namespace }
     await Promise.all([

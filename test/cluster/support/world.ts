@@ -198,6 +198,7 @@ export class World implements AsyncDisposable {
       watched: (rights ?? watch) === 'cluster' ? undefined : [this.namespace],
       watchSecrets: !flags.includes('--no-watch-secrets'),
       tunnels: flags.includes('--tunnels'),
+      services: flags.includes('--services'),
       dnsEndpoints: this.#options.dnsRights ?? flags.includes('--dns-endpoints'),
     })
   }

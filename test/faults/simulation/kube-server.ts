@@ -166,10 +166,12 @@ export class KubeServer implements SimulatedServer {
       follow: (line, end) => {
         // The process that answered has ended before the answer arrived, and its connections with it.
         if (begunIn !== this.#restarts) return this.#time.setTimer(0, end)
-        const tell = ({ type: change, object }: Change): void => {
+        const tell = (change: Change): void => {
+          const { object } = change
           // A watch that starts at a future revision receives nothing before.
           if (from !== '0' && Number(object.metadata.resourceVersion) <= Number(from)) return
-          if (isWanted(object)) line(JSON.stringify({ type: change.toUpperCase(), object: shown(object) }))
+          const seen = seenAs(change, isWanted)
+          if (seen !== undefined) line(JSON.stringify({ type: seen.toUpperCase(), object: shown(object) }))
         }
         if (from === '0')
           for (const object of this.#kube.list(type).items) tell({ plural: type.plural, type: 'added', object })
@@ -227,13 +229,24 @@ function rootOf({ group, version, plural }: ResourceType): string {
 }
 
 function filterOf(namespace: string | undefined, query: URLSearchParams): (object: KubeObject) => boolean {
-  const name = /^metadata\.name=(.*)$/.exec(query.get('fieldSelector') ?? '')?.[1]
+  const [, part, field = '', value] = /^(metadata|spec)\.(\w+)=(.*)$/.exec(query.get('fieldSelector') ?? '') ?? []
   const label = /^([^=]+)=(.*)$/.exec(query.get('labelSelector') ?? '')
-  return ({ metadata }) => {
+  return ({ metadata, spec }) => {
     if (namespace !== undefined && metadata.namespace !== namespace) return false
     if (label !== null && metadata.labels?.[label[1] ?? ''] !== label[2]) return false
-    return name === undefined || metadata.name === name
+    return part === undefined || Reflect.get((part === 'spec' ? spec : metadata) ?? {}, field) === value
   }
+}
+
+/** What a watch reports of a change: to one that selects objects, those that come and go are added and deleted. */
+function seenAs(
+  { type, object, previous }: Change,
+  isWanted: (object: KubeObject) => boolean,
+): Change['type'] | undefined {
+  if (type !== 'modified') return isWanted(object) ? type : undefined
+  const was = previous !== undefined && isWanted(previous)
+  if (!isWanted(object)) return was ? 'deleted' : undefined
+  return was ? 'modified' : 'added'
 }
 
 /** Whether the request creates an object: a create, or an apply of a missing one. */

@@ -39,6 +39,8 @@ export interface SimulatedOperatorOptions {
   readonly installation?: string
   /** Default: Tunnels have no agents. */
   readonly tunnels?: TunnelPolicy | undefined
+  /** Whether it serves Services of type LoadBalancer. Default: false. */
+  readonly services?: boolean
 }
 
 /** A whole operator, as its process runs it, over the simulated network. */
@@ -55,7 +57,7 @@ export class SimulatedOperator {
   #hasEnded = false
 
   constructor(given: SimulatedOperatorOptions) {
-    const { kinds, process, network, random, leaderElect, tunnels } = given
+    const { kinds, process, network, random, leaderElect, tunnels, services = false } = given
     const { token = () => 'token', installation = INSTALLATION } = given
     this.process = process
     const logger = createSilentLogger()
@@ -75,6 +77,7 @@ export class SimulatedOperator {
       baseURLPolicy: { allowedHosts: [API_HOST] },
       dnsEndpoints: { enabled: true, domains: ['*.com', '*.example'] },
       tunnels,
+      services,
       proxies: {},
       leaderElect,
       workers: 4,

@@ -7,6 +7,7 @@ import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
 import { holderAmong } from '../../../src/managed/identity/holder.ts'
 import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
+import { serviceType } from '../../../src/managed/services/service.ts'
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
 import type { TunnelPolicy } from '../../../src/managed/tunnels/reconciler.ts'
 import { podType, workloadTypes } from '../../../src/managed/tunnels/tunnel.ts'
@@ -59,11 +60,13 @@ export interface WorldOptions {
   readonly accountSpec?: Fields
   /** What the agents of Tunnels are. Default: there are none. */
   readonly tunnels?: TunnelPolicy
+  /** Whether Services of type LoadBalancer are served. Default: false. */
+  readonly services?: boolean
 }
 
 const builtIn: readonly ServedType[] = [
   ...[secretType, configMapType, namespaceType, events, leases],
-  ...[...workloadTypes, podType],
+  ...[...workloadTypes, podType, serviceType],
 ].map((type) => ({ type }))
 /** Types of other operators whose objects exist beside resources. */
 const companions: readonly ServedType[] = kinds.flatMap((descriptor) => {
@@ -139,6 +142,7 @@ export class SimulatedWorld {
   readonly #replicas: number
   readonly #installation: string | undefined
   readonly #tunnels: TunnelPolicy | undefined
+  readonly #services: boolean
   /** Whether the account is a ClusterAccount. */
   readonly isShared: boolean
   #isUp: boolean = true
@@ -156,11 +160,13 @@ export class SimulatedWorld {
       accountSpec,
       choices,
       tunnels,
+      services = false,
     } = options
     const time = beside?.time ?? new VirtualTime()
     this.time = time
     this.#installation = installation
     this.#tunnels = tunnels
+    this.#services = services
     this.isShared = isShared
     this.#random = seededRandom(seed)
     this.#servers = beside === undefined ? new SimulatedProcess('servers', time, BEGIN) : beside.#servers
@@ -214,6 +220,7 @@ export class SimulatedWorld {
       leaderElect,
       token,
       tunnels: this.#tunnels,
+      services: this.#services,
       ...(installation === undefined ? {} : { installation }),
     })
     this.operators.push(operator)

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import * as names from '../../../src/managed/names.ts'
+import { SERVICE, SERVICE_CLASS } from '../../../src/managed/services/service.ts'
 import { TUNNEL } from '../../../src/managed/tunnels/tunnel.ts'
 
 const { FINALIZER, GROUP, INTERNAL } = names
@@ -30,7 +31,9 @@ test('the page lists every annotation and finalizer there is, once, the public o
 test('a name that the page mentions is one of these, or a label of a kind', () => {
   const labels = kinds.flatMap((kind) => (kind.role === 'mirror' ? Object.keys(kind.labels({ id: 'ts_1' })) : []))
   const mentioned = [...page.matchAll(/(?:internal\.)?culvert\.dev\/[a-z][-a-z]*/g)].map(([name]) => name)
-  expect([...declared, ...labels, TUNNEL]).toEqual(expect.arrayContaining([...new Set(mentioned)]))
+  expect([...declared, ...labels, TUNNEL, SERVICE, SERVICE_CLASS]).toEqual(
+    expect.arrayContaining([...new Set(mentioned)]),
+  )
 })
 
 test('every request is answered in the status field that its name gives', () => {

@@ -155,6 +155,14 @@ test('a watch tells what came after its version, and goes on', () => {
   expect(open.types()).toEqual(['ADDED', 'DELETED'])
 })
 
+test('a watch by a field tells that an object comes when it gets the value, and goes when it loses it', () => {
+  const { types } = watch('resourceVersion=0&fieldSelector=spec.mode%3Dopen')
+  make('web', { mode: 'closed' })
+  for (const mode of ['open', 'closed', 'open']) ask('PATCH', ONE, { spec: { mode } })
+  ask('PATCH', ONE, { metadata: { labels: { seen: 'yes' } } })
+  expect(types()).toEqual(['ADDED', 'DELETED', 'ADDED', 'MODIFIED'])
+})
+
 test('a watch from before the last compaction is refused with 410, one from there on is not', () => {
   const { metadata } = make('one').body
   const last = make('two').body.metadata.resourceVersion

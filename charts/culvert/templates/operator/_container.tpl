@@ -34,6 +34,9 @@
 {{- range .Values.tunnels.gateways }}
 - {{ printf "--allow-ssh-gateway=%s" . | quote }}
 {{- end }}
+{{- if .Values.tunnels.services.enabled }}
+- --services
+{{- end }}
 {{- end }}
 {{- if .Values.leaderElection.enabled }}
 - --lease-duration={{ .Values.leaderElection.leaseDuration }}

@@ -77,6 +77,12 @@ export const aroundCases: readonly ValueCase[] = [
     sees: [args('--allow-ssh-gateway=ssh.example.com:22')],
   },
   {
+    path: 'tunnels.services.enabled',
+    to: true,
+    beside: { tunnels: { enabled: true } },
+    sees: [args('--services')],
+  },
+  {
     path: 'serviceAccount.create',
     to: false,
     sees: [absent('ServiceAccount', 'culvert'), pod({ serviceAccountName: 'default' })],

@@ -1,6 +1,9 @@
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import { isDeleting } from '../../../../src/managed/cr.ts'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
+import { partKinds } from '../../../../src/managed/services/objects.ts'
+import { serviceType } from '../../../../src/managed/services/service.ts'
 import { type Deployment, mountedSecret } from '../../../../src/managed/tunnels/deployment.ts'
 import { GRACE_SECONDS } from '../../../../src/managed/tunnels/objects.ts'
 import { deploymentType, workloadTypes } from '../../../../src/managed/tunnels/tunnel.ts'
@@ -12,22 +15,34 @@ import type { SimulatedWorld } from '../world.ts'
 const ROLLOUT_MS = 2_000
 const GARBAGE_MS = 1_000
 
+/** The kinds whose resources Tunnels and Services own. */
+const OWNED_KINDS: ReadonlySet<string> = new Set(['SSHCredential', ...partKinds])
+
+/** A running Deployment. */
+interface Agents {
+  /** UID of its Tunnel. */
+  readonly tunnel: string | undefined
+  /** Secrets that they use. */
+  readonly used: Set<string>
+}
+
 /**
- * Kubernetes' part of Tunnels: Deployments roll out, former agents drain, and what has no owner is deleted. Agents are
- * connected while the key that they mount is there and its credential can be used, which is checked at every moment.
+ * Kubernetes' part of Tunnels and Services: Deployments roll out, former agents drain, and what has no owner is deleted.
+ * Agents are connected while the key that they mount is there and its credential can be used, which is checked at every moment.
  */
 export class Workloads {
   readonly violations: string[] = []
   readonly #world: SimulatedWorld
-  /** Secrets that running agents use. */
-  readonly #used = new Set<string>()
+  /** By name of the Deployment. */
+  readonly #agents = new Map<string, Agents>()
+  /** Generations that roll out, or have, by UID. */
   readonly #rolledOut = new Map<string, number>()
 
   constructor(world: SimulatedWorld) {
     this.#world = world
     const { kube } = world
     kube.listen(deploymentType, kube.revision, ({ type, object }) => {
-      if (type === 'deleted') this.#used.clear()
+      if (type === 'deleted') this.#agents.delete(object.metadata.name)
       else this.#follow(object as Deployment)
     })
     const keys = new Map<string, unknown>()
@@ -40,10 +55,12 @@ export class Workloads {
     kube.listen(world.typeOf('SSHCredential'), kube.revision, ({ type, object }) => {
       if (type === 'deleted' || isDeleting(object)) this.#lost(object.metadata.name, 'its SSHCredential was deleted')
     })
-    kube.listen(world.typeOf('Tunnel'), kube.revision, ({ type }) => {
-      if (type === 'deleted') world.time.setTimer(GARBAGE_MS, () => this.#collectGarbage())
-    })
-    // A request on its way may still make something of a Tunnel that is gone.
+    for (const owner of [world.typeOf('Tunnel'), serviceType]) {
+      kube.listen(owner, kube.revision, ({ type }) => {
+        if (type === 'deleted') world.time.setTimer(GARBAGE_MS, () => this.#collectGarbage())
+      })
+    }
+    // A request on its way may still make something of an owner that is gone.
     for (const owned of this.#ownedTypes) {
       kube.listen(owned, kube.revision, ({ type, object }) => {
         const { ownerReferences = [] } = object.metadata
@@ -53,36 +70,40 @@ export class Workloads {
     }
   }
 
-  /** Everything that a Tunnel can own. */
+  /** Everything that a Tunnel or a Service owns. */
   owned(): readonly KubeObject[] {
     return this.#ownedTypes
       .flatMap((type) => this.#world.kube.list(type).items)
       .filter(({ metadata }) => {
-        return metadata.ownerReferences?.some(({ kind }) => kind === 'Tunnel')
+        return metadata.ownerReferences?.some(({ kind }) => kind === 'Tunnel' || kind === serviceType.kind)
       })
   }
 
   get #ownedTypes() {
-    return [...workloadTypes, secretType, this.#world.typeOf('SSHCredential')]
+    const kinds = this.#world.kinds.all.filter(({ definition: { kind } }) => OWNED_KINDS.has(kind))
+    return [...workloadTypes, secretType, ...kinds.map(resourceTypeOf)]
   }
 
   #follow(deployment: Deployment): void {
-    const { name, namespace, generation = 1 } = deployment.metadata
-    if (this.#rolledOut.get(name) === generation) return
-    this.#rolledOut.set(name, generation)
+    const { uid, name, namespace, generation = 1 } = deployment.metadata
+    if (this.#rolledOut.get(uid) === generation) return
+    this.#rolledOut.set(uid, generation)
     const secret = mountedSecret(deployment)
-    if (secret !== undefined) this.#used.add(secret)
+    const tunnel = deployment.metadata.ownerReferences?.[0]?.uid
+    const { used } = this.#agents.get(name) ?? { used: new Set<string>() }
+    this.#agents.set(name, { tunnel, used })
+    if (secret !== undefined) used.add(secret)
     this.#world.time.setTimer(ROLLOUT_MS, () => {
       const now = this.#world.kube.get<Deployment>(deploymentType, { namespace, name })
-      if (now === undefined || now.metadata.generation !== generation || secret === undefined) return
+      if (now?.metadata.uid !== uid || now.metadata.generation !== generation || secret === undefined) return
       this.#checkCredential(secret)
       const replicas = now.spec?.replicas ?? 1
       const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas }
       const status = { observedGeneration: generation, ...counts }
       this.#world.server.patch(deploymentType, { namespace, name }, { status }, { subresource: 'status' })
-      const former = [...this.#used].filter((each) => each !== secret)
+      const former = [...used].filter((each) => each !== secret)
       this.#world.time.setTimer(GRACE_SECONDS * 1000, () => {
-        for (const each of former) this.#used.delete(each)
+        for (const each of former) used.delete(each)
       })
     })
   }
@@ -96,8 +117,11 @@ export class Workloads {
 
   /** Nothing is lost that agents use, unless their Tunnel goes, or a person takes it. */
   #lost(name: string, how: string): void {
-    const tunnels = this.#world.kube.list(this.#world.typeOf('Tunnel')).items
-    if (this.#used.has(name) && tunnels.length > 0 && !this.taken.has(name)) this.#say(`${name} is in use, and ${how}`)
+    const tunnels = new Set(
+      this.#world.kube.list(this.#world.typeOf('Tunnel')).items.map(({ metadata }) => metadata.uid),
+    )
+    const isUsed = [...this.#agents.values()].some(({ tunnel = '', used }) => tunnels.has(tunnel) && used.has(name))
+    if (isUsed && !this.taken.has(name)) this.#say(`${name} is in use, and ${how}`)
   }
 
   /** Names of Secrets that a person deletes. */

@@ -417,6 +417,18 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
     }),
     'except for credentials that a Tunnel owns',
   ],
+  ...['no owner', 'a Tunnel'].map((owner): (typeof NEVER)[number] => [
+    `create an Edge of ${owner}`,
+    (scene) => ({
+      verb: 'create',
+      on: thing(`/apis/${GROUP}/${VERSION}`, 'edges', 'stolen', scene.tenant, {
+        kind: 'Edge',
+        ...(owner === 'a Tunnel' ? { metadata: mark(scene, 'Tunnel') } : {}),
+        spec: { protocol: 'TCP' },
+      }),
+    }),
+    'what a Service owns',
+  ]),
   [
     'define a new kind of resource',
     () => ({
@@ -453,5 +465,43 @@ const never: readonly Case[] = NEVER.flatMap(([what, attempt, says]): readonly C
   },
 ])
 
+const foreignService = ({ tenant }: Scene) =>
+  thing('/api/v1', 'services', 'elsewhere', tenant, {
+    kind: 'Service',
+    spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/other', ports: [{ port: 80 }] },
+  })
+
+const condition = { status: 'True', reason: 'Any', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+
+const services: readonly Case[] = (
+  [
+    [
+      'say where a Service of another load balancer is reached',
+      { loadBalancer: { ingress: [{ hostname: 'evil.example.com' }] } },
+      'says only of Services of class culvert.dev/edge',
+    ],
+    [
+      'give a Service a condition of somebody else',
+      { conditions: [{ type: 'example.com/ready', ...condition }] },
+      'changes only its own condition of Services',
+    ],
+  ] as const
+).map(([title, status, says]) => ({
+  title,
+  token: 'cluster-admin',
+  by: 'policy',
+  says,
+  given: (scene) => [foreignService(scene)],
+  attempt: (scene) => ({ verb: 'merge', on: foreignService(scene), subresource: 'status', body: { status } }),
+}))
+
 /** Attempts of a thief with anything but Secrets and ConfigMaps. */
-export const otherCases: readonly Case[] = [...dns, ...leaseCases, ...eventCases, ...bindings, ...resources, ...never]
+export const otherCases: readonly Case[] = [
+  ...dns,
+  ...leaseCases,
+  ...eventCases,
+  ...bindings,
+  ...resources,
+  ...services,
+  ...never,
+]

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import type { ResourceType } from '../../kube/types.ts'
+import { OUTPUT_OF } from '../names.ts'
+import { LABELS, noteOf } from '../outputs/ownership.ts'
+import type { WantedObject } from '../tunnels/objects.ts'
+import { LONGEST_NAME } from '../tunnels/tunnel.ts'
+import { SERVICE, type ServiceResource } from './service.ts'
+import { type Problem, type ServiceSettings, settingsOf } from './settings.ts'
+
+/** The kinds that Services consist of. */
+export const partKinds = ['ReservedAddress', 'ReservedDomain', 'Backend', 'Edge', 'Tunnel'] as const
+
+/** Those of them on which Edges listen. */
+export const placeKinds: readonly string[] = ['ReservedAddress', 'ReservedDomain']
+
+export type PartKind = (typeof partKinds)[number]
+
+/** An object of a Service. */
+export interface ServicePart extends WantedObject {
+  /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. */
+  readonly fixed: readonly string[]
+  /** A kind with which it is replaced: what it consists of cannot follow the next one to another account. */
+  readonly follows?: PartKind
+}
+
+/** What there should be for a port, in the order in which it is made. */
+export interface PortObjects {
+  readonly port: number
+  readonly objects: readonly ServicePart[]
+}
+
+export interface ServiceObjects {
+  readonly ports: readonly PortObjects[]
+  /** Ports that cannot be served. */
+  readonly problems: readonly Problem[]
+}
+
+/**
+ * What there should be for a Service of Culvert's class, or why nothing can be. Pure.
+ *
+ * @param typeOf the resource type of a kind
+ */
+export function serviceObjects(
+  service: ServiceResource,
+  typeOf: (kind: PartKind) => ResourceType,
+): ServiceObjects | { readonly refused: readonly Problem[] } {
+  const settings = settingsOf(service)
+  if ('problems' in settings) return { refused: settings.problems }
+  const ports = service.spec.ports ?? []
+  const served = ports.filter(({ protocol }) => isTCP(protocol))
+  return {
+    ports: served.map(({ port }) => ({ port, objects: portObjects(service, settings, port, typeOf) })),
+    problems: ports.flatMap(({ port, protocol }, index) => {
+      if (isTCP(protocol)) return []
+      return [`spec.ports[${index}]: ${protocol} is not served, as port ${port} asks: remove the port, or use TCP`]
+    }),
+  }
+}
+
+function isTCP(protocol: string | undefined): boolean {
+  return protocol === undefined || protocol === 'TCP'
+}
+
+function portObjects(
+  service: ServiceResource,
+  settings: ServiceSettings,
+  port: number,
+  typeOf: (kind: PartKind) => ResourceType,
+): readonly ServicePart[] {
+  const { name: serviceName, namespace } = service.metadata
+  const { domain, ipPolicies } = settings
+  const name = portName(serviceName, port)
+  const description = `Service ${namespace}/${serviceName}, port ${port}`
+  const account = settings.account === undefined ? {} : { accountRef: settings.account }
+  const part = (kind: PartKind, at: string, spec: object, fixed: readonly string[] = []): ServicePart => ({
+    type: typeOf(kind),
+    name: at,
+    ...marks(service),
+    content: { spec },
+    fixed,
+  })
+  const reserved = domain === undefined ? name : domainName(serviceName, domain)
+  const place =
+    domain === undefined
+      ? part('ReservedAddress', reserved, { ...account, description }, ['accountRef'])
+      : part('ReservedDomain', reserved, { ...account, domain, certificate: CERTIFICATE }, ['accountRef', 'domain'])
+  const backend = { ...account, type: 'TunnelGroup', tunnelGroup: { labels: tunnelLabels(service, port) }, description }
+  const edge = {
+    ...account,
+    description,
+    ...(domain === undefined
+      ? { protocol: 'TCP', hostports: [{ type: 'ReservedAddress', reservedAddressRef: { name: reserved } }] }
+      : {
+          protocol: 'TLS',
+          hostports: [{ type: 'ReservedDomain', reservedDomainRef: { name: reserved }, port }],
+          tlsTermination: { enabled: true, terminateAt: 'Edge' },
+        }),
+    backend: { enabled: true, name },
+    // Named even if there is none: an Edge that lost its restriction by the annotation must not keep another.
+    ipRestriction:
+      ipPolicies === undefined ? null : { enabled: true, ipPolicyRefs: ipPolicies.map((policy) => ({ name: policy })) },
+  }
+  return [
+    place,
+    part('Backend', name, backend, ['accountRef']),
+    part('Edge', name, edge, ['accountRef', 'protocol']),
+    { ...part('Tunnel', name, { backendRef: { name }, service: { name: serviceName, port } }), follows: 'Backend' },
+  ]
+}
+
+/** The certificate of a domain: issued and renewed by the service, which terminates TLS. */
+const CERTIFICATE = { type: 'Managed', managed: { authority: 'LetsEncrypt', privateKeyType: 'ECDSA' } }
+
+/** Labels and annotations of all that a Service owns. */
+function marks(service: ServiceResource): Pick<WantedObject, 'labels' | 'annotations'> {
+  return {
+    labels: { ...LABELS, [SERVICE]: service.metadata.name },
+    annotations: { [OUTPUT_OF]: noteOf(service) },
+  }
+}
+
+/** Labels that the tunnels of no other port have, in this cluster or another that uses the same account. */
+function tunnelLabels({ metadata }: ServiceResource, port: number): Readonly<Record<string, string>> {
+  const { namespace, name, uid } = metadata
+  return { [SERVICE]: [namespace, name, port, uid].join('/') }
+}
+
+/** Digits of a hash in a name; more than those of a port, so that no name means two ports. */
+const HASH = 10
+
+/**
+ * Name of the objects of a port: `<service>-<port>`, or, if that is too long for a Tunnel, as much of it as fits and a
+ * hash. No two ports of Services of one namespace have the same.
+ */
+export function portName(service: string, port: number): string {
+  const name = `${service}-${port}`
+  if (name.length <= LONGEST_NAME) return name
+  return `${service.slice(0, LONGEST_NAME - HASH - 1)}-${hash(name)}`
+}
+
+/** Name of the ReservedDomain of a Service: another one for another domain, since its domain cannot change. */
+export function domainName(service: string, domain: string): string {
+  return `${service}-${hash(domain)}`
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, HASH)
+}

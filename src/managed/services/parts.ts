@@ -1,0 +1,50 @@
+import type { KubeObject, ObjectKey } from '../../kube/types.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
+import type { Watches } from '../store/resource-store.ts'
+import { partKinds } from './objects.ts'
+import { serviceType } from './service.ts'
+
+const SERVICE_OWNER = 'service'
+
+/** Finds what Services own, by an index of each watch. */
+export class ServiceParts {
+  readonly #sources: readonly ObjectSource<KubeObject>[]
+
+  constructor({ managed, composed }: Pick<Watches, 'managed' | 'composed'>) {
+    this.#sources = partKinds.flatMap((kind) => managed.get(kind) ?? composed.get(kind) ?? [])
+    for (const source of this.#sources) {
+      source.addIndex(SERVICE_OWNER, (part) => {
+        const owner = ownerOf(part)
+        return owner === undefined ? [] : [textOf(owner)]
+      })
+    }
+  }
+
+  /** Everything that a Service of that name owns, or owned under another UID. */
+  of(service: ObjectKey): readonly KubeObject[] {
+    return this.#sources.flatMap(({ store }) => store.byIndex(SERVICE_OWNER, textOf(service)))
+  }
+
+  /** Calls `listener` with the Service of every part that changes. */
+  subscribe(listener: (service: ObjectKey) => void): void {
+    for (const source of this.#sources) {
+      source.subscribe(({ object, previous }) => {
+        for (const part of [object, previous]) {
+          const owner = part === undefined ? undefined : ownerOf(part)
+          if (owner !== undefined) listener(owner)
+        }
+      })
+    }
+  }
+}
+
+function ownerOf({ metadata: { namespace, ownerReferences = [] } }: KubeObject): ObjectKey | undefined {
+  const owner = ownerReferences.find(({ apiVersion, kind, controller }) => {
+    return controller === true && kind === serviceType.kind && apiVersion === serviceType.version
+  })
+  return owner === undefined ? undefined : { namespace, name: owner.name }
+}
+
+function textOf({ namespace, name }: ObjectKey): string {
+  return `${namespace}/${name}`
+}

@@ -1,0 +1,213 @@
+import { KubeError } from '../../kube/errors.ts'
+import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
+import { done, type Outcome } from '../../runtime/outcome.ts'
+import type { Clock } from '../../util/clock.ts'
+import { equalJSON } from '../../util/equal-json.ts'
+import { generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
+import type { Condition } from '../descriptor/common.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import { ownershipOf } from '../outputs/ownership.ts'
+import type { EventSink } from '../reconcile/context.ts'
+import { WaitError } from '../reconcile/errors.ts'
+import { stampConditions } from '../status/conditions.ts'
+import { reasons } from '../status/reasons.ts'
+import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
+import { covers } from '../tunnels/covers.ts'
+import type { OwnedObjects } from '../tunnels/owned-objects.ts'
+import { type PortObjects, placeKinds, type ServicePart, serviceObjects } from './objects.ts'
+import type { ServiceParts } from './parts.ts'
+import { type Ingress, isServed, SERVICE_READY, type ServiceResource, serviceType } from './service.ts'
+import { conditionOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './status.ts'
+
+/** The deletion of an object wakes its Service; this is only the fallback. */
+const REPLACING_MS = 10_000
+
+export interface ServiceContext {
+  readonly kinds: KindsRegistry
+  /** A Service of type LoadBalancer, as the watch has reported it. */
+  readonly known: (key: ObjectKey) => ServiceResource | undefined
+  /** Puts the answer to a write into the store at once. */
+  readonly record: (service: ServiceResource) => void
+  readonly parts: ServiceParts
+  readonly objects: OwnedObjects
+  readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>
+  readonly events: EventSink
+  readonly clock: Clock
+}
+
+/**
+ * Keeps what a Service of type LoadBalancer and of Culvert's class consists of. Everything is owned by the Service, so
+ * that the garbage collector deletes it (docs/decisions/0043-services-of-type-load-balancer.md).
+ */
+export class ServiceReconciler {
+  readonly #context: ServiceContext
+
+  constructor(context: ServiceContext) {
+    this.#context = context
+  }
+
+  async reconcile(key: ObjectKey): Promise<Outcome> {
+    const service = this.#context.known(key)
+    try {
+      if (service === undefined || !isServed(service)) return await this.#withdraw(key)
+      if (isDeleting(service) || isPaused(service)) return done
+      return await this.#keep(service)
+    } catch (error) {
+      return { type: 'backoff', error }
+    }
+  }
+
+  /** Of a Service that Culvert no longer serves, everything goes; that of a deleted one is the garbage collector's. */
+  async #withdraw(key: ObjectKey): Promise<Outcome> {
+    const { kube, parts } = this.#context
+    const left = parts.of(key).filter((part) => !isDeleting(part))
+    if (left.length === 0) return done
+    const service = await kube.get<ServiceResource>(serviceType, key)
+    if (service === undefined || isDeleting(service) || isPaused(service)) return done
+    // The watch is behind, and will wake it again.
+    if (isServed(service)) return done
+    await this.#write(service, undefined, [])
+    await this.#remove(service, left)
+    return done
+  }
+
+  async #keep(service: ServiceResource): Promise<Outcome> {
+    const { kinds, parts } = this.#context
+    const wanted = serviceObjects(service, (kind) => kinds.resourceType(kind))
+    if ('refused' in wanted) {
+      await this.#tell(service, refusedBy(wanted.refused))
+      return done
+    }
+    const failures: Failure[] = []
+    const kept: KubeObject[] = []
+    for (const port of wanted.ports) {
+      try {
+        kept.push(...(await this.#keepPort(service, port)))
+      } catch (error) {
+        failures.push(failureOf(error))
+      }
+    }
+    const names = new Set(wanted.ports.flatMap(({ objects }) => objects.map(partText)))
+    // A place stays until no Edge uses it: otherwise it could not be had back while its deletion waits for the Edge.
+    const haveMoved = failures.length === 0 && kept.every((part) => part.kind !== 'Edge' || isSettled(part))
+    const surplus = parts.of(service.metadata).filter((part) => {
+      return !names.has(shortName(nameOf(part))) && (haveMoved || !placeKinds.includes(part.kind))
+    })
+    await this.#remove(service, surplus)
+    const said = failures.map((failure) => failure.said)
+    const stalled = said.find(({ type }) => type === 'stalled')
+    const problems = wanted.problems.length > 0 ? refusedBy(wanted.problems) : undefined
+    await this.#tell(service, stalled ?? problems ?? said[0] ?? { type: 'kept', parts: kept })
+    return outcomeOf(failures)
+  }
+
+  /** Makes and keeps the objects of a port; those that cannot become what is wanted are deleted first. */
+  async #keepPort(service: ServiceResource, { objects }: PortObjects): Promise<readonly KubeObject[]> {
+    const unfit = objects.filter((wanted) => this.#isOutdated(service, wanted))
+    const outdated = objects.filter((wanted) => {
+      return unfit.includes(wanted) || unfit.some(({ type }) => type.kind === wanted.follows)
+    })
+    // What uses the others goes first. What follows another is gone before that is, even if it stops in between.
+    for (const { type, name } of outdated.toReversed()) await this.#context.objects.remove(service, type, name)
+    if (outdated.length > 0) {
+      const message = `${outdated.map(partText).join(', ')} cannot be changed and will be replaced`
+      throw new WaitError(reasons.Progressing, message, REPLACING_MS)
+    }
+    const kept: KubeObject[] = []
+    for (const wanted of objects) kept.push(await this.#context.objects.keep(service, wanted))
+    return kept
+  }
+
+  #isOutdated(service: ServiceResource, { type, name, content, fixed }: ServicePart): boolean {
+    const { namespace } = service.metadata
+    const stored = this.#context.objects.known(type, { namespace, name })
+    if (stored === undefined || isDeleting(stored) || ownershipOf(stored, service).type !== 'own') return false
+    const [has, wants] = [stored.spec, content.spec].map((spec) => spec as Readonly<Record<string, unknown>>)
+    return fixed.some((field) => !equalJSON(has?.[field], wants?.[field]))
+  }
+
+  #own(service: ServiceResource): readonly KubeObject[] {
+    return this.#context.parts.of(service.metadata).filter((part) => ownershipOf(part, service).type === 'own')
+  }
+
+  async #remove(service: ServiceResource, parts: readonly KubeObject[]): Promise<void> {
+    const { kinds, objects } = this.#context
+    for (const part of parts) {
+      if (isDeleting(part)) continue
+      await objects.remove(service, kinds.resourceType(part.kind), part.metadata.name)
+    }
+  }
+
+  /** Reports in the status, and by an Event once it needs a person. */
+  async #tell(service: ServiceResource, said: ServiceSaid): Promise<void> {
+    const isNews = await this.#write(service, said, ingressOf(this.#own(service)))
+    if (!isNews || said.type !== 'stalled') return
+    this.#context.events.record(service, { type: 'Warning', reason: said.reason, message: said.message })
+  }
+
+  /**
+   * Writes where the Service is reached, and its condition, if they differ. Without `said`, the condition is removed.
+   *
+   * @returns whether the condition says something else than before
+   */
+  async #write(service: ServiceResource, said: ServiceSaid | undefined, ingress: readonly Ingress[]): Promise<boolean> {
+    const { clock, kube, record } = this.#context
+    const { namespace, name, uid, resourceVersion } = service.metadata
+    const { conditions = [], loadBalancer } = service.status ?? {}
+    const before = conditions.find(({ type }) => type === SERVICE_READY)
+    const texts = said === undefined ? [] : [conditionOf(said)]
+    const [stamped] = stampConditions(texts, conditions, generationOf(service), clock.now())
+    const after = stamped === undefined ? undefined : asStored(stamped)
+    // The class is another's: so is where it is reached.
+    const isForeign = service.spec.type === 'LoadBalancer' && !isServed(service)
+    const isReached = isForeign || covers(loadBalancer?.ingress ?? [], ingress)
+    const isSaid = equalJSON(before, after)
+    if (isReached && isSaid) return false
+    const others = conditions.filter(({ type }) => type !== SERVICE_READY)
+    const status = {
+      ...(isReached ? {} : { loadBalancer: { ingress: ingress.length === 0 ? null : ingress } }),
+      ...(isSaid ? {} : { conditions: after === undefined ? others : [...others, after] }),
+    }
+    const options = { uid, resourceVersion, subresource: 'status' } as const
+    const written = await kube.mergePatch<ServiceResource>(serviceType, { namespace, name }, { status }, options)
+    if (isServed(written)) record(written)
+    return before?.reason !== after?.reason || before?.message !== after?.message
+  }
+}
+
+/** Services of some versions of Kubernetes have no generation, and a condition of generation 0 is stored without it. */
+function asStored({ observedGeneration = 0, ...condition }: Condition): Condition {
+  return observedGeneration === 0 ? condition : { ...condition, observedGeneration }
+}
+
+function partText({ type, name }: ServicePart): string {
+  return shortName({ kind: type.kind, name })
+}
+
+/** Why a port is not served, and how the condition says it. */
+interface Failure {
+  readonly error: unknown
+  readonly said: Exclude<ServiceSaid, { readonly type: 'kept' }>
+}
+
+/**
+ * What the API server refuses, such as an Edge that a policy of the administrator forbids, needs a person.
+ *
+ * @throws the error itself if it is not worth a write: nothing is said of the Service then
+ */
+function failureOf(error: unknown): Failure {
+  const said = saidOf(error)
+  if (said === undefined) throw error
+  const isRefused = error instanceof KubeError && (error.code === 'Invalid' || error.code === 'Forbidden')
+  return { error, said: isRefused ? { ...said, type: 'stalled' } : said }
+}
+
+/** What is waited for wakes the Service; the times are only fallbacks. */
+function outcomeOf(failures: readonly Failure[]): Outcome {
+  if (failures.length === 0) return done
+  const errors = failures.map(({ error }) => error)
+  const unexpected = errors.find((error) => error instanceof KubeError)
+  if (unexpected !== undefined) return { type: 'backoff', error: unexpected }
+  const ms = Math.min(...errors.map((error) => (error instanceof WaitError ? error.retryMs : LASTING_MS)))
+  return { type: 'after', ms, reason: reasons.Progressing, priority: 'drift' }
+}

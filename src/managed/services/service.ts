@@ -1,0 +1,60 @@
+import type { KubeObject, ResourceType } from '../../kube/types.ts'
+import type { Condition } from '../descriptor/common.ts'
+import { GROUP } from '../names.ts'
+
+/** The `loadBalancerClass` of Services that Culvert serves. */
+export const SERVICE_CLASS = `${GROUP}/edge`
+/** Label of everything that a Service owns, with the Service's name. */
+export const SERVICE = `${GROUP}/service`
+/** The condition of a Service that Culvert writes; others are left alone. */
+export const SERVICE_READY = `${GROUP}/ready`
+
+export const serviceType: ResourceType = {
+  group: '',
+  version: 'v1',
+  plural: 'services',
+  kind: 'Service',
+  namespaced: true,
+}
+/** Other Services are neither listed nor watched. */
+export const LOAD_BALANCERS = 'spec.type=LoadBalancer'
+
+export interface ServicePort {
+  readonly name?: string
+  /** Default: TCP. */
+  readonly protocol?: string
+  readonly port: number
+}
+
+/** Where a Service is reached (`core/v1` LoadBalancerIngress). */
+export interface Ingress {
+  readonly hostname?: string
+  readonly ip?: string
+  /** Of an `ip` only. With `Proxy`, nodes do not take over the traffic to it: whoever chose it gets none of theirs. */
+  readonly ipMode?: 'VIP' | 'Proxy'
+  readonly ports?: readonly { readonly port: number; readonly protocol: string }[]
+}
+
+/** The parts of a Service that are read. */
+export interface ServiceResource extends KubeObject {
+  readonly spec: {
+    readonly type?: string
+    readonly loadBalancerClass?: string
+    readonly loadBalancerSourceRanges?: readonly string[]
+    readonly ports?: readonly ServicePort[]
+  }
+  readonly status?: {
+    readonly loadBalancer?: { readonly ingress?: readonly Ingress[] }
+    readonly conditions?: readonly Condition[]
+  }
+}
+
+/** Whether Culvert serves it. The class cannot change while the type stays. */
+export function isServed({ spec }: ServiceResource): boolean {
+  return spec.type === 'LoadBalancer' && spec.loadBalancerClass === SERVICE_CLASS
+}
+
+/** Whether Culvert serves it, or did. */
+export function isOurs(service: ServiceResource): boolean {
+  return isServed(service) || (service.status?.conditions ?? []).some(({ type }) => type === SERVICE_READY)
+}

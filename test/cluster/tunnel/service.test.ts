@@ -1,0 +1,420 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect as connectTLS } from 'node:tls'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { runProgram } from '../../../controlplane/run-program.ts'
+import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import { CulvertAgent } from '../../builders/contract/culvert-agent.ts'
+import { answerOf, ask, Upstream } from '../../builders/contract/tcp-peers.ts'
+import { AuditLog } from '../support/audit-log.ts'
+import { until } from '../support/wait.ts'
+import { conditionOf, core, type Resource, type ResourceCondition, typeOf, World } from '../support/world.ts'
+
+const services = core('services', 'Service')
+const secrets = core('secrets', 'Secret')
+const deployments: ResourceType = { ...core('deployments', 'Deployment'), group: 'apps' }
+const PARTS = ['ReservedAddress', 'ReservedDomain', 'Backend', 'Edge', 'Tunnel']
+const CLASS = 'culvert.dev/edge'
+
+interface Service extends KubeObject {
+  readonly spec: { readonly type: string }
+  readonly status?: {
+    readonly loadBalancer?: {
+      readonly ingress?: readonly {
+        readonly hostname?: string
+        readonly ports?: readonly { readonly port: number; readonly protocol: string }[]
+      }[]
+    }
+    readonly conditions?: readonly ResourceCondition[]
+  }
+}
+
+interface Deployment extends KubeObject {
+  readonly spec: {
+    readonly replicas: number
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly args: readonly string[] }[]
+        readonly volumes: readonly { readonly secret: { readonly secretName: string } }[]
+      }
+    }
+  }
+}
+
+let world: World
+beforeAll(async () => {
+  const gateway = { sshListen: '127.0.0.1:0', tlsListen: '127.0.0.1:0', log: () => undefined }
+  world = await World.open({
+    emulator: { gateway },
+    flags: ['--tunnels', '--agent-image', 'culvert:test', '--services'],
+  })
+  const { baseURL, apiKeySecretRef } = (await world.get('Account', 'default'))?.spec ?? {}
+  const { host, port, hostKey } = world.emulator.gateway?.ssh ?? {}
+  await world.apply('Account', 'default', {
+    baseURL,
+    apiKeySecretRef,
+    resyncInterval: '10m',
+    sshGateway: { address: `${host}:${port}`, hostKeys: [hostKey] },
+  })
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const http = [{ name: 'http', port: 80 }]
+
+async function serve(
+  name: string,
+  annotations: Readonly<Record<string, string>> = {},
+  ports: readonly object[] = http,
+  more: object = {},
+): Promise<void> {
+  const spec = { type: 'LoadBalancer', loadBalancerClass: CLASS, selector: { app: name }, ports, ...more }
+  const metadata = { name, namespace: world.namespace, annotations }
+  const body = { apiVersion: 'v1', kind: 'Service', metadata, spec }
+  await world.kube.apply(services, { namespace: world.namespace, name }, body, { force: true })
+}
+
+async function service(name: string): Promise<Service | undefined> {
+  return await world.kube.get<Service>(services, { namespace: world.namespace, name })
+}
+
+function conditionIn(of: Service | undefined): ResourceCondition | undefined {
+  return of?.status?.conditions?.find(({ type }) => type === 'culvert.dev/ready')
+}
+
+/** Waits until the Service says where it is reached, at so many ports. */
+async function reached(name: string, ports = 1): Promise<readonly { hostname: string; port: number }[]> {
+  return await until(
+    `${name} is reached`,
+    async () => {
+      const ingress = (await service(name))?.status?.loadBalancer?.ingress ?? []
+      const places = ingress.flatMap(({ hostname = '', ports: at = [] }) => at.map(({ port }) => ({ hostname, port })))
+      return places.length === ports ? places : undefined
+    },
+    { timeoutMs: 60_000, describe: async () => ({ service: await service(name), parts: await partsOf(name) }) },
+  )
+}
+
+async function partsOf(name: string): Promise<readonly Resource[]> {
+  const all = await Promise.all(PARTS.map((kind) => world.list(kind)))
+  return all.flat().filter(({ metadata }) => metadata.labels?.['culvert.dev/service'] === name)
+}
+
+async function namesOf(name: string): Promise<readonly string[]> {
+  return (await partsOf(name)).map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+}
+
+async function said(name: string, reason: string): Promise<ResourceCondition> {
+  return await until(
+    `${name} says ${reason}`,
+    async () => {
+      const condition = conditionIn(await service(name))
+      return condition?.reason === reason ? condition : undefined
+    },
+    { timeoutMs: 60_000, describe: () => service(name) },
+  )
+}
+
+async function warnings(name: string): Promise<readonly string[]> {
+  return (await world.events('Service', name)).filter(({ type }) => type === 'Warning').map(({ note }) => note)
+}
+
+/** Where the emulator listens for a hostport. */
+async function placeOf(hostport: string) {
+  return await until(`${hostport} listens`, () => {
+    return world.emulator.admin.listeners().find((each) => each.hostport === hostport && each.error === null)
+  })
+}
+
+async function deploymentOf(tunnel: string): Promise<Deployment> {
+  const key = { namespace: world.namespace, name: `${tunnel}-tunnel` }
+  return await until(`the Deployment of ${tunnel}`, () => world.kube.get<Deployment>(deployments, key), {
+    timeoutMs: 60_000,
+  })
+}
+
+/** Runs an agent as the Deployment describes it, with an upstream in place of the Service. */
+async function withAgent(tunnel: string, target: string, use: () => Promise<void>): Promise<void> {
+  const { containers, volumes } = (await deploymentOf(tunnel)).spec.template.spec
+  const key = { namespace: world.namespace, name: volumes[0]?.secret.secretName ?? '' }
+  const secret = await world.kube.get<KubeObject & { readonly data: Record<string, string> }>(secrets, key)
+  const folder = await mkdtemp(join(tmpdir(), 'culvert-service-'))
+  const file = join(folder, 'id')
+  await writeFile(file, Buffer.from(secret?.data.id_ed25519 ?? '', 'base64'), { mode: 0o600 })
+  const upstream = await Upstream.named('service')
+  const flags = (containers[0]?.args ?? []).slice(1).map((arg) => {
+    return arg
+      .replace('/etc/culvert/key/id', file)
+      .replace('0.0.0.0:8080', '127.0.0.1:0')
+      .replace(target, `127.0.0.1:${upstream.port}`)
+  })
+  expect(flags.join(' ')).toContain(`=127.0.0.1:${upstream.port}`)
+  const agent = CulvertAgent.spawn(...flags)
+  try {
+    await agent.online()
+    await use()
+  } finally {
+    await agent.kill()
+    upstream.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+test('a Service exposed by kubectl is reached where its status says, until it is deleted', {
+  timeout: 300_000,
+}, async () => {
+  const kubectl = async (...args: string[]): Promise<void> => {
+    const all = ['--kubeconfig', world.kubeconfig, '-n', world.namespace, ...args]
+    const { code, stderr } = await runProgram(inject('kubectlPath'), all)
+    expect(code, stderr).toBe(0)
+  }
+  await kubectl('create', 'deployment', 'web', '--image=web:1', '--replicas=0')
+  const overrides = JSON.stringify({ apiVersion: 'v1', spec: { loadBalancerClass: CLASS } })
+  await kubectl('expose', 'deployment', 'web', '--port=80', '--type=LoadBalancer', `--overrides=${overrides}`)
+  const [at] = await reached('web')
+  const edge = await world.ready('Edge', 'web-80')
+  expect(edge.status?.hostports).toEqual([`${at?.hostname}:${at?.port}`])
+  const { uid } = (await service('web'))?.metadata ?? {}
+  const parts = await partsOf('web')
+  expect(await namesOf('web')).toEqual(['ReservedAddress/web-80', 'Backend/web-80', 'Edge/web-80', 'Tunnel/web-80'])
+  for (const { metadata } of parts) {
+    expect(metadata.ownerReferences).toEqual([
+      { apiVersion: 'v1', kind: 'Service', name: 'web', uid, controller: true },
+    ])
+  }
+  expect((await said('web', 'Progressing')).message).toContain('Tunnel/web-80 is not Ready')
+  const place = await placeOf(`${at?.hostname}:${at?.port}`)
+  await withAgent('web-80', `web.${world.namespace}.svc:80`, async () => {
+    expect(await ask(place, 'hello')).toBe('service:hello')
+  })
+  // What the controller of Deployments would report.
+  const { metadata, spec } = await deploymentOf('web-80')
+  const { replicas } = spec
+  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas }
+  const status = { observedGeneration: metadata.generation, ...counts }
+  const key = { namespace: world.namespace, name: metadata.name }
+  await world.kube.mergePatch(deployments, key, { status }, { subresource: 'status' })
+  expect(await said('web', 'Available')).toMatchObject({ status: 'True', message: 'every port is served' })
+  expect(await warnings('web')).toEqual([])
+
+  const credential = await world.get('SSHCredential', 'web-80-tunnel-key-1')
+  const ids = [...parts, credential].map((part) => part?.status?.id).filter((id) => id !== undefined)
+  expect(ids).toHaveLength(4)
+  await world.kube.delete(services, { namespace: world.namespace, name: 'web' })
+  for (const { kind, metadata: each } of parts) await world.gone(kind, each.name, 90_000)
+  await world.gone('SSHCredential', 'web-80-tunnel-key-1', 90_000)
+  for (const path of ['edges/tcp', 'reserved_addrs', 'backends/tunnel_group', 'ssh_credentials']) {
+    expect((await world.remote(path)).filter(({ id }) => ids.includes(String(id)))).toEqual([])
+  }
+})
+
+test('a Service whose policies are missing is closed until they exist, and is restricted then', async () => {
+  const mark = world.mark()
+  await serve('closed', { 'culvert.dev/ip-policies': 'office,lab' })
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '127.0.0.2/32', action: 'Allow' }] })
+  await world.until(
+    'Edge',
+    'closed-80',
+    'waits for the other policy',
+    (cr) => conditionOf(cr, 'Ready')?.message.includes('IPPolicy/lab') === true,
+    60_000,
+  )
+  expect(world.writes(mark).filter(({ path }) => path.startsWith('/edges'))).toEqual([])
+  expect((await service('closed'))?.status?.loadBalancer?.ingress).toBeUndefined()
+  await world.apply('IPPolicy', 'lab', { rules: [{ cidr: '127.0.0.3/32', action: 'Allow' }] })
+  const [at] = await reached('closed')
+  const made = world.writes(mark).filter(({ path }) => path.startsWith('/edges'))
+  const policies = [
+    (await world.get('IPPolicy', 'office'))?.status?.id,
+    (await world.get('IPPolicy', 'lab'))?.status?.id,
+  ]
+  expect(made).toMatchObject([{ method: 'POST', body: { ip_restriction: { enabled: true } } }])
+  const [{ body }] = made as unknown as readonly [{ body: { ip_restriction: { ip_policy_ids: readonly string[] } } }]
+  expect(new Set(body.ip_restriction.ip_policy_ids)).toEqual(new Set(policies))
+  const place = await placeOf(`${at?.hostname}:${at?.port}`)
+  await withAgent('closed-80', `closed.${world.namespace}.svc:80`, async () => {
+    expect(await ask(place, 'x', '127.0.0.2')).toBe('service:x')
+    expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
+  })
+})
+
+test('each TCP port of a Service is served, and what a removed port had goes', async () => {
+  const ports = [...http, { name: 'admin', port: 8080 }, { name: 'dns', port: 53, protocol: 'UDP' }]
+  await serve('two', {}, ports)
+  await reached('two', 2)
+  const { message } = await said('two', 'InvalidSpec')
+  expect(message).toBe('spec.ports[2]: UDP is not served, as port 53 asks: remove the port, or use TCP')
+  await until('there is an Event', async () => (await warnings('two')).length === 1)
+  await serve('two')
+  await world.gone('Edge', 'two-8080', 60_000)
+  await world.gone('Tunnel', 'two-8080')
+  await reached('two', 1)
+})
+
+test('a Service with a domain is reached by TLS under it, also if it had an address before', {
+  timeout: 240_000,
+}, async () => {
+  await serve('shop', {}, [{ name: 'https', port: 443 }])
+  await reached('shop')
+  await serve('shop', { 'culvert.dev/domain': 'shop.example.com' }, [{ name: 'https', port: 443 }])
+  const domainNamed = async (): Promise<Resource | undefined> => {
+    return (await partsOf('shop')).find(({ kind }) => kind === 'ReservedDomain')
+  }
+  const domain = await until('the domain is reserved', async () => {
+    const found = await domainNamed()
+    return found?.status?.cnameTarget === undefined ? undefined : found
+  })
+  const { cnameTarget } = domain.status as { readonly cnameTarget: string }
+  // As ExternalDNS needs it: the target of the record for the domain.
+  await until(
+    'it is reached under the domain',
+    async () => {
+      const [at] = await reached('shop')
+      return at?.hostname === cnameTarget && at.port === 443
+    },
+    { timeoutMs: 120_000 },
+  )
+  world.emulator.admin.putDns({ name: 'shop.example.com', type: 'CNAME', value: cnameTarget })
+  const edge = await world.ready('Edge', 'shop-443', 60_000)
+  expect(edge.spec).toMatchObject({ protocol: 'TLS' })
+  await world.gone('ReservedAddress', 'shop-443', 60_000)
+  await world.until(
+    'ReservedDomain',
+    domain.metadata.name,
+    'has its certificate',
+    (cr) => conditionOf(cr, 'CertificateReady')?.status === 'True',
+    120_000,
+  )
+  const place = await placeOf('shop.example.com:443')
+  const ca = await world.emulator.admin.authority()
+  await withAgent('shop-443', `shop.${world.namespace}.svc:443`, async () => {
+    const client = connectTLS({ host: place.address, port: place.port, servername: 'shop.example.com', ca })
+    await once(client, 'secureConnect')
+    client.end('hello')
+    expect(await answerOf(client)).toBe('service:hello')
+  })
+  await serve('shop', { 'culvert.dev/domain': 'next.example.com' }, [{ name: 'https', port: 443 }])
+  await world.gone('ReservedDomain', domain.metadata.name, 60_000)
+  expect((await world.ready('Edge', 'shop-443', 60_000)).status?.hostports).toEqual(['next.example.com:443'])
+})
+
+test('a Service for which another account is named moves there as a whole', async () => {
+  await serve('moved')
+  await reached('moved')
+  const before = await partsOf('moved')
+  await world.apply('Account', 'second', (await world.get('Account', 'default'))?.spec ?? {})
+  await serve('moved', { 'culvert.dev/account': 'second' })
+  await world.until(
+    'Edge',
+    'moved-80',
+    'is in the other account',
+    (cr) => conditionOf(cr, 'Ready')?.status === 'True' && cr.spec.accountRef !== undefined,
+    60_000,
+  )
+  const after = await partsOf('moved')
+  const tunnels = after.filter(({ kind }) => kind === 'Tunnel')
+  expect(after.map(({ kind }) => kind)).toEqual(before.map(({ kind }) => kind))
+  for (const { kind, spec } of after) {
+    if (kind !== 'Tunnel') expect(spec.accountRef).toEqual({ kind: 'Account', name: 'second' })
+  }
+  expect(tunnels).toHaveLength(1)
+  expect(
+    (await world.remote('edges/tcp')).filter(({ description }) => String(description).includes('/moved,')),
+  ).toHaveLength(1)
+  await reached('moved')
+  // The key of the former agents stays behind.
+  await world.until('SSHCredential', 'moved-80-tunnel-key-1', 'is in the other account', (cr) => {
+    const { name } = cr.spec.accountRef as { readonly name: string }
+    return name === 'second' && conditionOf(cr, 'Synced')?.status === 'True'
+  })
+})
+
+test.each<[string, Readonly<Record<string, string>>, object, string]>([
+  ['an unknown annotation', { 'culvert.dev/ip-policy': 'office' }, {}, 'metadata.annotations[culvert.dev/ip-policy]'],
+  ['no policy', { 'culvert.dev/ip-policies': '' }, {}, 'metadata.annotations[culvert.dev/ip-policies]: ""'],
+  ['source ranges', {}, { loadBalancerSourceRanges: ['10.0.0.0/8'] }, 'spec.loadBalancerSourceRanges'],
+])('a Service with %s opens nothing and is told why, once', async (what, annotations, spec, field) => {
+  const name = `bad-${what.replaceAll(' ', '-')}`
+  await serve(name, annotations, http, spec)
+  expect((await said(name, 'InvalidSpec')).message).toContain(field)
+  await until('there is an Event', async () => (await warnings(name)).length > 0)
+  expect(await namesOf(name)).toEqual([])
+  // A change that mends nothing says nothing new.
+  await serve(name, { ...annotations, note: 'seen' }, http, spec)
+  await serve(name, {}, http)
+  await until('it is made', async () => (await namesOf(name)).includes(`Edge/${name}-80`))
+  expect(await warnings(name)).toHaveLength(1)
+})
+
+test('an object of another owner is left alone and named, and Services of another class are none of ours', async () => {
+  const foreign = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'mine' } } }
+  await world.apply('Backend', 'foreign-80', foreign)
+  await serve('other', {}, http, { loadBalancerClass: 'example.com/other' })
+  await serve('foreign')
+  const { message } = await said('foreign', 'OutputNotOwned')
+  expect(message).toContain('Backend/foreign-80 exists and does not belong to this Service')
+  await until('there is an Event', async () => (await warnings('foreign')).length === 1)
+  expect((await world.get('Backend', 'foreign-80'))?.spec).toMatchObject(foreign)
+  expect(await world.get('Edge', 'foreign-80')).toBeUndefined()
+  expect(await namesOf('other')).toEqual([])
+  expect(conditionIn(await service('other'))).toBeUndefined()
+})
+
+test('what a Service owns is kept as it is, and goes when its type changes', { timeout: 240_000 }, async () => {
+  await serve('kept', { 'culvert.dev/ip-policies': 'kept' })
+  await world.apply('IPPolicy', 'kept', { rules: [{ cidr: '127.0.0.2/32', action: 'Allow' }] })
+  await reached('kept')
+  const key = { namespace: world.namespace, name: 'kept-80' }
+  await world.apply('Tunnel', 'kept-80', { backendRef: { name: 'kept-80' }, service: { name: 'kept', port: 81 } })
+  await world.until('Tunnel', 'kept-80', 'leads to its port', ({ spec }) => {
+    return (spec.service as { readonly port: number }).port === 80
+  })
+  await world.kube.mergePatch(typeOf('Edge'), key, { spec: { ipRestriction: null } })
+  await world.until('Edge', 'kept-80', 'is restricted', ({ spec }) => spec.ipRestriction !== undefined)
+  await serve('kept', {}, http)
+  await world.until('Edge', 'kept-80', 'is open', ({ spec }) => spec.ipRestriction === undefined)
+  await world.kube.mergePatch(
+    services,
+    { namespace: world.namespace, name: 'kept' },
+    { spec: { type: 'ClusterIP', loadBalancerClass: null } },
+  )
+  for (const { kind, metadata } of await partsOf('kept')) await world.gone(kind, metadata.name, 60_000)
+  const { status } = (await service('kept')) ?? {}
+  expect(status?.loadBalancer?.ingress).toBeUndefined()
+  expect(conditionIn(await service('kept'))).toBeUndefined()
+})
+
+test('nothing is written at rest', async () => {
+  await serve('quiet')
+  await reached('quiet')
+  await deploymentOf('quiet-80')
+  await said('quiet', 'Progressing')
+  const settled = await until('its Tunnel says that no agent is connected', async () => {
+    const message = conditionIn(await service('quiet'))?.message
+    return message?.includes('0 of 2 agents') === true ? message : undefined
+  })
+  // Events are sent one after another, later than what they report.
+  for (const [kind, name] of [
+    ['ReservedAddress', 'quiet-80'],
+    ['Backend', 'quiet-80'],
+    ['Edge', 'quiet-80'],
+    ['SSHCredential', 'quiet-80-tunnel-key-1'],
+  ] as const) {
+    await until(`the Event about ${kind}/${name} is sent`, async () => (await world.events(kind, name)).length > 0)
+  }
+  const audit = AuditLog.ofSuite()
+  const mark = await audit.mark()
+  const key = { namespace: world.namespace, name: 'quiet' }
+  // Changes that concern it, and need nothing.
+  await world.kube.mergePatch(services, key, { metadata: { annotations: { note: 'seen' } } })
+  await world.annotate('Edge', 'quiet-80', { note: 'seen' })
+  await serve('after')
+  await reached('after')
+  const entries = (await audit.entries(mark)).filter(({ namespace, userAgent, name, verb, resource }) => {
+    const isOurs = namespace === world.namespace && userAgent === 'culvert' && verb !== 'get' && resource !== 'pods'
+    return isOurs && name?.startsWith('quiet')
+  })
+  expect(entries).toEqual([])
+  expect(conditionIn(await service('quiet'))?.message).toBe(settled)
+})

@@ -1,0 +1,227 @@
+import { type CustomResource, isDeleting } from '../../../../src/managed/cr.ts'
+import { partKinds } from '../../../../src/managed/services/objects.ts'
+import { type ServiceResource, serviceType } from '../../../../src/managed/services/service.ts'
+import { leastOf, partOf, some } from '../../support/size.ts'
+import { conditionNamed } from '../oracle.ts'
+import { NAMESPACE, type SimulatedWorld } from '../world.ts'
+import { AGAIN_MS, playStories, type Story, type Subject } from './playing.ts'
+
+const KEY = { namespace: NAMESPACE, name: 'web' }
+const OFFICE = { rules: [{ cidr: '192.0.2.0/24', action: 'Allow' }] }
+
+/** What somebody wants of a Service. */
+interface Wish {
+  /** Default: LoadBalancer, of Culvert's class. */
+  readonly type?: 'ClusterIP'
+  /** Default: 80. */
+  readonly ports?: readonly number[]
+  readonly domain?: string
+  readonly policies?: string
+  readonly account?: string
+}
+
+interface ServiceStory extends Story {
+  /** The Service before; none if absent. */
+  readonly before?: Wish
+  /** Whether it is restricted from the beginning to the end. */
+  readonly isRestricted?: boolean
+}
+
+/** Like `kubectl apply`: makes the Service exactly so. */
+function serve(world: SimulatedWorld, { type, ports = [80], domain, policies, account }: Wish): void {
+  const annotations = {
+    'culvert.dev/domain': domain,
+    'culvert.dev/ip-policies': policies,
+    'culvert.dev/account': account,
+  }
+  const set = Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined))
+  const spec = {
+    type: type ?? 'LoadBalancer',
+    ...(type === undefined ? { loadBalancerClass: 'culvert.dev/edge' } : {}),
+    ports: ports.map((port) => ({ name: `port-${port}`, port, protocol: 'TCP' })),
+  }
+  if (serviceIn(world) === undefined) world.server.create(serviceType, KEY, { metadata: { annotations: set }, spec })
+  else {
+    const removed = Object.fromEntries(Object.keys(annotations).map((name) => [name, null]))
+    world.server.patch(serviceType, KEY, {
+      metadata: { annotations: { ...removed, ...set } },
+      spec: { loadBalancerClass: null, ...spec },
+    })
+  }
+}
+
+function remove(world: SimulatedWorld): void {
+  world.kube.delete(serviceType, KEY)
+}
+
+const STORIES: readonly ServiceStory[] = [
+  { title: 'create', act: (world) => serve(world, {}) },
+  {
+    title: 'create for the office, whose policy comes later',
+    isRestricted: true,
+    act: (world) => {
+      serve(world, { policies: 'late' })
+      world.time.setTimer(AGAIN_MS / 2, () => world.apply('IPPolicy', 'late', OFFICE))
+    },
+  },
+  {
+    title: 'another port',
+    before: { policies: 'office' },
+    isRestricted: true,
+    act: (world) => serve(world, { policies: 'office', ports: [80, 8080] }),
+  },
+  { title: 'a port goes', before: { ports: [80, 8080] }, act: (world) => serve(world, {}) },
+  { title: 'only for the office', before: {}, act: (world) => serve(world, { policies: 'office' }) },
+  {
+    title: 'a domain',
+    before: { policies: 'office' },
+    isRestricted: true,
+    act: (world) => serve(world, { policies: 'office', domain: 'web.tunnel.example' }),
+  },
+  {
+    title: 'another domain',
+    before: { domain: 'web.tunnel.example' },
+    act: (world) => serve(world, { domain: 'next.tunnel.example' }),
+  },
+  {
+    title: 'another account',
+    before: {},
+    act: (world) => {
+      const spec = world.account?.spec
+      world.server.create(world.accountType, { namespace: NAMESPACE, name: 'second' }, { spec })
+      serve(world, { account: 'second' })
+    },
+  },
+  {
+    title: 'nonsense, which is mended',
+    before: { policies: 'office' },
+    isRestricted: true,
+    act: (world) => {
+      serve(world, { policies: '', ports: [80, 8080] })
+      world.time.setTimer(AGAIN_MS / 2, () => serve(world, { policies: 'office', ports: [8080] }))
+    },
+  },
+  { title: 'its Edge is deleted', before: {}, act: (world) => world.delete('Edge', 'web-80') },
+  { title: 'another type', before: {}, act: (world) => serve(world, { type: 'ClusterIP' }) },
+  {
+    title: 'another type, and back',
+    before: {},
+    act: (world) => {
+      serve(world, { type: 'ClusterIP' })
+      world.time.setTimer(AGAIN_MS / 100, () => serve(world, {}))
+    },
+  },
+  { title: 'delete', before: {}, act: remove },
+  {
+    title: 'delete and create',
+    before: {},
+    act: (world) => {
+      remove(world)
+      serve(world, {})
+    },
+  },
+]
+
+const services: Subject<ServiceStory> = {
+  kind: 'Service',
+  options: { kinds: new Set([...partKinds, 'IPPolicy', 'SSHCredential']), services: true },
+  stories: STORIES,
+  edits: [
+    { name: 'the Service is deleted', act: remove },
+    {
+      name: 'the Service gets other ports, for the office',
+      act: (world) => {
+        if (serviceIn(world) !== undefined) serve(world, { ports: [80, 443], policies: 'office' })
+      },
+    },
+  ],
+  prepare: (world, { before }) => {
+    world.apply('IPPolicy', 'office', OFFICE)
+    if (before !== undefined) serve(world, before)
+  },
+  lacks,
+  surplus: () => [],
+  risks: (world, { isRestricted = false }) => (isRestricted ? openEdges(world) : []),
+  remove,
+}
+
+/** Plays every story of a Service of type LoadBalancer with every fault at every write, a part of them in each run. */
+export async function playServices(suite: string): Promise<void> {
+  await playStories(suite, services, { least: leastOf(300), some: (cases) => some(partOf(cases, 8), 60) })
+}
+
+function serviceIn(world: SimulatedWorld): ServiceResource | undefined {
+  return world.kube.get<ServiceResource>(serviceType, KEY)
+}
+
+/** What a Service owns, and no more: said by its annotations and ports alone. */
+function lacks(world: SimulatedWorld): readonly string[] {
+  const service = serviceIn(world)
+  if (service === undefined) return []
+  const parts = partKinds
+    .flatMap((kind) => world.kube.list<CustomResource>(world.typeOf(kind)).items)
+    .filter(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === serviceType.kind))
+  const found = parts.map((part) => `${partName(part)}${isDeleting(part) ? ', which goes' : ''}`)
+  const problems = unlike('it owns', wantedParts(service), found)
+  const { loadBalancer, conditions = [] } = service.status ?? {}
+  const condition = conditions.find(({ type }) => type === 'culvert.dev/ready')
+  const isServed = service.spec.type === 'LoadBalancer'
+  if (condition?.status !== (isServed ? 'True' : undefined)) problems.push(`it says ${JSON.stringify(condition)}`)
+  const edges = parts.filter(({ kind }) => kind === 'Edge')
+  const hostports = edges.flatMap(({ status }) => (status as { hostports?: readonly string[] }).hostports ?? [])
+  const reached = (loadBalancer?.ingress ?? []).flatMap(({ hostname, ports = [] }) => {
+    return ports.map(({ port }) => `${hostname}:${port}`)
+  })
+  problems.push(...unlike('it is reached at', hostports, reached))
+  problems.push(...edges.flatMap((edge) => unlike('policies', policiesOf(service), restriction(edge))))
+  return problems.map((problem) => `Service/web: ${problem}`)
+}
+
+function unlike(what: string, wanted: readonly string[], found: readonly string[]): string[] {
+  const [left, right] = [wanted, found].map((each) => each.toSorted().join(', '))
+  return left === right ? [] : [`${what} ${right} in place of ${left}`]
+}
+
+function wantedParts({ spec, metadata }: ServiceResource): readonly string[] {
+  if (spec.type !== 'LoadBalancer') return []
+  const annotations: Partial<Record<string, string>> = metadata.annotations ?? {}
+  const domain = annotations['culvert.dev/domain']
+  const account = annotations['culvert.dev/account'] ?? 'any'
+  const ports = (spec.ports ?? []).flatMap(({ port }) => [
+    ...(domain === undefined ? [`ReservedAddress/web-${port} in ${account}`] : []),
+    `Backend/web-${port} in ${account}`,
+    `Edge/web-${port} in ${account}`,
+    `Tunnel/web-${port} in any`,
+  ])
+  return domain === undefined ? ports : [...ports, `ReservedDomain of ${domain} in ${account}`]
+}
+
+function partName({ kind, metadata, spec }: CustomResource): string {
+  const { domain, accountRef } = spec as { readonly domain?: string; readonly accountRef?: { readonly name: string } }
+  return `${kind}${domain === undefined ? `/${metadata.name}` : ` of ${domain}`} in ${accountRef?.name ?? 'any'}`
+}
+
+function policiesOf({ metadata }: ServiceResource): readonly string[] {
+  const annotations: Partial<Record<string, string>> = metadata.annotations ?? {}
+  return annotations['culvert.dev/ip-policies']?.split(',') ?? []
+}
+
+/** The policies by which an Edge lets clients in, once it does so. */
+function restriction(edge: CustomResource): readonly string[] {
+  const { ipRestriction } = edge.spec as {
+    readonly ipRestriction?: { readonly ipPolicyRefs: readonly { readonly name: string }[] }
+  }
+  if (conditionNamed(edge, 'Synced')?.status !== 'True') return ['not yet']
+  return ipRestriction?.ipPolicyRefs.map(({ name }) => name) ?? []
+}
+
+/** Edges at the API that let everyone in. */
+function openEdges(world: SimulatedWorld): readonly string[] {
+  const { accounts } = world.api.emulator.admin.snapshot()
+  return Object.values(accounts)
+    .flatMap(({ objects }) => Object.entries(objects))
+    .filter(([path]) => path.startsWith('edges/'))
+    .flatMap(([, edges]) => edges)
+    .filter((edge) => (edge.ip_restriction as { readonly enabled?: boolean } | null | undefined)?.enabled !== true)
+    .map(({ id }) => `the edge ${String(id)} is open`)
+}
