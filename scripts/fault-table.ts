@@ -51,6 +51,7 @@ const MATRIX: readonly (readonly [name: string, where: 'simulation' | 'real'])[]
   ['restored', 'real'],
   ['references', 'simulation'],
   ['tunnels', 'simulation'],
+  ['services', 'simulation'],
   ['approvals', 'simulation'],
   ['upgraded midway', 'real'],
   ['traces equal to the simulation', 'real'],

@@ -6,7 +6,7 @@ import { API_KEY, EMULATOR, NAMESPACE, RELEASE } from './installation.ts'
 /** A namespace with a page, which Culvert leads traffic to. */
 export const SHOP = 'shop'
 /** What the page says. */
-export const PAGE = 'Hello from a Pod.'
+const PAGE = 'Hello from a Pod.'
 /** A Service in front of the emulator's SSH gateway. */
 export const GATEWAY = `gateway.${NAMESPACE}.svc:2222`
 

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+
+export interface TerminalOptions {
+  readonly columns: number
+  readonly env: Readonly<Record<string, string>>
+  /** What the person types once the terminal shows `after`. */
+  readonly typing?: { readonly after: string; readonly keys: string }
+}
+
+/** What stood on the terminal when the command had ended. */
+export interface TerminalSession {
+  readonly code: number
+  /** With colours, as the terminal got it. */
+  readonly raw: string
+  /** Without them, line by line. */
+  readonly lines: readonly string[]
+}
+
+/** Runs the command `culvert` in a terminal of its own: a pseudo-terminal, by util-linux's `script`. */
+export async function inTerminal(
+  args: readonly string[],
+  { columns, env, typing }: TerminalOptions,
+): Promise<TerminalSession> {
+  const command = `stty cols ${columns} rows 50; exec ${[process.execPath, MAIN, ...args].map(quoted).join(' ')}`
+  const { NO_COLOR: _none, FORCE_COLOR: _forced, ...around } = process.env
+  const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    env: { ...around, TERM: 'xterm-256color', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let raw = ''
+  let typed = typing === undefined
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    raw += text
+    if (typed || typing === undefined || !raw.includes(typing.after)) return
+    typed = true
+    child.stdin.write(typing.keys)
+  })
+  const [code] = (await once(child, 'close')) as [number]
+  const lines = stripVTControlCharacters(raw).replaceAll('\r', '').trimEnd().split('\n')
+  return { code, raw, lines }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
