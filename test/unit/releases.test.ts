@@ -38,8 +38,7 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
 }
 
 /** What Services of type LoadBalancer leave behind. */
-const SERVICES =
-  'newer than the recording of 0.1.0: a scene of Services has to be added before the next recording'
+const SERVICES = 'newer than the recording of 0.1.0: a scene of Services has to be added before the next recording'
 
 /** Names that no recording contains. */
 const UNHELD_NAMES: Readonly<Record<string, string>> = {
