@@ -7,20 +7,25 @@ import { LONGEST_NAME } from '../tunnels/tunnel.ts'
 import { SERVICE, type ServiceResource } from './service.ts'
 import { type Problem, type ServiceSettings, settingsOf } from './settings.ts'
 
-/** The kinds that Services consist of. */
-export const partKinds = ['ReservedAddress', 'ReservedDomain', 'Backend', 'Edge', 'Tunnel'] as const
+/** Kinds on which Edges listen. */
+const placeKinds = ['ReservedAddress', 'ReservedDomain'] as const
 
-/** Those of them on which Edges listen. */
-export const placeKinds: readonly string[] = ['ReservedAddress', 'ReservedDomain']
+/** The kinds that Services consist of. */
+export const partKinds = [...placeKinds, 'Backend', 'Edge', 'Tunnel'] as const
 
 export type PartKind = (typeof partKinds)[number]
+
+/** Whether Edges listen on it. */
+export function isPlace(kind: string): boolean {
+  return placeKinds.some((each) => each === kind)
+}
 
 /** An object of a Service. */
 export interface ServicePart extends WantedObject {
   /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. */
   readonly fixed: readonly string[]
-  /** A kind with which it is replaced: what it consists of cannot follow the next one to another account. */
-  readonly follows?: PartKind
+  /** Kinds with which it is replaced: while it uses what is being deleted, that does not go. */
+  readonly follows: readonly PartKind[]
 }
 
 /** What there should be for a port, in the order in which it is made. */
@@ -72,18 +77,22 @@ function portObjects(
   const name = portName(serviceName, port)
   const description = `Service ${namespace}/${serviceName}, port ${port}`
   const account = settings.account === undefined ? {} : { accountRef: settings.account }
-  const part = (kind: PartKind, at: string, spec: object, fixed: readonly string[] = []): ServicePart => ({
-    type: typeOf(kind),
-    name: at,
-    ...marks(service),
-    content: { spec },
-    fixed,
-  })
+  const part = (
+    kind: PartKind,
+    at: string,
+    spec: object,
+    { fixed = [], follows = [] }: Partial<Pick<ServicePart, 'fixed' | 'follows'>>,
+  ): ServicePart => ({ type: typeOf(kind), name: at, ...marks(service), content: { spec }, fixed, follows })
   const reserved = domain === undefined ? name : domainName(serviceName, domain)
   const place =
     domain === undefined
-      ? part('ReservedAddress', reserved, { ...account, description }, ['accountRef'])
-      : part('ReservedDomain', reserved, { ...account, domain, certificate: CERTIFICATE }, ['accountRef', 'domain'])
+      ? part('ReservedAddress', reserved, { ...account, description }, { fixed: ['accountRef'] })
+      : part(
+          'ReservedDomain',
+          reserved,
+          { ...account, domain, certificate: CERTIFICATE },
+          { fixed: ['accountRef', 'domain'] },
+        )
   const backend = { ...account, type: 'TunnelGroup', tunnelGroup: { labels: tunnelLabels(service, port) }, description }
   const edge = {
     ...account,
@@ -102,9 +111,10 @@ function portObjects(
   }
   return [
     place,
-    part('Backend', name, backend, ['accountRef']),
-    part('Edge', name, edge, ['accountRef', 'protocol']),
-    { ...part('Tunnel', name, { backendRef: { name }, service: { name: serviceName, port } }), follows: 'Backend' },
+    part('Backend', name, backend, { fixed: ['accountRef'] }),
+    part('Edge', name, edge, { fixed: ['accountRef', 'protocol'], follows: [...placeKinds, 'Backend'] }),
+    // Its credential cannot follow the Backend to another account.
+    part('Tunnel', name, { backendRef: { name }, service: { name: serviceName, port } }, { follows: ['Backend'] }),
   ]
 }
 

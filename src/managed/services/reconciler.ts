@@ -14,7 +14,7 @@ import { reasons } from '../status/reasons.ts'
 import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
 import type { OwnedObjects } from '../tunnels/owned-objects.ts'
-import { type PortObjects, placeKinds, type ServicePart, serviceObjects } from './objects.ts'
+import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
 import { type Ingress, isServed, SERVICE_READY, type ServiceResource, serviceType } from './service.ts'
 import { conditionOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './status.ts'
@@ -91,7 +91,7 @@ export class ServiceReconciler {
     // A place stays until no Edge uses it: otherwise it could not be had back while its deletion waits for the Edge.
     const haveMoved = failures.length === 0 && kept.every((part) => part.kind !== 'Edge' || isSettled(part))
     const surplus = parts.of(service.metadata).filter((part) => {
-      return !names.has(shortName(nameOf(part))) && (haveMoved || !placeKinds.includes(part.kind))
+      return !names.has(shortName(nameOf(part))) && (haveMoved || !isPlace(part.kind))
     })
     await this.#remove(service, surplus)
     const said = failures.map((failure) => failure.said)
@@ -103,14 +103,15 @@ export class ServiceReconciler {
 
   /** Makes and keeps the objects of a port; those that cannot become what is wanted are deleted first. */
   async #keepPort(service: ServiceResource, { objects }: PortObjects): Promise<readonly KubeObject[]> {
-    const unfit = objects.filter((wanted) => this.#isOutdated(service, wanted))
+    const unfit = objects.filter((wanted) => this.#isUnfit(service, wanted))
     const outdated = objects.filter((wanted) => {
-      return unfit.includes(wanted) || unfit.some(({ type }) => type.kind === wanted.follows)
+      return unfit.includes(wanted) || unfit.some(({ type }) => wanted.follows.some((kind) => kind === type.kind))
     })
-    // What uses the others goes first. What follows another is gone before that is, even if it stops in between.
-    for (const { type, name } of outdated.toReversed()) await this.#context.objects.remove(service, type, name)
-    if (outdated.length > 0) {
-      const message = `${outdated.map(partText).join(', ')} cannot be changed and will be replaced`
+    const left = outdated.flatMap((wanted) => this.#stored(service, wanted) ?? [])
+    // What uses the others goes first: if this stops in between, nothing is left that still uses what goes.
+    await this.#remove(service, left.toReversed())
+    if (left.length > 0) {
+      const message = `${left.map((part) => shortName(nameOf(part))).join(', ')} will be replaced`
       throw new WaitError(reasons.Progressing, message, REPLACING_MS)
     }
     const kept: KubeObject[] = []
@@ -118,12 +119,18 @@ export class ServiceReconciler {
     return kept
   }
 
-  #isOutdated(service: ServiceResource, { type, name, content, fixed }: ServicePart): boolean {
-    const { namespace } = service.metadata
-    const stored = this.#context.objects.known(type, { namespace, name })
-    if (stored === undefined || isDeleting(stored) || ownershipOf(stored, service).type !== 'own') return false
-    const [has, wants] = [stored.spec, content.spec].map((spec) => spec as Readonly<Record<string, unknown>>)
-    return fixed.some((field) => !equalJSON(has?.[field], wants?.[field]))
+  /** Whether the Service owns it, and it goes or has what cannot be changed. */
+  #isUnfit(service: ServiceResource, wanted: ServicePart): boolean {
+    const stored = this.#stored(service, wanted)
+    if (stored === undefined) return false
+    const [has, wants] = [stored.spec, wanted.content.spec].map((spec) => spec as Readonly<Record<string, unknown>>)
+    return isDeleting(stored) || wanted.fixed.some((field) => !equalJSON(has?.[field], wants?.[field]))
+  }
+
+  /** The object as it is known, if the Service owns it. */
+  #stored(service: ServiceResource, { type, name }: ServicePart): KubeObject | undefined {
+    const stored = this.#context.objects.known(type, { namespace: service.metadata.namespace, name })
+    return stored !== undefined && ownershipOf(stored, service).type === 'own' ? stored : undefined
   }
 
   #own(service: ServiceResource): readonly KubeObject[] {
