@@ -56,7 +56,7 @@ function verbFor({ phase, reason }: ResourceState, works: boolean): string {
     case 'current':
       return works ? (reason === 'Available' ? 'works' : 'works, but not all is as its spec says') : 'does not work'
     case 'stalled':
-      if (reason === reasons.AwaitingApproval) return 'waits for approval'
+      if (reason === reasons.AwaitingApproval) return 'is held until somebody acts'
       return 'is stalled, and nothing more happens until somebody acts'
     case 'inProgress':
       return works ? 'is not in sync' : 'is waiting'

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { CommandError } from '../../../src/cli/cluster/command-error.ts'
 import { runDoctor } from '../../../src/cli/doctor/command.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
 import { runWhy } from '../../../src/cli/why/command.ts'
 import { startNameServer } from '../../builders/name-server.ts'
-import { ask } from '../support/ask.ts'
+import { type Asked, ask } from '../support/ask.ts'
 import { startOwnCluster } from '../support/own-cluster.ts'
 import { World } from '../support/world.ts'
 import { type BrokenSetUp, brokenSetUps } from './broken-set-ups.ts'
@@ -16,15 +17,17 @@ describe('why says the cause and the command, and doctor names first the object,
 })
 
 async function expectDiagnosis(setUp: BrokenSetUp): Promise<void> {
-  const { options, ownCluster, make, asker, asked, says, command, code = 0, first } = setUp
+  const { options, ownCluster, make, mend, asker, asked, says, command, code = 0, first } = setUp
   await using cluster = ownCluster && (await startOwnCluster())
   await using world = await World.open({ ...options, ...(cluster && { kubeconfig: cluster.kubeconfigPath }) })
+  await using mending = new AsyncDisposableStack()
+  mending.defer(async () => void (await mend?.(world)))
   await make(world)
   const { namespace, operatorNamespace } = world
   const place = { namespace, kubeconfig: (await asker?.(world)) ?? world.kubeconfig }
   const flags = { release: 'culvert', operatorNamespace }
 
-  const why = await ask(place, (cluster) => runWhy(cluster, [asked], { output: 'text', ...flags }))
+  const why = await ask(place, (cluster) => runWhy(cluster, [asked], { output: 'text', ...flags })).catch(refusal)
   expect(why.code).toBe(code)
   expect(why.text).toMatch(says)
   expect(why.lines.at(-1)?.trim()).toMatch(command)
@@ -41,4 +44,10 @@ async function expectDiagnosis(setUp: BrokenSetUp): Promise<void> {
   })
   if (first === undefined) expect(worst).toBeUndefined()
   else expect(worst?.object, JSON.stringify(worst)).toContain(first)
+}
+
+/** What a person reads who asks about something that the cluster does not have. */
+function refusal(error: unknown): Asked {
+  if (!(error instanceof CommandError)) throw error
+  return { code: 1, lines: error.lines, text: error.lines.join(' ') }
 }

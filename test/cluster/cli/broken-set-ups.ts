@@ -20,6 +20,8 @@ export interface BrokenSetUp {
   readonly ownCluster?: true
   /** Breaks the set-up, and waits until the operator has noticed. */
   readonly make: (world: World) => Promise<unknown>
+  /** Undoes what would hinder the world's end. */
+  readonly mend?: (world: World) => Promise<unknown>
   /** The resource that a person asks about. */
   readonly asked: string
   /** What `culvert why` must say of it. */
@@ -78,6 +80,21 @@ const apply = async (world: World, kind: string, name: string, spec: Spec, reaso
 const failing = (world: World, status: number, path: string, method?: string): void => {
   const body = { error_code: 'E', status_code: status, msg: 'made to fail', details: {} }
   world.emulator.admin.addFault({ match: { path, every: true, method }, act: { type: 'status', status, body } })
+}
+
+/** Lets the CRD of API keys serve its version, or not. */
+const serveAPIKeys = async (world: World, served: boolean): Promise<void> => {
+  const name = { name: 'apikeys.culvert.dev' }
+  const crd = await world.kube.get<KubeObject & { spec: { versions: readonly object[] } }>(crds, name)
+  const versions = crd?.spec.versions.map((version) => ({ ...version, served }))
+  await world.kube.mergePatch(crds, name, { spec: { versions } })
+  await until(`that API keys are served is ${served}`, async () => {
+    const isServed = await world.list('APIKey').then(
+      () => true,
+      () => false,
+    )
+    return isServed === served
+  })
 }
 
 /** Connects two agents. */
@@ -710,7 +727,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     title: 'a plan that waits for approval',
     make: (world) => apply(world, 'Backend', 'web', { ...group, managementPolicy: 'Plan' }, 'AwaitingApproval'),
     asked: 'Backend/web',
-    says: /Backend\/web in namespace \S+ waits for approval.*Read the plan, then approve it, or change the spec/,
+    says: /Backend\/web in namespace \S+ is held until somebody acts .*waits for approval: create.*Read the plan .*then approve it \(docs\/approvals\.md\)/,
     command: /^culvert approve -n \S+ backend\/web$/,
     first: 'Backend/web',
   },
@@ -731,17 +748,9 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     make: async (world) => {
       await world.apply('Backend', 'web', group)
       await world.ready('Backend', 'web')
-      const name = { name: 'apikeys.culvert.dev' }
-      const crd = await world.kube.get<KubeObject & { spec: { versions: readonly object[] } }>(crds, name)
-      const versions = crd?.spec.versions.map((version) => ({ ...version, served: false }))
-      await world.kube.mergePatch(crds, name, { spec: { versions } })
-      await until('it is no longer served', () =>
-        world.list('APIKey').then(
-          () => undefined,
-          () => true,
-        ),
-      )
+      await serveAPIKeys(world, false)
     },
+    mend: (world) => serveAPIKeys(world, true),
     asked: 'APIKey/ci',
     code: 1,
     says: /this cluster does not serve apikeys\.culvert\.dev\/v1alpha1: the CRD of this version is not installed/,
@@ -749,10 +758,12 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     first: 'CRD apikeys.culvert.dev',
   },
   {
-    title: 'a webhook that nobody answers, in the way of every status',
+    title: 'a webhook that nobody answers, in the way of every status of a kind',
     ownCluster: true,
     make: async (world) => {
-      const rules = [{ apiGroups: ['culvert.dev'], apiVersions: ['*'], operations: ['*'], resources: ['*/status'] }]
+      const rules = [
+        { apiGroups: ['culvert.dev'], apiVersions: ['*'], operations: ['*'], resources: ['backends/status'] },
+      ]
       const clientConfig = { service: { namespace: world.namespace, name: 'absent' } }
       const common = { name: 'hook.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None' }
       await world.kube.apply(webhooks, { name: 'hook' }, { webhooks: [{ ...common, clientConfig, rules }] })

@@ -27,8 +27,10 @@ export function checkOperator({ accounts, leader, members, operatorNamespace }: 
       ]
     }
     case 'none': {
-      const untold = [...accounts, ...members].filter((resource) => stateOf(resource).phase === 'unseen')
-      const isMissing = untold.length > 0
+      const all = [...accounts, ...members]
+      const untold = all.filter((resource) => stateOf(resource).phase === 'unseen')
+      // Where some resource has conditions, an operator without a Lease may have another reason for not reporting.
+      const isMissing = untold.length > 0 && untold.length === all.length
       return [
         {
           ...about,
