@@ -102,6 +102,7 @@ const STORIES: readonly ServiceStory[] = [
     },
   },
   { title: 'its Edge is deleted', before: {}, act: (world) => world.delete('Edge', 'web-80') },
+  { title: 'its Backend is deleted', before: {}, act: (world) => world.delete('Backend', 'web-80') },
   { title: 'another type', before: {}, act: (world) => serve(world, { type: 'ClusterIP' }) },
   {
     title: 'another type, and back',
