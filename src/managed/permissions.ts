@@ -11,8 +11,11 @@ export interface Permission {
   readonly why: string
 }
 
-/** An RBAC verb. `approve` is Culvert's own: who may let the plan of a resource run. */
-export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'approve'
+/** RBAC verbs, in the order of rules. `approve` is Culvert's own: who may let the plan of a resource run. */
+const VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'approve'] as const
+
+/** An RBAC verb. */
+export type Verb = (typeof VERBS)[number]
 
 /** A rule of a Role or ClusterRole (rbac.authorization.k8s.io/v1). */
 export interface Rule {
@@ -50,9 +53,7 @@ function joined(permissions: readonly Permission[]): readonly Permission[] {
   for (const permission of permissions) {
     const key = JSON.stringify([permission.type.group, resourceOf(permission), permission.names])
     const verbs = new Set([...(byObjects.get(key)?.verbs ?? []), ...permission.verbs])
-    byObjects.set(key, { ...permission, verbs: ORDER.filter((verb) => verbs.has(verb)) })
+    byObjects.set(key, { ...permission, verbs: VERBS.filter((verb) => verbs.has(verb)) })
   }
   return [...byObjects.values()]
 }
-
-const ORDER: readonly Verb[] = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection']
