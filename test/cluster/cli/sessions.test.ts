@@ -153,7 +153,10 @@ const sessions: Readonly<Record<string, Session>> = {
   ],
   events: [
     ['culvert events ippolicy/office', asked((cluster) => runEvents(cluster, ['ippolicy/office'], fixed))],
-    ['culvert events backend/canary --since 10m', asked((cluster) => runEvents(cluster, ['backend/canary'], fixed))],
+    [
+      'culvert events backend/canary --since 10m',
+      asked((cluster) => runEvents(cluster, ['backend/canary'], { ...fixed, since: 600_000 })),
+    ],
   ],
   completion: [
     ['source <(culvert completion bash)', async () => []],

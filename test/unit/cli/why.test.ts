@@ -80,6 +80,10 @@ describe('lines for a terminal', () => {
       }),
     )
   })
+
+  test('keep the spaces within them, and begin with the indentation after the first', () => {
+    expect(wrap('labels: "a  b" → "c  d"', 16, '  ')).toEqual(['labels: "a  b" →', '  "c  d"'])
+  })
 })
 
 test.for([
