@@ -7,6 +7,7 @@ import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { GROUP } from '../../managed/names.ts'
 import { reasons } from '../../managed/status/reasons.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
+import { counted } from '../../util/counted.ts'
 import type { Logger } from '../../util/logger.ts'
 import { type Random, systemRandom } from '../../util/random.ts'
 import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
@@ -93,7 +94,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const scene = await prepareScene(request)
   const { account } = scene
   const operator = operatorOver(request, scene, { client: account, writesSent: () => account.writes.length })
-  await operator.run((left) => request.progress?.(`planning, ${left} resources left`))
+  await operator.run((left) => request.progress?.(`planning, ${counted(left, 'resource')} left`))
   const guards = await guardsOf(request.kinds, account)
   return {
     operations: operationsOf(request.kinds, account.writes, { guards, knowsCauses: request.live !== undefined }),
