@@ -4,6 +4,7 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { Readiness, ReadinessView } from '../managed/descriptor/status.ts'
 import { reasons } from '../managed/status/reasons.ts'
+import { cut } from '../util/cut.ts'
 import {
   type AgentIngressSpec,
   agentIngressDefinition,
@@ -24,7 +25,7 @@ import {
 } from './certificates/spec.ts'
 import { certificateStatus } from './certificates/status.ts'
 import { inCollection, plain, plainFields } from './shared/defaults.ts'
-import { cut, given, namesOf, sorted, textOf, textsOf } from './shared/remote.ts'
+import { given, namesOf, sorted, textOf, textsOf } from './shared/remote.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {

@@ -8,11 +8,12 @@ import { pollIn, type ReadinessView } from '../managed/descriptor/status.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import { bytesText, list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { cut } from '../util/cut.ts'
 import { comparablePEM, pemProblem } from './certificates/pem.ts'
 import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { cut, given, textOf, textsOf, timeOf } from './shared/remote.ts'
+import { given, textOf, textsOf, timeOf } from './shared/remote.ts'
 import { givenText, inlineOrFrom, inputsFrom } from './shared/value-from.ts'
 
 /** Enough for a bundle of a few dozen authorities, in bytes; the contract states no limit. */

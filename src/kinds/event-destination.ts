@@ -1,5 +1,6 @@
 import { collections } from '../api/collections.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import { cut } from '../util/cut.ts'
 import { type EventDestinationSpec, eventDestinationDefinition } from './events/destination-schema.ts'
 import {
   comparableTarget,
@@ -13,7 +14,7 @@ import {
   writtenTarget,
 } from './events/target.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { cut, namesOf, textOf } from './shared/remote.ts'
+import { namesOf, textOf } from './shared/remote.ts'
 
 /** Sinks for account events (`management-api.md § Events`). The target is replaced as a whole. */
 export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {

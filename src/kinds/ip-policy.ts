@@ -7,6 +7,7 @@ import { sharing } from '../managed/descriptor/grant.ts'
 import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/descriptor/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { cut } from '../util/cut.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
 import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy/parts.ts'
 import {
@@ -26,7 +27,7 @@ import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn, specRule } fr
 import { managedColumns } from './shared/columns.ts'
 import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
 import { managedKind } from './shared/names.ts'
-import { compareTexts, cut, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './shared/remote.ts'
+import { compareTexts, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './shared/remote.ts'
 
 const RULES = 1000
 /** Maximum length of a rule's range and action in a status, in characters. */

@@ -8,10 +8,11 @@ import { GROUP } from '../managed/names.ts'
 import { object, text, timestamp } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { experimental } from '../schema/experimental.ts'
+import { cut } from '../util/cut.ts'
 import { textColumn, wideColumn } from './shared/columns.ts'
 import { labelValue } from './shared/label-value.ts'
 import { common } from './shared/names.ts'
-import { cut, refId, refURI, textOf, timeOf, wholeText } from './shared/remote.ts'
+import { refId, refURI, textOf, timeOf, wholeText } from './shared/remote.ts'
 
 const ID = 255
 const URI = 2048

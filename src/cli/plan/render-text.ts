@@ -1,4 +1,5 @@
 import type { FieldChange } from '../../managed/plan/field-changes.ts'
+import { cut } from '../../util/cut.ts'
 import { printable } from '../../util/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { wrap } from '../terminal/wrap.ts'
@@ -68,7 +69,7 @@ function valueText(value: unknown): string {
   if (value === undefined) return '(none)'
   const text = printable(withoutPlaceholders(JSON.stringify(value)))
   const shown = text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text
-  return shown.length > VALUE_LENGTH ? `${shown.slice(0, VALUE_LENGTH - 1).toWellFormed()}…` : shown
+  return cut(shown, VALUE_LENGTH)
 }
 
 function unplannedText({ resource, reason, message }: Unplanned, { styled, width }: Paper): readonly string[] {

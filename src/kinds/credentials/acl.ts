@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import type { Claims } from '../../managed/descriptor/access.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { list, text } from '../../schema/define.ts'
-import { cut, sorted, textsOf } from '../shared/remote.ts'
+import { cut } from '../../util/cut.ts'
+import { sorted, textsOf } from '../shared/remote.ts'
 
 /** The contract states no limits. */
 const RULES = 256

@@ -87,14 +87,6 @@ export function timeOf(value: unknown): string | undefined {
   return text === undefined ? undefined : rfc3339Of(text)
 }
 
-/**
- * `value` in at most `max` UTF-16 code units, to fit into a bounded status field. A lone surrogate is replaced: the API
- * server would store another character, and the field would be written again and again.
- */
-export function cut(value: string, max: number): string {
-  return (value.length <= max ? value : `${value.slice(0, max - 1)}…`).toWellFormed()
-}
-
 /** Texts in a fixed order, each once, for comparing sets. */
 export function sorted(values: readonly string[]): readonly string[] {
   return [...new Set(values)].sort(compareTexts)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { cut } from '../../util/cut.ts'
 import { printable } from '../../util/printable.ts'
 import { type PendingPlan, SHOWN } from '../descriptor/pending-plan.ts'
 import type { FieldChange } from '../plan/field-changes.ts'
@@ -57,16 +58,11 @@ function shownRequest({ action, collection, id, changes }: PlannedRequest): Pend
 
 function shownChange({ path, old, new: next, isSecret }: FieldChange) {
   return {
-    field: cut(path, SHOWN.path),
-    ...(old === undefined ? {} : { from: cut(JSON.stringify(old), SHOWN.value) }),
-    ...(next === undefined ? {} : { to: cut(JSON.stringify(next), SHOWN.value) }),
+    field: cut(printable(path), SHOWN.path),
+    ...(old === undefined ? {} : { from: cut(printable(JSON.stringify(old)), SHOWN.value) }),
+    ...(next === undefined ? {} : { to: cut(printable(JSON.stringify(next)), SHOWN.value) }),
     ...(isSecret ? { secret: true } : {}),
   }
-}
-
-function cut(text: string, length: number): string {
-  const shown = printable(text)
-  return shown.length <= length ? shown : `${shown.slice(0, length - 1).toWellFormed()}…`
 }
 
 /** The requests in words, short enough for a message. */

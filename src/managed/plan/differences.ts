@@ -1,3 +1,4 @@
+import { cut } from '../../util/cut.ts'
 import { printable } from '../../util/printable.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Wanted } from './desired.ts'
@@ -47,6 +48,5 @@ function valuesText({ field, found, wanted }: Difference): string {
 }
 
 function valueText(value: unknown): string {
-  const text = printable(value === undefined ? 'unset' : JSON.stringify(value))
-  return text.length > VALUE ? `${text.slice(0, VALUE - 1).toWellFormed()}…` : text
+  return cut(printable(value === undefined ? 'unset' : JSON.stringify(value)), VALUE)
 }

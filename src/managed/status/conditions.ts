@@ -1,3 +1,4 @@
+import { cut } from '../../util/cut.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { printable } from '../../util/printable.ts'
 import type { Condition } from '../descriptor/common.ts'
@@ -121,7 +122,7 @@ export function stampConditions(
     // A condition that was carried over unchanged still describes the generation it was made for.
     if (before === condition) return before
     const { type, status, reason } = condition
-    const message = cut(condition.message)
+    const message = cut(printable(condition.message), LONGEST_MESSAGE)
     return {
       type,
       status,
@@ -141,13 +142,6 @@ function transitionTime(before: Condition | undefined, status: Condition['status
 
 /** Well below the limit of the CRD: a condition that the apiserver refuses would report nothing. */
 const LONGEST_MESSAGE = 4096
-
-function cut(text: string): string {
-  const message = printable(text)
-  // The apiserver would replace half a surrogate pair by another character, and the condition would be written again
-  // and again.
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE - 1).toWellFormed()}…`
-}
 
 function wholeSeconds(now: number): string {
   return `${new Date(now).toISOString().slice(0, 19)}Z`
