@@ -1,4 +1,5 @@
 import type { Collection, RemoteObject, RequestBody } from '../../api/types.ts'
+import { KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
 
 /**
  * What the service would answer to a write that is only planned: the body to the letter, in the forms of the contract
@@ -10,9 +11,6 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** With this begins, or ends, every value that the service will decide. */
 const UNKNOWN = 'known-after-apply'
-
-/** Shown instead of a value that the service will decide. */
-export const KNOWN_AFTER_APPLY = '(known after apply)'
 
 /** `text` with each value that the service will decide written as such. */
 export function withoutPlaceholders(text: string): string {

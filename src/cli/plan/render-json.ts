@@ -1,5 +1,5 @@
-import type { FieldChange } from '../../managed/plan/field-changes.ts'
-import { KNOWN_AFTER_APPLY, withoutPlaceholders } from './answers.ts'
+import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
+import { withoutPlaceholders } from './answers.ts'
 import type { Plan } from './make-plan.ts'
 
 /** Raised when a field of the output changes its meaning or goes; new fields may come at any time. */

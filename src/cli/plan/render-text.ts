@@ -1,16 +1,11 @@
-import type { FieldChange } from '../../managed/plan/field-changes.ts'
+import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
 import { cut } from '../../util/cut.ts'
 import { printable } from '../../util/printable.ts'
-import type { Terminal } from '../terminal/terminal.ts'
 import { wrap } from '../terminal/wrap.ts'
-import { KNOWN_AFTER_APPLY, withoutPlaceholders } from './answers.ts'
+import { withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
 import type { PlanOperation } from './operations.ts'
-
-/** Colours of a plan, and the length of its lines. */
-export type Paper = Pick<Terminal, 'styled' | 'width'>
-
-const SIGNS = { create: ['+', 'green'], update: ['~', 'yellow'], delete: ['-', 'red'] } as const
+import { changeLine, headLines, linesBelow, type Paper } from './request-lines.ts'
 
 /** Longest value that is shown whole, in characters. */
 const VALUE_LENGTH = 160
@@ -26,23 +21,15 @@ export function planText({ operations, unplanned }: Plan, paper: Paper): readonl
   ]
 }
 
-/** What belongs to an operation, below its head. */
-const BELOW = ' '.repeat(5)
-
-function operationText(operation: PlanOperation, number: number, { styled, width }: Paper): readonly string[] {
-  const [sign, colour] = SIGNS[operation.action]
-  const head = `${number}. ${sign} ${operation.action} ${objectText(operation)} for ${resourceText(operation)}`
-  const told = [
-    ...(operation.reason === 'spec' ? [] : [operation.reason]),
-    ...(operation.isTemporary ? ['placeholder, for the time being'] : []),
-  ]
+function operationText(operation: PlanOperation, number: number, paper: Paper): readonly string[] {
+  const { action, changes, marks, reason, isTemporary } = operation
+  const told = [...(reason === 'spec' ? [] : [reason]), ...(isTemporary ? ['placeholder, for the time being'] : [])]
   const why = told.length === 0 ? '' : ` (${told.join(', ')})`
-  const below = (text: string): readonly string[] => wrap(text, width - BELOW.length, '  ').map((line) => BELOW + line)
-  const marks = operation.marks.flatMap((mark) => below(`! ${withoutPlaceholders(mark.text)}`))
+  const warnings = marks.flatMap((mark) => linesBelow(`! ${withoutPlaceholders(mark.text)}`, paper))
   return [
-    ...wrap(`${head}${why}`, width, BELOW).map((line) => styled(colour, line)),
-    ...operation.changes.flatMap((change) => below(changeText(change))),
-    ...marks.map((line) => styled(['bold', 'red'], line)),
+    ...headLines(number, action, `${objectText(operation)} for ${resourceText(operation)}${why}`, paper),
+    ...changes.flatMap((change) => linesBelow(changeText(change), paper)),
+    ...warnings.map((line) => paper.styled(['bold', 'red'], line)),
   ]
 }
 
@@ -57,19 +44,15 @@ export function resourceText({ resource: { kind, namespace, name } }: Pick<PlanO
 }
 
 /** A field with its old and new value, in one line. */
-export function changeText(change: FieldChange): string {
-  const path = withoutPlaceholders(change.path)
-  if (change.isSecret) return `${path}: (secret, changed)`
-  if (change.old === undefined) return `${path}: ${valueText(change.new)}`
-  return `${path}: ${valueText(change.old)} → ${valueText(change.new)}`
+export function changeText({ path, old, new: next, isSecret }: FieldChange): string {
+  return changeLine({ field: withoutPlaceholders(path), from: valueText(old), to: valueText(next), isSecret })
 }
 
 /** A value in one line, without control characters; a long one is cut. */
-function valueText(value: unknown): string {
-  if (value === undefined) return '(none)'
+function valueText(value: unknown): string | undefined {
+  if (value === undefined) return undefined
   const text = printable(withoutPlaceholders(JSON.stringify(value)))
-  const shown = text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text
-  return cut(shown, VALUE_LENGTH)
+  return cut(text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text, VALUE_LENGTH)
 }
 
 function unplannedText({ resource, reason, message }: Unplanned, { styled, width }: Paper): readonly string[] {

@@ -54,7 +54,7 @@ export async function awaitApproval(
 export async function awaitApprovalOfDeletion(run: Reconciliation, ids: readonly string[]): Promise<void> {
   if (!isAsked(run) || ids.length === 0 || (await isNamespaceGoing(run))) return
   const of = digestOf([run.cr.metadata.uid, generationOf(run.cr), 'deletion'])
-  await permit(run, of, NAMESPACE_MS, () => ids.map((id) => deletion(run.collection.path, id)))
+  await permit(run, of, NAMESPACE_MS, () => ids.map((id) => deletion(run.collection, id)))
 }
 
 /** Where namespaces are not watched, the RoleBinding that is held there tells: it is deleted with its namespace. */
@@ -121,7 +121,7 @@ async function planOf(
   return plannedRequests({
     descriptor: run.descriptor,
     desired: wanted.desired,
-    collection: run.collection.path,
+    collection: run.collection,
     observed,
     context: planContextOf(run, wanted),
     marker: markerText(run.context, run.cr, '', run.cr.spec.metadata),

@@ -1,9 +1,9 @@
-import type { RemoteObject } from '../../api/types.ts'
+import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Desired } from '../descriptor/desired.ts'
 import type { Fields } from '../descriptor/fields.ts'
-import { changesOf, type FieldChange } from '../plan/field-changes.ts'
+import { changesOf, type FieldChange, KNOWN_AFTER_APPLY } from '../plan/field-changes.ts'
 import { type Observed, type Operation, type PlanContext, plan, planCreate } from '../plan/plan.ts'
 
 /** One request of a plan that has to be approved. */
@@ -20,17 +20,14 @@ export interface PlannedRequest {
 export interface Scene {
   readonly descriptor: ManagedDescriptor
   readonly desired: Desired<CommonSpec>
-  /** Path of the object's collection. */
-  readonly collection: string
+  /** That of the object. */
+  readonly collection: Pick<Collection, 'path'>
   /** Undefined: there is no object. */
   readonly observed: Observed | undefined
   readonly context: PlanContext
   /** Metadata of an object that is created, in which the nonce does not count. */
   readonly marker: string
 }
-
-/** Stands for the id of an object that is still to be created. */
-const NEW_ID = '(known after apply)'
 
 /** The requests that make the account match the spec, in order; none if it does. Pure. */
 export function plannedRequests(scene: Scene): readonly PlannedRequest[] {
@@ -46,8 +43,8 @@ export function plannedRequests(scene: Scene): readonly PlannedRequest[] {
 }
 
 /** The request that deletes an object. */
-export function deletion(collection: string, id: string): PlannedRequest {
-  return { action: 'Delete', collection, id, changes: [] }
+export function deletion({ path }: Pick<Collection, 'path'>, id: string): PlannedRequest {
+  return { action: 'Delete', collection: path, id, changes: [] }
 }
 
 function creation(scene: Scene, former: RemoteObject | undefined): readonly PlannedRequest[] {
@@ -56,10 +53,10 @@ function creation(scene: Scene, former: RemoteObject | undefined): readonly Plan
   const later = Object.entries(descriptor.fields.desire(desired, undefined)).filter(([field, value]) => {
     return descriptor.fields.updateOnly.includes(field) && value !== undefined && value !== null
   })
-  const children = descriptor.children?.plan(desired, NEW_ID, []) ?? []
+  const children = descriptor.children?.plan(desired, KNOWN_AFTER_APPLY, []) ?? []
   const own = (action: 'Create' | 'Update', fields: Fields): PlannedRequest => {
-    const changes = changesOf(descriptor, { collection: { path: collection }, body: fields, before: undefined })
-    return { action, collection, id: undefined, changes }
+    const changes = changesOf(descriptor, { collection, body: fields, before: undefined })
+    return { action, collection: collection.path, id: undefined, changes }
   }
   return [
     own('Create', body),
@@ -72,19 +69,24 @@ function requestOf(scene: Scene, { remote, children }: Observed, operation: Oper
   if (operation.type === 'replace') throw new Error('a replacement is planned alone')
   if ('target' in operation) return childRequest(scene, children, operation)
   const { descriptor, collection } = scene
-  const changes = changesOf(descriptor, { collection: { path: collection }, body: operation.body, before: remote })
-  return { action: 'Update', collection, id: remote.id, changes }
+  const changes = changesOf(descriptor, { collection, body: operation.body, before: remote })
+  return { action: 'Update', collection: collection.path, id: remote.id, changes }
 }
 
 function childRequest(
   { descriptor }: Scene,
-  children: readonly RemoteObject[],
+  current: readonly RemoteObject[],
   operation: Extract<Operation, { readonly target: 'child' }>,
 ): PlannedRequest {
-  const path = descriptor.children?.collection.path ?? ''
-  if (operation.type === 'delete') return deletion(path, operation.id)
-  const id = operation.type === 'update' ? operation.id : undefined
-  const before = children.find((child) => child.id === id)
-  const changes = changesOf(descriptor, { collection: { path }, body: operation.body, before })
-  return { action: operation.type === 'update' ? 'Update' : 'Create', collection: path, id, changes }
+  const collection = descriptor.children?.collection
+  if (collection === undefined) throw new Error('a kind without children planned a write to one')
+  if (operation.type === 'delete') return deletion(collection, operation.id)
+  const { body } = operation
+  if (operation.type === 'create') {
+    const changes = changesOf(descriptor, { collection, body, before: undefined })
+    return { action: 'Create', collection: collection.path, id: undefined, changes }
+  }
+  const before = current.find(({ id }) => id === operation.id)
+  const changes = changesOf(descriptor, { collection, body, before })
+  return { action: 'Update', collection: collection.path, id: operation.id, changes }
 }

@@ -17,6 +17,9 @@ export interface FieldChange {
   readonly isSecret: boolean
 }
 
+/** Shown instead of a value that the service will decide. */
+export const KNOWN_AFTER_APPLY = '(known after apply)'
+
 /** A create or update, and the object as it was before; undefined for a create. */
 export interface PlannedBody {
   readonly collection: Pick<Collection, 'path'>

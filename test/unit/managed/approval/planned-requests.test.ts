@@ -43,7 +43,7 @@ const context = { markedMetadata: 'marker', inputsChanged: false }
 
 function sceneOf(spec: object, observed: Observed | undefined): Scene {
   const desired = desiredOf({ spec }) as Scene['desired']
-  const collection = 'ip_policies'
+  const collection = { path: 'ip_policies' }
   return { descriptor: ipPolicy as Scene['descriptor'], desired, collection, observed, context, marker: 'marker' }
 }
 
