@@ -20,15 +20,12 @@ export interface AccountFacts {
   readonly fields: Omit<AccountStatus, 'conditions' | 'observedGeneration'>
 }
 
-/**
- * Writes an account's status if a fact in it changed, and records a new Ready state as an Event.
- * @returns the account as it is stored then
- */
+/** Writes an account's status if a fact in it changed, and records a new Ready state as an Event. */
 export async function writeAccountStatus(
   context: AccountContext,
   resource: AccountResource,
   facts: AccountFacts,
-): Promise<AccountResource> {
+): Promise<void> {
   const before = resource.status ?? {}
   const previous = before.conditions ?? []
   const generation = generationOf(resource)
@@ -40,15 +37,14 @@ export async function writeAccountStatus(
   )
   const after: Fields = { ...before, ...facts.fields, observedGeneration: generation, conditions }
   const patch = mergePatch(before, after)
-  if (patch === undefined) return resource
-  const written = await patchAccount(context, resource, { status: patch }, 'status')
+  if (patch === undefined) return
+  await patchAccount(context, resource, { status: patch }, 'status')
   announceClosed(context, resource, conditions)
   const ready = conditions.find(({ type }) => type === 'Ready')
   const was = previous.find(({ type }) => type === 'Ready')
-  if (ready === undefined || (ready.reason === was?.reason && ready.status === was.status)) return written
+  if (ready === undefined || (ready.reason === was?.reason && ready.status === was.status)) return
   const type = ready.status === 'True' || facts.state.type === 'deleting' ? 'Normal' : 'Warning'
   context.events.record(resource, { type, reason: ready.reason, message: ready.message })
-  return written
 }
 
 /** Records that another collection closed. That one opened shows in its resources. */
@@ -81,14 +77,12 @@ async function patchAccount(
   resource: AccountResource,
   patch: Fields,
   subresource?: 'status',
-): Promise<AccountResource> {
+): Promise<void> {
   const { resourceVersion, uid } = resource.metadata
   const key = keyOfAccount(resource)
   const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
   const type = context.kinds.accountType(key.kind)
-  const written = await context.kube.mergePatch<AccountResource>(type, key, patch, options)
-  context.resources.record(written)
-  return written
+  context.resources.record(await context.kube.mergePatch<AccountResource>(type, key, patch, options))
 }
 
 const ACCEPTED = 'the API accepts the key'

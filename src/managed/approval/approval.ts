@@ -4,6 +4,7 @@ import { confirm } from '../identity/read-object.ts'
 import { APPROVED_PLAN } from '../names.ts'
 import { observeChildren } from '../plan/children.ts'
 import { markerText, type Wanted } from '../plan/desired.ts'
+import type { Observed } from '../plan/plan.ts'
 import { planContextOf, recallChosen } from '../plan/remaining.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -38,11 +39,11 @@ export async function awaitApproval(
   // What depends on the time, such as the validity of a certificate, must not make the plan another with every look.
   const asOf: Wanted = { ...wanted, desired: { ...wanted.desired, now: Date.parse(waitingSince(run, of)) } }
   await permit(run, of, APPROVAL_MS, async (isLive) => {
-    if (!isLive || existing === undefined) return planOf(run, asOf, existing)
-    const now = await confirm(run, run.collection, existing.id)
+    if (existing === undefined) return planOf(run, asOf, undefined)
+    const remote = isLive ? await confirm(run, run.collection, existing.id) : existing
     // What is there now is for the next run to find out.
-    if (now === undefined) throw new WaitError(reasons.Progressing, `${existing.id} is gone`, 0, true)
-    return planOf(run, asOf, now)
+    if (remote === undefined) throw new WaitError(reasons.Progressing, `${existing.id} is gone`, 0, true)
+    return planOf(run, asOf, await observeChildren(run, remote, isLive))
   })
 }
 
@@ -111,13 +112,9 @@ function waiting({ cr }: Reconciliation, requests: readonly PlannedRequest[], re
   return new WaitError(reasons.AwaitingApproval, message, retryMs)
 }
 
-async function planOf(
-  run: Reconciliation,
-  wanted: Wanted,
-  existing: RemoteObject | undefined,
-): Promise<readonly PlannedRequest[]> {
+/** @param observed undefined: there is no object */
+function planOf(run: Reconciliation, wanted: Wanted, observed: Observed | undefined): readonly PlannedRequest[] {
   recallChosen(run)
-  const observed = existing === undefined ? undefined : await observeChildren(run, existing)
   return plannedRequests({
     descriptor: run.descriptor,
     desired: wanted.desired,

@@ -17,13 +17,14 @@ import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
 /**
  * The object with its children; each child that a list showed as changed or missing is read live.
  * `reconcile-requested-at` asks for a new list.
+ * @param isLive asks for a new list, too
  */
-export async function observeChildren(run: Reconciliation, remote: RemoteObject): Promise<Observed> {
+export async function observeChildren(run: Reconciliation, remote: RemoteObject, isLive = false): Promise<Observed> {
   const { children } = run.descriptor
   if (children === undefined) return { remote, children: [] }
   const { cache } = run.session
-  const asked = openRequest(run.cr, 'reconcile') !== undefined
-  await cache.ensureListed(children.collection, asked ? { since: run.begun } : {})
+  const isAsked = isLive || openRequest(run.cr, 'reconcile') !== undefined
+  await cache.ensureListed(children.collection, isAsked ? { since: run.begun } : {})
   // Until the object that was created or found is stored, the status describes the previous one.
   const told = statusOf(run.cr).id === remote.id ? children.idsIn(run.status) : []
   const seen = new Set([...childrenOf(run, remote.id).map(({ id }) => id), ...told])

@@ -124,6 +124,28 @@ test('an object that was changed since it was looked at makes the plan another',
   expect(writes.slice(length)).toEqual(['PATCH'])
 })
 
+test('a rule that was changed since it was looked at makes the plan another', async () => {
+  const policy = (description: string) => {
+    const rules = [{ cidr: '10.0.0.0/8', action: 'Allow', description }]
+    return { managementPolicy: 'Plan', rules }
+  }
+  const world = laboratory.world({ kinds: new Set(['IPPolicy']) })
+  const person = new Person(world, 'IPPolicy', 'office')
+  world.apply('IPPolicy', 'office', policy('one'))
+  await untilReady(world, person)
+  person.isWilling = false
+  world.apply('IPPolicy', 'office', policy('two'))
+  const hash = await untilPlanned(world, person)
+  const { ip_policy_rules: rules = [] } = await world.api.ask('GET', '/ip_policy_rules')
+  const [rule] = rules as readonly { readonly id: string }[]
+  await world.api.ask('PATCH', `/ip_policy_rules/${rule?.id}`, { description: 'by hand' })
+  person.approve(hash)
+  await untilPlanned(world, person, hash)
+  expect(person.resource && statusOf(person.resource).plan?.operations[0]?.changes).toEqual([
+    { field: 'description', from: '"by hand"', to: '"two"' },
+  ])
+})
+
 test('a deletion waits for approval, and not in a namespace that is being deleted', async () => {
   const { world, person, writes } = await waiting()
   person.approve(await untilPlanned(world, person))
