@@ -107,10 +107,7 @@ export class AccountReconciler {
     const resource = resources.account(key)
     if (resource === undefined || !isUntold(resource)) return undefined
     const waiting = problem(reasons.Progressing, 'waits until other accounts have been reconciled', false)
-    return this.#write(key, resource, waiting).then(
-      () => undefined,
-      (error: unknown) => logUntold(logger, key, error),
-    )
+    return this.#write(key, resource, waiting).catch((error: unknown) => logUntold(logger, key, error))
   }
 
   /**
@@ -228,7 +225,7 @@ export class AccountReconciler {
     // Noted before anything is made there. If the first object were made and lost while this is not stored, nothing
     // would show any more that the key opens our account.
     const isNoted = resource.status?.internal?.keyFingerprint === finding.fingerprint
-    const noted = isNoted ? resource : await this.#storeVerified(key, resource, { session, finding })
+    if (!isNoted) await this.#storeVerified(key, resource, { session, finding })
     const opened = session.blocked() !== undefined
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
     // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
@@ -236,7 +233,7 @@ export class AccountReconciler {
     if (opened) this.#wakeAll(key, 'edit')
     else this.#wakeConcerned(key, change)
     this.#context.metrics.orphans(accountText(key), finding.orphans.length)
-    await this.#write(key, noted, finding)
+    if (isNoted) await this.#write(key, resource, finding)
     this.#told.delete(accountText(key))
     const changed = concerned(this.#context, session, resources.membersOf(key))
     if (!opened) this.#wakeChanged(changed, openRequest(resource, 'reconcile') !== undefined)
@@ -249,14 +246,13 @@ export class AccountReconciler {
     key: AccountKey,
     resource: AccountResource,
     { session, finding }: Omit<Verified, 'at'>,
-  ): Promise<AccountResource> {
+  ): Promise<void> {
     const text = accountText(key)
     if (this.#unstored.get(text)?.finding !== finding) {
       this.#unstored.set(text, { session, finding, at: this.#context.clock.monotonic() })
     }
-    const stored = await this.#write(key, resource, finding)
+    await this.#write(key, resource, finding)
     this.#unstored.delete(text)
-    return stored
   }
 
   #verifiedLately(key: AccountKey, resource: AccountResource, session: LiveSession): ReadyFinding | undefined {
@@ -267,7 +263,7 @@ export class AccountReconciler {
     return isLate || session.blocked() !== finding.judged ? undefined : finding
   }
 
-  #write(key: AccountKey, resource: AccountResource, finding: Finding): Promise<AccountResource> {
+  #write(key: AccountKey, resource: AccountResource, finding: Finding): Promise<void> {
     return writeAccountStatus(this.#context, resource, this.#facts(key, resource, finding))
   }
 
