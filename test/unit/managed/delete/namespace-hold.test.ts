@@ -113,3 +113,15 @@ test.each(['it may not be read', 'it is not there', 'it is being deleted'])(
     expect(cluster.calls).not.toContain('patch')
   },
 )
+
+test('a namespace is being deleted if its binding is, and not if there is none', async () => {
+  const cluster = new Cluster()
+  const holds = cluster.holds()
+  expect(await holds.isGoing('shop')).toBe(false)
+  const { binding } = cluster
+  if (binding === undefined) throw new Error('there is a binding')
+  cluster.binding = { ...binding, metadata: { ...binding.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+  expect(await holds.isGoing('shop')).toBe(true)
+  cluster.binding = undefined
+  expect(await holds.isGoing('shop')).toBe(false)
+})
