@@ -21,7 +21,8 @@ export type SecretField = readonly string[]
  * The rules by which the apiserver requires that the author of a resource has the rights to do what the resource makes
  * the operator do in its namespace: read a Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint
  * that it writes. They apply when such a field is added or changed, so that patches by controllers are admitted. To
- * approve a plan, or to end the need to, an author needs the verb `approve` for the resource. The chart adds the variable `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
+ * approve a plan, or to end the need to, an author needs the verb `approve` for the resource. The chart adds the variable
+ * `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
  */
 export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   // Every managed kind may have a plan that waits for approval.
@@ -125,19 +126,20 @@ function companionValidations(managed: readonly ManagedDescriptor[]): readonly V
   })
 }
 
-const APPROVED = `object.metadata.?annotations[?${text(APPROVED_PLAN)}]`
-
-const approvalValidations = (): readonly Validation[] => [
-  approvalValidation({
-    isAsked: `${APPROVED}.hasValue() && (oldObject == null || ${APPROVED} != ${APPROVED.replace('object', 'oldObject')})`,
-    field: `metadata.annotations: ${APPROVED_PLAN}`,
-  }),
-  approvalValidation({
-    isAsked:
-      "variables.before.?managementPolicy.orValue('') == 'Plan' && variables.now.?managementPolicy.orValue('') != 'Plan'",
-    field: 'spec.managementPolicy',
-  }),
-]
+function approvalValidations(): readonly Validation[] {
+  const approved = (object: string): string => `${object}.metadata.?annotations[?${text(APPROVED_PLAN)}]`
+  const policy = (spec: string): string => `variables.${spec}.?managementPolicy.orValue('')`
+  return [
+    approvalValidation({
+      isAsked: `${approved('object')}.hasValue() && (oldObject == null || ${approved('object')} != ${approved('oldObject')})`,
+      field: `metadata.annotations: ${APPROVED_PLAN}`,
+    }),
+    approvalValidation({
+      isAsked: `${policy('before')} == 'Plan' && ${policy('now')} != 'Plan'`,
+      field: 'spec.managementPolicy',
+    }),
+  ]
+}
 
 function approvalValidation({ isAsked, field }: Pick<Demand, 'isAsked' | 'field'>): Validation {
   const resource = 'authorizer.group(request.resource.group).resource(request.resource.resource)'

@@ -12,11 +12,10 @@ export interface UserRoles {
 const READ: readonly Verb[] = ['get', 'list', 'watch']
 const WRITE: readonly Verb[] = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
-const APPROVE: readonly Verb[] = ['approve']
-
 /**
  * Viewers see every kind. Editors write kinds that reach no further than the namespace. Administrators of a namespace
- * also write those that affect the whole account, and accounts, and approve plans. What only Culvert writes, no user role may write.
+ * also write those that affect the whole account, and accounts, and approve plans. What only Culvert writes, no user role
+ * may write.
  */
 export function userRoles({ managed, commands, composed, accounts, mirrors }: KindsRegistry): UserRoles {
   const of = (descriptors: Parameters<typeof resourceTypeOf>[0][], verbs: readonly Verb[], why: string) => {
@@ -32,11 +31,7 @@ export function userRoles({ managed, commands, composed, accounts, mirrors }: Ki
       ...edited,
       ...of(within('account'), WRITE, 'They open, close or watch the account as a whole, or what others have in it.'),
       ...of([...accounts], WRITE, 'An account decides where calls go, and with which key.'),
-      ...of(
-        [...managed],
-        APPROVE,
-        'With `managementPolicy: Plan`, whoever edits a resource does not approve its plan.',
-      ),
+      ...of([...managed], ['approve'], 'Whoever may only edit a resource does not approve its plan.'),
     ],
   }
 }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../cluster/support/wait.ts'
 import { buildImage } from '../image/build-image.ts'
 import { KubernetesNode } from './node.ts'
-import { Installation } from './support/installation.ts'
+import { API_KEY, Installation } from './support/installation.ts'
+import { podsIn } from './support/pods.ts'
 import {
   addressOfEdge,
   GATEWAY,
@@ -27,7 +28,7 @@ beforeAll(async () => {
   await node.importImage(image)
   const installation = await Installation.prepare(node, 4, tell)
   await installation.install({
-    emulator: { enabled: true, apiKey: 'key-of-the-node-suite', extraArgs: GATEWAY_ARGUMENTS },
+    emulator: { enabled: true, apiKey: API_KEY, extraArgs: GATEWAY_ARGUMENTS },
     tunnels: { enabled: true, gateways: [GATEWAY] },
   })
   await openShop(node)
@@ -38,17 +39,11 @@ afterAll(async () => {
   await opened.disposeAsync()
 })
 
-const agents = ['-n', SHOP, 'get', 'pods', '-l', 'culvert.dev/tunnel=shop', '-o']
-
-async function agentPods(): Promise<readonly string[]> {
-  const names = await node.kubectlOutput([...agents, 'jsonpath={range .items[*]}{.metadata.name} {end}'])
-  return names.trim().split(' ')
-}
+const agentPods = () => podsIn(node, SHOP, 'culvert.dev/tunnel=shop')
 
 test('a request to the edge arrives at a Pod behind a Service, through agents that may do nothing else', async () => {
   await untilAnswered(node, url)
-  const pods = await agentPods()
-  expect(pods).toHaveLength(2)
+  expect(await agentPods()).toHaveLength(2)
   const subject = `--as=system:serviceaccount:${SHOP}:shop-tunnel`
   const rights = await node.kubectlOutput(['auth', 'can-i', '--list', '-n', SHOP, subject, '--no-headers'])
   expect(rights).not.toMatch(/secrets|pods|\*\.\*/)
@@ -56,13 +51,10 @@ test('a request to the edge arrives at a Pod behind a Service, through agents th
 
 test('no request is lost when an agent is killed', async () => {
   await using visitor = Visitor.start(node, url)
-  const [first = ''] = await agentPods()
-  const path = 'jsonpath={.status.containerStatuses[0].containerID}'
-  const id = await node.kubectlOutput(['-n', SHOP, 'get', 'pod', first, '-o', path])
-  process.kill(await node.cgroups.processOf(id.replace('containerd://', '')), 'SIGKILL')
-  const restarts = 'jsonpath={.status.containerStatuses[0].restartCount}'
+  const [first] = await agentPods()
+  process.kill(await node.cgroups.processOf(first?.containerId ?? ''), 'SIGKILL')
   await until('kubelet has started it again', async () => {
-    return (await node.kubectlOutput(['-n', SHOP, 'get', 'pod', first, '-o', restarts])) === '1'
+    return (await agentPods()).some(({ name, restarts }) => name === first?.name && restarts === 1)
   })
   await untilConnected(node)
   await expectServed(visitor, 'an agent was killed')
@@ -70,11 +62,11 @@ test('no request is lost when an agent is killed', async () => {
 
 test('no request is lost while a new key rolls both agents', async () => {
   await using visitor = Visitor.start(node, url)
-  const before = await agentPods()
+  const before = (await agentPods()).map(({ name }) => name)
   await node.kubectlOutput(['-n', SHOP, 'annotate', 'tunnel/shop', 'culvert.dev/rotate-requested-at=now'])
   const areRolled = async () => {
     const now = await agentPods()
-    return now.length === 2 && !now.some((name) => before.includes(name))
+    return now.length === 2 && !now.some(({ name }) => before.includes(name))
   }
   await until('both agents are others', areRolled, { timeoutMs: 120_000, describe: agentPods })
   await untilConnected(node)

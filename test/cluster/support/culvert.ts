@@ -4,7 +4,8 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { type ProgramResult, runProgram } from '../../../controlplane/run-program.ts'
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+/** The program `culvert`, from its sources. */
+export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 /** How a test runs `culvert`. */
 export interface CulvertOptions {

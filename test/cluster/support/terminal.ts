@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
-
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+import { MAIN } from './culvert.ts'
 
 export interface TerminalOptions {
   readonly columns: number

@@ -31,9 +31,13 @@ interface Pod {
 }
 
 /** The operators' Pods that are not terminating, by name. */
-export async function operatorPods(node: KubernetesNode): Promise<readonly ListedPod[]> {
-  const selector = ['-l', 'app.kubernetes.io/component=operator']
-  const text = await node.kubectlOutput(['-n', NAMESPACE, 'get', 'pods', ...selector, '-o', 'json'])
+export function operatorPods(node: KubernetesNode): Promise<readonly ListedPod[]> {
+  return podsIn(node, NAMESPACE, 'app.kubernetes.io/component=operator')
+}
+
+/** The Pods of a namespace with that label that are not terminating, by name. */
+export async function podsIn(node: KubernetesNode, namespace: string, label: string): Promise<readonly ListedPod[]> {
+  const text = await node.kubectlOutput(['-n', namespace, 'get', 'pods', '-l', label, '-o', 'json'])
   const { items } = JSON.parse(text) as { readonly items: readonly Pod[] }
   return items
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
