@@ -25,9 +25,10 @@ export async function inTerminal(
   { columns, env, typing }: TerminalOptions,
 ): Promise<TerminalSession> {
   const command = `stty cols ${columns} rows 50; exec ${[process.execPath, MAIN, ...args].map(quoted).join(' ')}`
-  const { NO_COLOR: _none, FORCE_COLOR: _forced, ...around } = process.env
+  // Nothing else of what is around the tests: `CI`, for one, takes the colours away.
+  const { PATH, HOME } = process.env
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
-    env: { ...around, TERM: 'xterm-256color', ...env },
+    env: { PATH, HOME, TERM: 'xterm-256color', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   let raw = ''
