@@ -171,7 +171,14 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const mirrors = mirrorController(parts, mirror, stop.signal)
   const commands = commandController(parts, live, mirror)
   const tunnels = tunnelController(parts, live)
-  subscribeTunnels(kinds, store, watches, (name) => tunnels.enqueue(name))
+  subscribeTunnels(kinds, store, watches, {
+    tunnel: (name) => tunnels.enqueue(name),
+    backend: (name) => {
+      const uid = store.get(name)?.metadata.uid
+      if (uid !== undefined) memories.of(uid).poll.readNow(parts.clock.monotonic())
+      wakeManaged(name, 'poll')
+    },
+  })
   const services = serviceController(parts, live)
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
   subscribeCommands(store, watches, (name) => commands.enqueue(name))

@@ -98,6 +98,7 @@ const OF_ACCOUNTS: ReadonlySet<string> = new Set<Reason>([
   'AccountNotReady',
   'CollectionNotListable',
   'IdentityUnproven',
+  'RequestsRefused',
   'Unauthorized',
   'Unreachable',
 ])

@@ -49,7 +49,7 @@ export const backendStatus = {
   tunnelCount: Type.Optional(
     integer({
       description:
-        'How many tunnels of a TunnelGroup were online when the API was last read, which happens at least once per `resyncInterval` of the account.',
+        'How many tunnels of a TunnelGroup were online when the API was last read, which happens at least once per `resyncInterval` of the account, and when agents of a Tunnel come or go.',
       minimum: 0,
     }),
   ),

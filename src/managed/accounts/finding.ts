@@ -58,9 +58,14 @@ export function heldBy(error: ApiError): Held | undefined {
  * @param restriction name of an enforced restriction of calls to the API, if one is known
  */
 export function listProblem(error: ApiError, retryMs: number, restriction?: string): Problem {
-  const refused = error.code === 'Unauthorized' || error.code === 'Forbidden'
-  const reason = refused ? reasons.Unauthorized : reasons.Unreachable
-  return problem(reason, `${error.message}: ${remedyFor(error, restriction)}`, refused, retryMs)
+  const reason = reasonOf(error)
+  const message = `${error.message}: ${remedyFor(error, restriction)}`
+  return problem(reason, message, reason === reasons.Unauthorized, retryMs)
+}
+
+function reasonOf({ code }: ApiError): Reason {
+  if (code === 'Unauthorized' || code === 'Forbidden') return reasons.Unauthorized
+  return code === 'Invalid' ? reasons.RequestsRefused : reasons.Unreachable
 }
 
 function remedyFor({ code }: ApiError, restriction: string | undefined): string {

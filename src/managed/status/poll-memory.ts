@@ -8,6 +8,11 @@ export class PollMemory {
    */
   clockOffset?: number | undefined
 
+  /** What the service reports of the object has changed: its next reconcile reads it. `now` is monotonic time. */
+  readNow(now: number): void {
+    this.at = now
+  }
+
   /** The older state asks for polls of its own. A clock that was set meanwhile was set for it too. */
   rollBack(): void {
     this.at = undefined

@@ -220,6 +220,10 @@ export const conditionReasons = {
     means: 'The API does not answer.',
     remedy: 'Check `spec.baseURL`, proxy, NetworkPolicy and the state of the API.',
   },
+  RequestsRefused: {
+    means: 'The API answers, and refuses what every request has, such as the version header; the message quotes it.',
+    remedy: 'Check `spec.versionHeader` and `spec.baseURL`.',
+  },
   CollectionNotListable: {
     means:
       'The API refuses to list a collection (403, 404, 405, 410 or 501). The resources in it wait, and so does everything that only its list can decide; the rest of the account goes on.',

@@ -12,15 +12,22 @@ const BACKEND = 'backend'
 const CREDENTIAL = 'credential'
 const ACCOUNT = 'account'
 
+/** What a change wakes. */
+export interface TunnelWakeups {
+  readonly tunnel: (name: ResourceName) => void
+  /** Has the Backend read again at the API, which knows its tunnels. */
+  readonly backend: (name: ResourceName) => void
+}
+
 /**
  * Wakes a Tunnel when another client changes it or anything that it consists of; when its Backend or its credential
- * changes; and when its account gets another gateway.
+ * changes; and when its account gets another gateway. Wakes its Backend when agents connect or go.
  */
 export function subscribeTunnels(
   kinds: KindsRegistry,
   store: { readonly recording: boolean },
   watches: Pick<Watches, 'composed' | 'managed' | 'accounts' | 'secrets' | 'workloads'>,
-  wake: (name: ResourceName) => void,
+  { tunnel: wake, backend: readAgain }: TunnelWakeups,
 ): void {
   for (const { definition, backend, credential } of kinds.composed) {
     const tunnels = watches.composed.get(definition.kind)
@@ -32,8 +39,11 @@ export function subscribeTunnels(
       if (name !== undefined) wake({ kind, namespace, name })
     }
     addIndexes(tunnels)
-    tunnels.subscribe(({ object }) => {
+    tunnels.subscribe(({ object, previous }) => {
       if (!store.recording) wake(nameOf(object))
+      const { namespace } = object.metadata
+      const isOther = previous !== undefined && tunnelStatus(previous).online !== tunnelStatus(object).online
+      if (isOther) readAgain({ kind: backend, namespace, name: object.spec.backendRef.name })
     })
     for (const workload of watches.workloads.values()) workload.subscribe(ownerOf)
     watches.secrets.subscribe(ownerOf)

@@ -715,11 +715,11 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     title: 'a version header that the API does not know',
     options: { account: { versionHeader: 'Other-Version' } },
     make: async (world) => {
-      await world.reason('Account', 'default', 'Ready', 'Unreachable', 60_000)
+      await world.reason('Account', 'default', 'Ready', 'RequestsRefused', 60_000)
       await apply(world, 'Backend', 'web', group, 'AccountNotReady')
     },
     asked: 'Backend/web',
-    says: /Account\/default, which .*check spec\.versionHeader/,
+    says: /Account\/default, which .*check spec\.versionHeader.*To do: Check `spec\.versionHeader`/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
   },

@@ -164,6 +164,12 @@ describe('a Tunnel', () => {
         (await listeners()).find(({ hostport }) => hostport === addr),
       )
       expect(await ask(place, 'hello')).toBe('service:hello')
+      // Long before the account is read again.
+      await report('bytes', 1)
+      await world.until('Backend', 'shop', 'counts its tunnel', ({ status }) => status?.tunnelCount === 1)
+      await agent.kill()
+      await report('bytes', 0)
+      await world.until('Backend', 'shop', 'counts none', ({ status }) => status?.tunnelCount === 0)
     } finally {
       await agent.kill()
       upstream.close()
