@@ -56,7 +56,7 @@ const COLUMNS = [
   { heading: 'TIME' },
   { heading: 'REASON' },
   { heading: 'OBJECT', shrinksTo: 12 },
-  { heading: 'NOTE' },
+  { heading: 'NOTE', wraps: true },
 ] as const
 
 function linesOf({ namespace, out }: Cluster, events: readonly CulvertEvent[]): readonly string[] {

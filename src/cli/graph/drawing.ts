@@ -1,5 +1,5 @@
+import { cut } from '../../util/cut.ts'
 import { printable } from '../../util/printable.ts'
-import { cut } from '../terminal/table.ts'
 import type { Style } from '../terminal/terminal.ts'
 import type { Branch, Direction } from '../tree/branches.ts'
 import { nodeState, nodeText } from '../tree/tree-lines.ts'

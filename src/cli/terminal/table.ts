@@ -1,8 +1,13 @@
+import { cut } from '../../util/cut.ts'
+import { wrap } from './wrap.ts'
+
 /** A column of a table. */
 export interface Column {
   readonly heading: string
   /** A narrow terminal shortens the column to no less than this. Absent: it keeps its width. */
   readonly shrinksTo?: number
+  /** What does not fit goes into further lines of the column. Absent: it is cut. Only for the last column. */
+  readonly wraps?: boolean
 }
 
 /** A cell; `paint` adds escape sequences, which take no width. */
@@ -18,12 +23,14 @@ const LEAST_LAST = 24
 
 /**
  * Lines of a table with aligned columns, headings first, none longer than `width`. The last column takes what is left,
- * and is cut at the end of the line.
+ * and is cut or wrapped at the end of the line.
  */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string[] {
   const headings = columns.map(({ heading }) => ({ text: heading }))
   const widths = widthsFor(columns, [headings, ...rows], width)
-  return [headings, ...rows].map((cells) => lineOf(cells, widths, width))
+  const wraps = columns.at(-1)?.wraps ?? false
+  const lines = wraps ? rows.flatMap((cells) => wrapped(cells, widths, width)) : rows
+  return [headings, ...lines].map((cells) => lineOf(cells, widths, width))
 }
 
 /** Widths of all columns but the last. */
@@ -40,6 +47,17 @@ function widthsFor(columns: readonly Column[], lines: readonly (readonly Cell[])
   })
 }
 
+/** The row, with a row for each further line of its last cell. */
+function wrapped(cells: readonly Cell[], widths: readonly number[], width: number): readonly (readonly Cell[])[] {
+  const room = Math.max(1, width - widths.reduce((sum, each) => sum + each + GAP.length, 0))
+  const last = cells.at(-1)
+  if (last === undefined) return [cells]
+  const words = new RegExp(`.{1,${room}}`, 'gu')
+  const [first = '', ...others] = wrap(last.text, room).flatMap((line) => line.match(words) ?? [])
+  const blank = widths.map(() => ({ text: '' }))
+  return [[...cells.slice(0, -1), { ...last, text: first }], ...others.map((text) => [...blank, { ...last, text }])]
+}
+
 function lineOf(cells: readonly Cell[], widths: readonly number[], width: number): string {
   let plain = 0
   const parts = cells.map(({ text, paint = (same) => same }, index) => {
@@ -51,9 +69,4 @@ function lineOf(cells: readonly Cell[], widths: readonly number[], width: number
     return `${shown === '' ? '' : paint(shown)}${gap}`
   })
   return parts.join('').trimEnd()
-}
-
-/** `text` in at most `length` characters. */
-export function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`.slice(0, length)
 }

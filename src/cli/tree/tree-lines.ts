@@ -1,5 +1,5 @@
+import { cut } from '../../util/cut.ts'
 import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
-import { cut } from '../terminal/table.ts'
 import type { Style, Terminal } from '../terminal/terminal.ts'
 import type { Branch } from './branches.ts'
 import type { Node } from './resource-graph.ts'

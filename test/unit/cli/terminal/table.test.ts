@@ -1,0 +1,30 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { tableLines } from '../../../../src/cli/terminal/table.ts'
+
+const COLUMNS = [
+  { heading: 'OBJECT', shrinksTo: 6 },
+  { heading: 'NOTE', wraps: true },
+] as const
+
+test('a column that wraps goes on below itself', () => {
+  const note = 'Backend/next does not exist: create it'
+  expect(tableLines(COLUMNS, [[{ text: 'Backend/web' }, { text: note }]], 38)).toEqual([
+    'OBJECT       NOTE',
+    'Backend/web  Backend/next does not',
+    '             exist: create it',
+  ])
+})
+
+test('a column that wraps loses nothing, and no line is too long', () => {
+  const word = fc.stringMatching(/^[a-z/:]{1,60}$/)
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 20 }), fc.integer({ min: 40, max: 160 }), (words, width) => {
+      const lines = tableLines(COLUMNS, [[{ text: 'Edge/shop' }, { text: words.join(' ') }]], width)
+      expect(lines.filter((line) => line.length > width)).toEqual([])
+      const column = lines[0]?.indexOf('NOTE')
+      const shown = lines.slice(1).map((line) => line.slice(column))
+      expect(shown.join('').replaceAll(' ', '')).toBe(words.join(''))
+    }),
+  )
+})
