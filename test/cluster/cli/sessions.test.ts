@@ -23,6 +23,7 @@ import { readEnvironment } from '../../../src/config.ts'
 import { completedInBash } from '../../builders/completed.ts'
 import { startNameServer } from '../../builders/name-server.ts'
 import { ask } from '../support/ask.ts'
+import { inTerminal } from '../support/terminal.ts'
 import { World } from '../support/world.ts'
 
 const SESSIONS = new URL('../../../docs/cli/sessions/', import.meta.url)
@@ -92,7 +93,7 @@ function planned(output: 'text' | 'markdown', width: number): Promise<string> {
 }
 
 /** Commands with what they print, in the order of a session. */
-type Session = readonly (readonly [command: string, run: Run])[]
+type Session = readonly (readonly [command: string | ((width: number) => string), run: Run])[]
 
 const whole = (print: (width: number) => Promise<string>): Run => {
   return async (width) => (await print(width)).split('\n')
@@ -105,6 +106,18 @@ function completed(...words: readonly string[]): Run {
     return wrap(offered.join('  '), width)
   }
 }
+
+/** In a terminal of its own, since the command asks. */
+const approved: Run = async (width) => {
+  await world.reason('Backend', colour(width), 'Synced', 'AwaitingApproval')
+  const args = ['approve', `backend/${colour(width)}`, '-n', world.namespace]
+  const typing = { after: '[y/N]', keys: 'y\n' }
+  const { lines } = await inTerminal(args, { columns: width, env: { KUBECONFIG: world.kubeconfig }, typing })
+  return lines
+}
+
+/** A Backend for each width: what was approved waits no more. */
+const colour = (width: number): string => (width === WIDTHS[0] ? 'green' : 'blue')
 
 const sessions: Readonly<Record<string, Session>> = {
   plan: [['culvert plan -f pull-request.yaml -n shop-staging', whole((width) => planned('text', width))]],
@@ -174,6 +187,18 @@ const sessions: Readonly<Record<string, Session>> = {
       }),
     ],
   ],
+  // The last one, since it adds Backends.
+  approve: [
+    [
+      (width) => `kubectl apply -f ${colour(width)}.yaml`,
+      async (width) => {
+        const tunnelGroup = { labels: { app: colour(width) } }
+        await world.apply('Backend', colour(width), { managementPolicy: 'Plan', type: 'TunnelGroup', tunnelGroup })
+        return [`backend.culvert.dev/${colour(width)} created`]
+      },
+    ],
+    [(width) => `culvert approve backend/${colour(width)}`, approved],
+  ],
 }
 
 // One after the other: they change one world.
@@ -182,7 +207,10 @@ describe('the recorded session', { concurrent: false }, () => {
     for (const width of WIDTHS) {
       test(`of ${name} at ${width} columns is what the commands print`, async () => {
         const parts: string[] = []
-        for (const [command, run] of session) parts.push([`$ ${command}`, ...(await run(width))].join('\n'))
+        for (const [command, run] of session) {
+          const typed = typeof command === 'string' ? command : command(width)
+          parts.push([`$ ${typed}`, ...(await run(width))].join('\n'))
+        }
         await expectRecorded(`${name}-${width}.txt`, `${steady(parts.join('\n\n'))}\n`)
       })
     }

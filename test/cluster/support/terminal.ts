@@ -40,7 +40,7 @@ export async function inTerminal(
     child.stdin.write(typing.keys)
   })
   const [code] = (await once(child, 'close')) as [number]
-  const lines = stripVTControlCharacters(raw).replaceAll('\r\n', '\n').trimEnd().split('\n')
+  const lines = stripVTControlCharacters(raw).replaceAll(/\r+\n/g, '\n').trimEnd().split('\n')
   // What is written after a carriage return takes the place of a line, as progress does.
   return { code, raw, lines: lines.map((line) => line.slice(line.lastIndexOf('\r') + 1)) }
 }
