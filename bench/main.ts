@@ -1,16 +1,19 @@
 import { parseArgs } from 'node:util'
+import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { programForTests } from '../scripts/program-for-tests.ts'
 import type { Row } from './row.ts'
 
 /**
  * `npm run bench`: one table of costs, each a count or beside a floor that was taken in the same run. `--quick` takes
- * less than five minutes, `--large` adds 50,000 resources; `--traffic` measures only what carries bytes, and
- * `--profiles FOLDER` keeps CPU profiles of that; `--json FILE` writes the table for programs.
+ * less than five minutes, `--large` adds 50,000 resources; `--commands` measures only what people wait for on the command
+ * line, `--traffic` only what carries bytes, and `--profiles FOLDER` keeps CPU profiles of that; `--json FILE` writes the
+ * table for programs.
  */
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean' },
     large: { type: 'boolean' },
+    commands: { type: 'boolean' },
     traffic: { type: 'boolean' },
     profiles: { type: 'string' },
     json: { type: 'string' },
@@ -20,6 +23,7 @@ const { values } = parseArgs({
 // Operators run as one program, as in the image: the modules below read its path when they are loaded.
 await using program = await programForTests()
 Object.assign(process.env, program.env)
+const culvert = String(program.env.CULVERT_TEST_PROGRAM)
 const { startCluster } = await import('./cluster.ts')
 const { converge, growthOf, idle, rowsOf } = await import('./convergence.ts')
 const { backends, edges, policies } = await import('./loads.ts')
@@ -46,8 +50,10 @@ const add = (more: readonly Row[]): void => {
 
 if (values.traffic) {
   const { run } = await import('./traffic.ts')
-  const { CULVERT_TEST_PROGRAM } = program.env
-  add(await run({ program: String(CULVERT_TEST_PROGRAM), isQuick: values.quick === true, profiles: values.profiles }))
+  add(await run({ program: culvert, isQuick: values.quick === true, profiles: values.profiles }))
+} else if (values.commands) {
+  await using controlPlane = await startCluster()
+  await measureCommands(controlPlane)
 } else {
   await measureAll()
 }
@@ -60,6 +66,11 @@ async function measureAll(): Promise<void> {
   add(await (await import('./emulator-paging.ts')).run())
   add(await (await import('./emulator-scale.ts')).run())
   add(await (await import('./newcomer.ts')).run())
+}
+
+async function measureCommands(controlPlane: ControlPlane): Promise<void> {
+  const { run } = await import('./commands.ts')
+  add(await run(controlPlane, { program: culvert, resources: values.quick ? 1000 : 10_000 }))
 }
 
 async function measureCluster(): Promise<void> {
@@ -76,5 +87,6 @@ async function measureCluster(): Promise<void> {
     add(growthOf(results, without))
   }
   add(await (await import('./budget.ts')).run(controlPlane))
+  await measureCommands(controlPlane)
   if (!values.quick) add(await (await import('./sessions.ts')).run(controlPlane))
 }
