@@ -1,11 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-
-const ENTRY = `
-  import { emulatorCommand } from ${JSON.stringify(new URL('../../src/cli/emulator.ts', import.meta.url).href)}
-  await emulatorCommand().parseAsync(process.argv.slice(1), { from: 'user' })
-`
+import { PROGRAM } from './program.ts'
 
 /** `culvert emulator` in its own process. */
 export class EmulatorProcess {
@@ -30,7 +26,7 @@ export class EmulatorProcess {
    * @throws Error with its standard error and exit code if it ends before that
    */
   static async start(flags: readonly string[], fileBlocks?: number): Promise<EmulatorProcess> {
-    const args = ['--input-type=module', '-e', ENTRY, '--', '--listen', '127.0.0.1:0', ...flags]
+    const args = [PROGRAM, 'emulator', '--listen', '127.0.0.1:0', ...flags]
     const limited = ['-c', `ulimit -S -f ${fileBlocks}; exec "$@"`, 'bash', process.execPath, ...args]
     const [command, all] = fileBlocks === undefined ? [process.execPath, args] : ['bash', limited]
     const child = spawn(command, all, { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { vi } from 'vitest'
+import { PROGRAM } from '../program.ts'
 import type { SshGateway, SshKeyFile } from './ssh-agent.ts'
-
-const MAIN = new URL('../../../src/main.ts', import.meta.url).pathname
 
 /** A line of its log. */
 interface LogLine {
@@ -28,7 +27,9 @@ export class CulvertAgent {
 
   /** Starts one with the flags given, and no others. */
   static spawn(...flags: readonly string[]): CulvertAgent {
-    return new CulvertAgent(spawn(process.execPath, [MAIN, 'agent', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] }))
+    return new CulvertAgent(
+      spawn(process.execPath, [PROGRAM, 'agent', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] }),
+    )
   }
 
   /** Starts one with that key. @param forwards as `--forward` takes them, and further flags */

@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { type ProgramResult, runProgram } from '../../../controlplane/run-program.ts'
-
-/** The program `culvert`, from its sources. */
-export const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+import { PROGRAM } from '../../builders/program.ts'
 
 /** How a test runs `culvert`. */
 export interface CulvertOptions {
@@ -14,7 +11,7 @@ export interface CulvertOptions {
 
 /** Runs the command `culvert` to its end, as a person without colours does. */
 export function culvert(args: readonly string[], { kubeconfig }: CulvertOptions): Promise<ProgramResult> {
-  return runProgram(process.execPath, [MAIN, ...args], { env: environment(kubeconfig) })
+  return runProgram(process.execPath, [PROGRAM, ...args], { env: environment(kubeconfig) })
 }
 
 /** Runs the command `culvert` with a reader of its output that has gone before anything is printed. */
@@ -22,7 +19,7 @@ export async function culvertUnread(
   args: readonly string[],
   { kubeconfig }: CulvertOptions,
 ): Promise<Omit<ProgramResult, 'stdout'>> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(kubeconfig),
   })

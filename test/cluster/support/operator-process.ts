@@ -2,11 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { PROGRAM } from '../../builders/program.ts'
 import { sumOfMetric } from './metric.ts'
-
-/** The `culvert` command: the program that `npm test` made of the sources, else the sources themselves. */
-export const MAIN = process.env.CULVERT_TEST_PROGRAM ?? fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 
 /** Ends the operator when the channel to the test closes, however the test ended: an orphaned one would run forever. */
 export const END_WITH_PARENT =
@@ -92,7 +89,7 @@ export class OperatorProcess {
     const args = [
       ...(options.heapMiB === undefined ? [] : [`--max-heap-size=${options.heapMiB}`]),
       ...preload,
-      MAIN,
+      PROGRAM,
       'operator',
       ...own,
       ...times,

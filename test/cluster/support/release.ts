@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { MAIN } from './operator-process.ts'
+import { PROGRAM } from '../../builders/program.ts'
 import type { World } from './world.ts'
 
 /** The result of a `culvert operator --release`. */
@@ -15,7 +15,7 @@ export interface ReleaseRun {
  * rights by default.
  */
 export function startRelease(world: World, flags: readonly string[], as: 'operator' | 'administrator' = 'operator') {
-  const args = [MAIN, 'operator', '--release', '--namespace', world.operatorNamespace]
+  const args = [PROGRAM, 'operator', '--release', '--namespace', world.operatorNamespace]
   const times = ['--request-timeout', '1s', '--retry-period', '300ms']
   const rights = as === 'operator' ? world.asOperator(flags) : ['--kubeconfig', world.kubeconfig]
   const child = spawn(process.execPath, [...args, ...times, ...flags, ...rights], {

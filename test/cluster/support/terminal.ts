@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { stripVTControlCharacters } from 'node:util'
-import { MAIN } from './culvert.ts'
+import { PROGRAM } from '../../builders/program.ts'
 
 export interface TerminalOptions {
   readonly columns: number
@@ -24,7 +24,7 @@ export async function inTerminal(
   args: readonly string[],
   { columns, env, typing }: TerminalOptions,
 ): Promise<TerminalSession> {
-  const command = `stty cols ${columns} rows 50; exec ${[process.execPath, MAIN, ...args].map(quoted).join(' ')}`
+  const command = `stty cols ${columns} rows 50; exec ${[process.execPath, PROGRAM, ...args].map(quoted).join(' ')}`
   // Nothing else of what is around the tests: `CI`, for one, takes the colours away.
   const { PATH, HOME } = process.env
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {

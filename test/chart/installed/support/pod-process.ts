@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PrintedLines } from '../../../builders/printed-lines.ts'
-import { END_WITH_PARENT, MAIN } from '../../../cluster/support/operator-process.ts'
+import { PROGRAM } from '../../../builders/program.ts'
+import { END_WITH_PARENT } from '../../../cluster/support/operator-process.ts'
 import type { ResolvedContainer } from './pod-template.ts'
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -77,7 +78,7 @@ export class PodProcess implements AsyncDisposable {
     }
     const rights = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
     const own = ['--mount', '--propagation', 'private', '--', 'sh', '-c', RUN, name, folder]
-    const node = [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(END_WITH_PARENT)}`, MAIN]
+    const node = [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(END_WITH_PARENT)}`, PROGRAM]
     const args = container.args.map((arg) => listeningAt(arg, ip))
     const child = spawn('unshare', [...rights, ...own, ...node, ...args], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
