@@ -18,9 +18,9 @@ import { deletion, type PlannedRequest, plannedRequests } from './planned-reques
  * (docs/decisions/0044-plans-that-wait-for-approval.md).
  */
 
-/** How often a deletion that waits looks whether its namespace goes too, in milliseconds. Makes no call to the API. */
+/** How often a deletion that waits looks whether its namespace goes too, in milliseconds, where none are watched. */
 const NAMESPACE_MS = 30_000
-/** The annotation wakes the CR; this is the fallback, in milliseconds. */
+/** The annotation, or a watched namespace that goes, wakes the CR; this is the fallback, in milliseconds. */
 const APPROVAL_MS = 3_600_000
 
 /**
@@ -55,7 +55,8 @@ export async function awaitApproval(
 export async function awaitApprovalOfDeletion(run: Reconciliation, ids: readonly string[]): Promise<void> {
   if (!isAsked(run) || ids.length === 0 || (await isNamespaceGoing(run))) return
   const of = digestOf([run.cr.metadata.uid, generationOf(run.cr), 'deletion'])
-  await permit(run, of, NAMESPACE_MS, () => ids.map((id) => deletion(run.collection, id)))
+  const isWatched = run.context.resources.namespace(run.cr.metadata.namespace ?? '') !== undefined
+  await permit(run, of, isWatched ? APPROVAL_MS : NAMESPACE_MS, () => ids.map((id) => deletion(run.collection, id)))
 }
 
 /** Where namespaces are not watched, the RoleBinding that is held there tells: it is deleted with its namespace. */

@@ -10,6 +10,7 @@ import {
   internalOf,
   isDeleting,
   nameOf,
+  needsApproval,
   type ResourceName,
   statusOf,
   type TargetKey,
@@ -277,6 +278,7 @@ function namespacedName({ metadata }: KubeObject): NamespacedName {
 function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): void {
   const { kinds, store, wake } = options
   const { object, previous, type } = event
+  if (isDeleting(object) && previous !== undefined && !isDeleting(previous)) wakeDeletions(options, object)
   if (previous !== undefined && equalJSON(previous.metadata.labels, object.metadata.labels)) return
   const isAlike = ({ kind }: CustomResource, account: AccountKey): boolean => {
     const entries = store.account(account)?.spec.access
@@ -289,6 +291,13 @@ function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): vo
     const account = store.accountKeyOf(cr)
     if (account?.kind !== 'ClusterAccount') continue
     if (type !== 'updated' || !isAlike(cr, account)) wake.managed(nameOf(cr), 'edit')
+  }
+}
+
+/** Deletions in a namespace that is being deleted wait for no approval. */
+function wakeDeletions({ store, wake }: WakeupOptions, { metadata: { name } }: KubeObject): void {
+  for (const cr of store.all()) {
+    if (cr.metadata.namespace === name && isDeleting(cr) && needsApproval(cr)) wake.managed(nameOf(cr), 'edit')
   }
 }
 
