@@ -28,13 +28,13 @@ export default defineConfig({
     tags: [{ name: 'nightly', description: NIGHTLY }],
     projects: [
       // Property tests compute for seconds; what times out on a busy machine says nothing.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 30_000, ...COMPUTING } },
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 120_000, ...COMPUTING } },
       {
         test: {
           name: 'contract',
           include: ['test/contract/**/*.test.ts'],
           globalSetup: ['test/contract/global-setup.ts'],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           ...COMPUTING,
         },
       },

@@ -56,13 +56,13 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
     shown: status,
     readiness,
     answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, answeredTargets(remote)),
+    certificate: { renewsAt: ({ renewsAt }) => textOf(renewsAt) },
   },
   manifest: {
     namedAfter: ({ domain }) => [textOf(domain)],
     specOf: (remote) =>
       given({ domain: textOf(remote.domain)?.toLowerCase(), certificate: writtenCertificate(remote) }),
   },
-  certificate: { renewsAt: ({ renewsAt }) => textOf(renewsAt) },
   companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),
 }
 

@@ -88,6 +88,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
     comparable,
     otherwise,
+    risks: edgeRisks,
   },
   status: {
     shown: status,
@@ -97,7 +98,6 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     namedAfter: ({ description, hostports }) => [textOf(description), ...textsOf(hostports)],
     specOf: writtenEdge,
   },
-  risks: edgeRisks,
   modules: {
     named: (spec) => modulesOf(spec).flatMap(({ field }) => (spec[field] === undefined ? [] : [field])),
     held: (remote) => edgeModules.filter((module) => holdsModule(remote, module)).map(({ field }) => field),

@@ -111,6 +111,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
       return { ip_policy_id: policyOf(remote), cidr: range, action }
     },
     comparable: (fields) => ({ ...fields, cidr: normaliseCIDR(textOf(fields.cidr) ?? '') }),
+    risks: ruleRisks,
   },
   status: {
     shown: () => ({}),
@@ -141,7 +142,6 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
       return !isMadeOfParts(whole(policyId), siblings(policyId))
     },
   },
-  risks: ruleRisks,
   part: { mayDelete: mayDeleteRule },
 }
 

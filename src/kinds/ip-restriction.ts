@@ -140,6 +140,13 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
       ip_policy_ids: sorted(refIds(ip_policies)),
     }),
     comparable: (fields: Fields) => ({ ...fields, ip_policy_ids: sorted(textsOf(fields.ip_policy_ids)) }),
+    risks: ({ before, after }) => {
+      if (before?.enforced !== true) return []
+      if (after?.enforced !== true) return [{ type: 'opened', text: 'the restriction is no longer enforced' }]
+      const known = new Set(refIds(before.ip_policies))
+      const more = refIds(after.ip_policies).filter((id) => !known.has(id))
+      return more.length === 0 ? [] : [{ type: 'opened', text: `the restriction lets in more: ${more.join(', ')}` }]
+    },
   },
   status: {
     shown: ({ enforced, ip_policies }) => ({
@@ -161,13 +168,6 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
         acknowledgeAPIRestriction: isLocking ? true : undefined,
       })
     },
-  },
-  risks: ({ before, after }) => {
-    if (before?.enforced !== true) return []
-    if (after?.enforced !== true) return [{ type: 'opened', text: 'the restriction is no longer enforced' }]
-    const known = new Set(refIds(before.ip_policies))
-    const more = refIds(after.ip_policies).filter((id) => !known.has(id))
-    return more.length === 0 ? [] : [{ type: 'opened', text: `the restriction lets in more: ${more.join(', ')}` }]
   },
   apiAccess: {
     type: 'restricts',

@@ -86,6 +86,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
     shown: status,
     readiness,
     answerProblem: ({ domain }, remote) => domainAnswerProblem(domain, remote, targetsOf(remote)),
+    certificate: { renewsAt: ({ renewsAt }) => textOf(renewsAt) },
   },
   manifest: {
     namedAfter: ({ domain }) => [textOf(domain)],
@@ -107,7 +108,6 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
         [HTTPS]: refId(remote.https_endpoint_configuration),
       }),
   },
-  certificate: { renewsAt: ({ renewsAt }) => textOf(renewsAt) },
   companion: dnsEndpoint(({ domain }, remote) => dnsRecords(domain, remote)),
 }
 

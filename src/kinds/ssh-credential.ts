@@ -105,6 +105,7 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
       public_key: comparablePublicKey(fields.public_key),
       acl: comparableACL(fields.acl),
     }),
+    risks: aclRisks,
   },
   status: {
     shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
@@ -119,6 +120,5 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
         acl: writtenACL(remote.acl),
       }),
   },
-  risks: aclRisks,
   replacement: { fields: ['public_key'], first: 'create' },
 }

@@ -85,6 +85,7 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
     }),
     observe: (remote) => ({ owner_id: ownerOf(remote), acl: comparableACL(remote.acl) }),
     comparable: (fields) => (fields.acl === undefined ? fields : { ...fields, acl: comparableACL(fields.acl) }),
+    risks: aclRisks,
   },
   status: {
     shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
@@ -94,7 +95,6 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
     namedAfter: ({ description }) => [textOf(description)],
     specOf: (remote, { ref }) => given({ owner: writtenOwner(remote, ref), acl: writtenACL(remote.acl) }),
   },
-  risks: aclRisks,
   rotation: tokenRotation,
   output: tokenOutput,
 }

@@ -435,8 +435,8 @@ function credentialStates(kinds: KindsRegistry, store: ResourceStore): Credentia
     if (descriptor === undefined) return []
     const { namespace = '', name } = cr.metadata
     const status = statusOf(cr)
-    const renewsAt = timeOf(descriptor.certificate?.renewsAt?.(status))
-    const expiresAt = timeOf(descriptor.certificate?.expiresAt?.(status))
+    const renewsAt = timeOf(descriptor.status.certificate?.renewsAt?.(status))
+    const expiresAt = timeOf(descriptor.status.certificate?.expiresAt?.(status))
     const failing = isRotationFailing(descriptor, status)
     const known = [renewsAt, expiresAt, failing].some((value) => value !== undefined)
     return known ? [{ kind: cr.kind, namespace, name, renewsAt, expiresAt, failing }] : []

@@ -40,7 +40,7 @@ function riskMarks(kinds: KindsRegistry, descriptor: ManagedDescriptor, write: P
   // A new object opens nothing that was closed, unless it is added to one that is in use.
   if (before === undefined && !(isChild || descriptor.part !== undefined)) return []
   if (before === undefined && isPlaceholder(wholeIn(kinds, write))) return []
-  return (isChild ? descriptor.children?.risks : descriptor.risks)?.({ before, after }) ?? []
+  return (isChild ? descriptor.children?.risks : descriptor.fields.risks)?.({ before, after }) ?? []
 }
 
 function lockoutMarks(

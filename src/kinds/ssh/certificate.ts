@@ -260,6 +260,10 @@ export function certificateParts<Spec extends CertificateSpec>({
           certificate: wholeText(remote.certificate, CERTIFICATE_LENGTH),
         }),
       readiness: validityReadiness,
+      certificate: {
+        renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
+        expiresAt: ({ validUntil }: Fields) => textOf(validUntil),
+      },
     },
     manifest: {
       namedAfter: ({ description, principals }: RemoteObject) => [textOf(description), ...textsOf(principals)],
@@ -274,10 +278,6 @@ export function certificateParts<Spec extends CertificateSpec>({
           ...own.written?.(remote),
         })
       },
-    },
-    certificate: {
-      renewsAt: ({ renewsAt }: Fields) => textOf(renewsAt),
-      expiresAt: ({ validUntil }: Fields) => textOf(validUntil),
     },
     replacement: { fields, first: 'create' },
     rotation: certificateRenewal,

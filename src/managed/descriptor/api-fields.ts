@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Desired } from './desired.ts'
 import type { Fields } from './fields.ts'
+import type { JudgeRisks } from './risks.ts'
 
 /** The API fields of a kind: which there are, what a spec wants in them, and how they compare. */
 export interface APIFields<Spec> {
@@ -36,4 +37,6 @@ export interface APIFields<Spec> {
    * server accepts. Absent or undefined: nothing. `remote` is undefined for a create.
    */
   otherwise?(body: Fields, remote?: RemoteObject): Fields | undefined
+  /** What of a change of an object a person should look at first. Absent: nothing but its deletion. */
+  readonly risks?: JudgeRisks
 }

@@ -8,7 +8,6 @@ import type { CommandDescriptor } from './command.ts'
 import type { CommonSpec } from './common.ts'
 import type { Companion } from './companion.ts'
 import type { Desired } from './desired.ts'
-import type { Fields } from './fields.ts'
 import type { Identity } from './identity.ts'
 import type { Inputs } from './inputs.ts'
 import type { ManifestWriter } from './manifest.ts'
@@ -18,7 +17,6 @@ import type { DerivedOutput, OneTimeOutput } from './output.ts'
 import type { Part, Whole } from './parts.ts'
 import type { References } from './references.ts'
 import type { Replacement } from './replacement.ts'
-import type { JudgeRisks } from './risks.ts'
 import type { Rotation } from './rotation.ts'
 import type { Reported } from './status.ts'
 import type { ComposedDescriptor } from './tunnel.ts'
@@ -68,16 +66,12 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly manifest: ManifestWriter
   /** Parts of the object that others may set too. */
   readonly modules?: Modules<Spec>
-  /** For kinds with certificates. */
-  readonly certificate?: CertificateTimes
   /** How a change of create-only fields is carried out; absent: the CRD refuses such a change. */
   readonly replacement?: Replacement<Spec>
   /** When and how the object is replaced by a new one of the same spec; absent: never. */
   readonly rotation?: Rotation<Spec>
   /** For kinds whose objects decide who may call the API, by themselves or as part of another object. */
   readonly apiAccess?: APIAccess<Spec>
-  /** What of a change of an object a person should look at first. Absent: nothing but its deletion. */
-  readonly risks?: JudgeRisks
   /** Absent: others may refer to a CR as soon as its object exists. */
   readonly whole?: Whole
   readonly part?: Part
@@ -95,12 +89,4 @@ export function ownCollections(
 ): readonly Collection[] {
   const own = identity.collectionOf(spec)
   return children === undefined ? [own] : [own, children.collection]
-}
-
-/** The end of the certificates of a kind. */
-export interface CertificateTimes {
-  /** When the certificate of the object will be renewed, from its status. */
-  renewsAt(status: Fields): string | undefined
-  /** Until when the certificate is valid, from its status. Absent: the service does not say. */
-  expiresAt?(status: Fields): string | undefined
 }

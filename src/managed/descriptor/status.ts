@@ -17,6 +17,16 @@ export interface Reported<Spec> {
    * may. Then nothing is written, at the API or in the cluster. Absent: it always may.
    */
   answerProblem?(spec: Spec, remote: RemoteObject): string | undefined
+  /** For kinds with certificates. */
+  readonly certificate?: CertificateTimes
+}
+
+/** The end of the certificates of a kind. */
+export interface CertificateTimes {
+  /** When the certificate of the object will be renewed, from its status. */
+  renewsAt(status: Fields): string | undefined
+  /** Until when the certificate is valid, from its status. Absent: the service does not say. */
+  expiresAt?(status: Fields): string | undefined
 }
 
 /** A condition's content, which another version of Culvert may have written. */

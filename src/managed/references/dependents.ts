@@ -121,9 +121,11 @@ export function referringDependents(
 export function hasRunItsCourse({ context: { clock, kinds } }: Reconciliation, cr: CustomResource): boolean {
   const descriptor = kinds.managedKind(cr.kind)
   const status = statusOf(cr)
-  const until = descriptor?.certificate?.expiresAt?.(status)
+  const until = descriptor?.status.certificate?.expiresAt?.(status)
   return (
-    until !== undefined && descriptor?.certificate?.renewsAt?.(status) === undefined && Date.parse(until) <= clock.now()
+    until !== undefined &&
+    descriptor?.status.certificate?.renewsAt?.(status) === undefined &&
+    Date.parse(until) <= clock.now()
   )
 }
 

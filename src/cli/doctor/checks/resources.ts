@@ -155,7 +155,7 @@ const NEAR_MS = 14 * 24 * 60 * 60_000
 /** Certificates that have expired, or will soon without a renewal. */
 export function checkCertificates({ cluster: { kinds }, members, now }: Patient): readonly Finding[] {
   return members.flatMap((resource): readonly Finding[] => {
-    const certificate = kinds.managedKind(resource.kind)?.certificate
+    const certificate = kinds.managedKind(resource.kind)?.status.certificate
     const status = resource.status ?? {}
     const until = Date.parse(certificate?.expiresAt?.(status) ?? '')
     if (certificate === undefined || Number.isNaN(until) || until - now > NEAR_MS) return []

@@ -54,7 +54,7 @@ describe('a certificate with a length', () => {
     const [first] = ids(world)
     const { status } = world.get(KIND, 'alice') ?? {}
     expect(status?.renewsAt).toBe('2026-01-01T00:08:00.000Z')
-    const renewsAt = new KindsRegistry(kinds).managedKind(KIND)?.certificate?.renewsAt
+    const renewsAt = new KindsRegistry(kinds).managedKind(KIND)?.status.certificate?.renewsAt
     expect(renewsAt?.(status ?? {})).toBe(status?.renewsAt)
     await world.clock.advance(8 * MINUTE - 5 * SECOND)
     expect(ids(world)).toEqual([first])
