@@ -91,16 +91,13 @@ const STAYS: readonly RegExp[] = [
   /^spec\.(certificate\.managed\.authority|format)$/,
 ]
 
-test.each(managed)(
-  'whatever a spec of $kind says stands in a request',
-  ({ kind, descriptor, schema }) => {
-    const silent = new Set(leavesOf(schema, 'spec').filter((path) => !STAYS.some((stays) => stays.test(path))))
-    for (const spec of fc.sample(specsFrom(schema, testsOf(kind).places), { seed, numRuns })) {
-      for (const [path, without] of cuts(schema, spec, 'spec')) {
-        if (silent.has(path) && matters(descriptor, spec, without as Spec)) silent.delete(path)
-      }
+test.each(managed)('whatever a spec of $kind says stands in a request', ({ kind, descriptor, schema }) => {
+  const silent = new Set(leavesOf(schema, 'spec').filter((path) => !STAYS.some((stays) => stays.test(path))))
+  for (const spec of fc.sample(specsFrom(schema, testsOf(kind).places), { seed, numRuns })) {
+    for (const [path, without] of cuts(schema, spec, 'spec')) {
+      if (silent.has(path) && matters(descriptor, spec, without as Spec)) silent.delete(path)
     }
-    expect([...silent]).toEqual([])
-  },
-  30_000,
-)
+    if (silent.size === 0) break
+  }
+  expect([...silent]).toEqual([])
+})
