@@ -3,17 +3,18 @@ import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
+import { type CustomResource, generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { ownershipOf } from '../outputs/ownership.ts'
-import type { EventSink } from '../reconcile/context.ts'
-import { WaitError } from '../reconcile/errors.ts'
+import type { EventSink, Resources } from '../reconcile/context.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { stampConditions } from '../status/conditions.ts'
 import { reasons } from '../status/reasons.ts'
 import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
 import type { OwnedObjects } from '../tunnels/owned-objects.ts'
+import { cannotRestrict, closed } from './closing.ts'
 import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
 import { type Ingress, isServed, SERVICE_READY, type ServiceResource, serviceType } from './service.ts'
@@ -24,6 +25,7 @@ const REPLACING_MS = 10_000
 
 export interface ServiceContext {
   readonly kinds: KindsRegistry
+  readonly resources: Resources
   /** A Service of type LoadBalancer, as the watch has reported it. */
   readonly known: (key: ObjectKey) => ServiceResource | undefined
   /** Puts the answer to a write into the store at once. */
@@ -114,9 +116,33 @@ export class ServiceReconciler {
       const message = `${left.map((part) => shortName(nameOf(part))).join(', ')} will be replaced`
       throw new WaitError(reasons.Progressing, message, REPLACING_MS)
     }
+    // Before anything that may fail.
+    const closing = await this.#close(service, objects)
     const kept: KubeObject[] = []
-    for (const wanted of objects) kept.push(await this.#context.objects.keep(service, wanted))
+    for (const wanted of objects) {
+      if (wanted !== closing?.edge) kept.push(await this.#context.objects.keep(service, wanted))
+    }
+    if (closing !== undefined) throw new TerminalError(reasons.ReferenceNotReady, closing.message)
     return kept
+  }
+
+  /**
+   * Closes the Edge of a port if it cannot be restricted as the Service asks.
+   *
+   * @returns the Edge, and why; undefined if it can
+   */
+  async #close(
+    service: ServiceResource,
+    objects: readonly ServicePart[],
+  ): Promise<{ readonly edge: ServicePart; readonly message: string } | undefined> {
+    for (const edge of objects.filter(({ type }) => type.kind === 'Edge')) {
+      const stored = this.#stored(service, edge) as CustomResource | undefined
+      const why = stored && cannotRestrict(this.#context, stored, edge)
+      if (stored === undefined || why === undefined) continue
+      await this.#context.objects.keep(service, closed(this.#context, stored, edge))
+      return { edge, message: `${partText(edge)} is closed until its policies can be applied: ${why}` }
+    }
+    return undefined
   }
 
   /** Whether the Service owns it, and it goes or has what cannot be changed. */
