@@ -239,6 +239,63 @@ test('a Service whose policies are missing is closed until they exist, and is re
   })
 })
 
+test('a Service that is reached and then names a policy that is missing is closed until it exists', {
+  timeout: 240_000,
+}, async () => {
+  const mark = world.mark()
+  const policy = (source: string) => ({ rules: [{ cidr: `${source}/32`, action: 'Allow' }] })
+  const closes = async (missing: string): Promise<void> => {
+    expect((await said('late', 'ReferenceNotReady')).message).toBe(
+      `Edge/late-80 is closed until its policies can be applied: IPPolicy/${missing} does not exist: create it or correct the name`,
+    )
+    await world.until('Edge', 'late-80', 'is closed', (cr) => {
+      const { backend } = (cr.status?.modules ?? {}) as { readonly backend?: { readonly enabled: boolean } }
+      return backend?.enabled === false && conditionOf(cr, 'Synced')?.status === 'True'
+    })
+  }
+  const isRestricted = (policies: string) => {
+    return world.until('Edge', 'late-80', 'is open for them', (cr) => {
+      const { backend, ipRestriction } = cr.spec as {
+        readonly backend: { readonly enabled: boolean }
+        readonly ipRestriction?: { readonly ipPolicyRefs: readonly { readonly name: string }[] }
+      }
+      const named = ipRestriction?.ipPolicyRefs.map(({ name }) => name).join()
+      return (
+        backend.enabled &&
+        named === policies &&
+        conditionOf(cr, 'Synced')?.observedGeneration === cr.metadata.generation
+      )
+    })
+  }
+  await serve('late')
+  const [at] = await reached('late')
+  const place = await placeOf(`${at?.hostname}:${at?.port}`)
+  await withAgent('late-80', `late.${world.namespace}.svc:80`, async () => {
+    expect(await ask(place, 'x', '127.0.0.4')).toBe('service:x')
+    await serve('late', { 'culvert.dev/ip-policies': 'late' })
+    await closes('late')
+    expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
+    // It is found there again: no record of it has to change.
+    expect(await reached('late')).toEqual([at])
+    await world.apply('IPPolicy', 'late', policy('127.0.0.2'))
+    await isRestricted('late')
+    expect(await ask(place, 'x', '127.0.0.2')).toBe('service:x')
+    expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
+    await serve('late', { 'culvert.dev/ip-policies': 'next' })
+    await closes('next')
+    expect(await ask(place, 'x', '127.0.0.2')).not.toContain('service')
+    await world.apply('IPPolicy', 'next', policy('127.0.0.3'))
+    await isRestricted('next')
+    expect(await ask(place, 'x', '127.0.0.3')).toBe('service:x')
+    expect(await ask(place, 'x', '127.0.0.2')).not.toContain('service')
+  })
+  expect((await warnings('late')).filter((note) => note.includes('does not exist'))).toHaveLength(2)
+  const sent = world.writes(mark).filter(({ method, path }) => method === 'PATCH' && path.startsWith('/edges'))
+  const closing = { body: { backend: { enabled: false } } }
+  const opening = { body: { backend: { enabled: true }, ip_restriction: { enabled: true } } }
+  expect(sent).toMatchObject([closing, opening, closing, opening])
+})
+
 test('each TCP port of a Service is served, and what a removed port had goes', async () => {
   const ports = [...http, { name: 'admin', port: 8080 }, { name: 'dns', port: 53, protocol: 'UDP' }]
   await serve('two', {}, ports)
