@@ -6,6 +6,7 @@ import { equalJSON } from '../../util/equal-json.ts'
 import { type CustomResource, generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
+import { SERVICE_PROBLEM } from '../names.ts'
 import { ownershipOf } from '../outputs/ownership.ts'
 import type { EventSink, Resources } from '../reconcile/context.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
@@ -15,6 +16,7 @@ import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
 import type { OwnedObjects } from '../tunnels/owned-objects.ts'
 import { cannotRestrict, closed } from './closing.ts'
+import { noteFor } from './followed.ts'
 import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
 import { type Ingress, isServed, SERVICE_READY, type ServiceResource, serviceType } from './service.ts'
@@ -173,9 +175,20 @@ export class ServiceReconciler {
 
   /** Reports in the status, and by an Event once it needs a person. */
   async #tell(service: ServiceResource, said: ServiceSaid): Promise<void> {
+    await this.#note(service, said.type === 'stalled' ? noteFor(said) : undefined)
     const isNews = await this.#write(service, said, ingressOf(this.#own(service)))
     if (!isNews || said.type !== 'stalled') return
     this.#context.events.record(service, { type: 'Warning', reason: said.reason, message: said.message })
+  }
+
+  /** Notes on its Edges what a person has to mend, for a condition there; undefined removes it. */
+  async #note(service: ServiceResource, note: string | undefined): Promise<void> {
+    const { kinds, kube } = this.#context
+    for (const { kind, metadata } of this.#own(service).filter((part) => part.kind === 'Edge' && !isDeleting(part))) {
+      if (metadata.annotations?.[SERVICE_PROBLEM] === note) continue
+      const patch = { metadata: { annotations: { [SERVICE_PROBLEM]: note ?? null } } }
+      await kube.mergePatch(kinds.resourceType(kind), metadata, patch, { uid: metadata.uid })
+    }
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '../../kube/types.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import type { Condition } from '../descriptor/common.ts'
 import { GROUP } from '../names.ts'
 
@@ -47,6 +47,14 @@ export interface ServiceResource extends KubeObject {
     readonly loadBalancer?: { readonly ingress?: readonly Ingress[] }
     readonly conditions?: readonly Condition[]
   }
+}
+
+/** The Service that controls an object; undefined if none does. */
+export function serviceOwning({ metadata: { namespace, ownerReferences = [] } }: KubeObject): ObjectKey | undefined {
+  const owner = ownerReferences.find(({ apiVersion, kind, controller }) => {
+    return controller === true && kind === serviceType.kind && apiVersion === serviceType.version
+  })
+  return owner === undefined ? undefined : { namespace, name: owner.name }
 }
 
 /** Whether Culvert serves it. The class cannot change while the type stays. */

@@ -442,6 +442,28 @@ test('what a Service owns is kept as it is, and goes when its type changes', { t
   expect(conditionIn(await service('kept'))).toBeUndefined()
 })
 
+test('an annotation that makes no sense is told on the Edge too, until it is mended', async () => {
+  await serve('told')
+  await reached('told')
+  await serve('told', { 'culvert.dev/ip-policy': 'office' })
+  const { message } = await said('told', 'InvalidSpec')
+  await world.until('Edge', 'told-80', 'says what its Service says', (cr) => {
+    const followed = conditionOf(cr, 'ServiceFollowed')
+    return followed?.status === 'False' && followed.reason === 'InvalidSpec' && followed.message === message
+  })
+  expect(conditionOf(await world.ready('Edge', 'told-80'), 'Synced')?.status).toBe('True')
+  await until('there is an Event', async () => {
+    return (await world.events('Edge', 'told-80')).some(({ type, note }) => type === 'Warning' && note === message)
+  })
+  await serve('told')
+  await world.until('Edge', 'told-80', 'says nothing more of it', (cr) => {
+    return (
+      conditionOf(cr, 'ServiceFollowed') === undefined &&
+      cr.metadata.annotations?.['internal.culvert.dev/service-problem'] === undefined
+    )
+  })
+})
+
 test('nothing is written at rest', async () => {
   await serve('quiet')
   await reached('quiet')
