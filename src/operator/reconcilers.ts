@@ -368,11 +368,13 @@ function tunnelController(parts: ReconcilersOptions, { events }: Live): Controll
 function serviceController(parts: ReconcilersOptions, { events }: Live): Controller | undefined {
   const { kinds, watches, store, kube, clock } = parts
   const { services, managed, composed } = watches
-  if (services === undefined) return undefined
+  const policy = parts.options.services
+  if (services === undefined || policy === undefined) return undefined
   const owned = new ServiceParts(watches)
   const reconciler = new ServiceReconciler({
     kinds,
     resources: store,
+    policy,
     known: (key) => services.store.get(key),
     record: (service) => services.record(service),
     parts: owned,
@@ -394,7 +396,7 @@ function serviceController(parts: ReconcilersOptions, { events }: Live): Control
   })
   const { kind } = serviceType
   const wake = ({ namespace, name }: ObjectKey): void => controller.enqueue({ kind, namespace, name })
-  subscribeServices(services, owned, wake)
+  subscribeServices(services, { parts: owned, policy }, wake)
   subscribePolicies(services, { kinds, store, managed }, wake)
   return controller
 }

@@ -19,7 +19,14 @@ import { cannotRestrict, closed } from './closing.ts'
 import { noteFor } from './followed.ts'
 import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
-import { type Ingress, isServed, SERVICE_READY, type ServiceResource, serviceType } from './service.ts'
+import {
+  type Ingress,
+  isServed,
+  SERVICE_READY,
+  type ServicePolicy,
+  type ServiceResource,
+  serviceType,
+} from './service.ts'
 import { conditionOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './status.ts'
 
 /** The deletion of an object wakes its Service; this is only the fallback. */
@@ -28,6 +35,7 @@ const REPLACING_MS = 10_000
 export interface ServiceContext {
   readonly kinds: KindsRegistry
   readonly resources: Resources
+  readonly policy: ServicePolicy
   /** A Service of type LoadBalancer, as the watch has reported it. */
   readonly known: (key: ObjectKey) => ServiceResource | undefined
   /** Puts the answer to a write into the store at once. */
@@ -50,10 +58,14 @@ export class ServiceReconciler {
     this.#context = context
   }
 
+  #isServed(service: ServiceResource): boolean {
+    return isServed(service, this.#context.policy)
+  }
+
   async reconcile(key: ObjectKey): Promise<Outcome> {
     const service = this.#context.known(key)
     try {
-      if (service === undefined || !isServed(service)) return await this.#withdraw(key)
+      if (service === undefined || !this.#isServed(service)) return await this.#withdraw(key)
       if (isDeleting(service) || isPaused(service)) return done
       return await this.#keep(service)
     } catch (error) {
@@ -69,7 +81,7 @@ export class ServiceReconciler {
     const service = await kube.get<ServiceResource>(serviceType, key)
     if (service === undefined || isDeleting(service) || isPaused(service)) return done
     // The watch is behind, and will wake it again.
-    if (isServed(service)) return done
+    if (this.#isServed(service)) return done
     await this.#write(service, undefined, [])
     await this.#remove(service, left)
     return done
@@ -205,7 +217,7 @@ export class ServiceReconciler {
     const [stamped] = stampConditions(texts, conditions, generationOf(service), clock.now())
     const after = stamped === undefined ? undefined : asStored(stamped)
     // The class is another's: so is where it is reached.
-    const isForeign = service.spec.type === 'LoadBalancer' && !isServed(service)
+    const isForeign = service.spec.type === 'LoadBalancer' && !this.#isServed(service)
     const isReached = isForeign || covers(loadBalancer?.ingress ?? [], ingress)
     const isSaid = equalJSON(before, after)
     if (isReached && isSaid) return false
@@ -216,7 +228,7 @@ export class ServiceReconciler {
     }
     const options = { uid, resourceVersion, subresource: 'status' } as const
     const written = await kube.mergePatch<ServiceResource>(serviceType, { namespace, name }, { status }, options)
-    if (isServed(written)) record(written)
+    if (this.#isServed(written)) record(written)
     return before?.reason !== after?.reason || before?.message !== after?.message
   }
 }

@@ -57,12 +57,29 @@ export function serviceOwning({ metadata: { namespace, ownerReferences = [] } }:
   return owner === undefined ? undefined : { namespace, name: owner.name }
 }
 
-/** Whether Culvert serves it. The class cannot change while the type stays. */
-export function isServed({ spec }: ServiceResource): boolean {
-  return spec.type === 'LoadBalancer' && spec.loadBalancerClass === SERVICE_CLASS
+/** Which Services of type LoadBalancer are served beside those of Culvert's class. */
+export interface ServicePolicy {
+  /** Those without a class, as cloud controllers do. */
+  readonly unclassed: boolean
+}
+
+/**
+ * Whether Culvert serves it. The class cannot change while the type stays. One without a class that another controller
+ * has given an address stays with that.
+ */
+export function isServed(service: ServiceResource, { unclassed }: ServicePolicy): boolean {
+  const { type, loadBalancerClass } = service.spec
+  if (type !== 'LoadBalancer') return false
+  if (loadBalancerClass !== undefined) return loadBalancerClass === SERVICE_CLASS
+  const isReached = (service.status?.loadBalancer?.ingress ?? []).length > 0
+  return unclassed && (wasServed(service) || !isReached)
 }
 
 /** Whether Culvert serves it, or did. */
-export function isOurs(service: ServiceResource): boolean {
-  return isServed(service) || (service.status?.conditions ?? []).some(({ type }) => type === SERVICE_READY)
+export function isOurs(service: ServiceResource, policy: ServicePolicy): boolean {
+  return isServed(service, policy) || wasServed(service)
+}
+
+function wasServed({ status }: ServiceResource): boolean {
+  return (status?.conditions ?? []).some(({ type }) => type === SERVICE_READY)
 }

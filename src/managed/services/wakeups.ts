@@ -6,17 +6,17 @@ import { namedTargets } from '../references/crossings.ts'
 import { targetIds } from '../references/references.ts'
 import type { ResourceStore, Watches } from '../store/resource-store.ts'
 import type { ServiceParts } from './parts.ts'
-import { isOurs, type ServiceResource } from './service.ts'
+import { isOurs, type ServicePolicy, type ServiceResource } from './service.ts'
 import { settingsOf } from './settings.ts'
 
 /** Wakes a Service when it changes or anything that it owns, and when Culvert no longer serves it. */
 export function subscribeServices(
   services: ObjectSource<ServiceResource>,
-  parts: ServiceParts,
+  { parts, policy }: { readonly parts: ServiceParts; readonly policy: ServicePolicy },
   wake: (service: ObjectKey) => void,
 ): void {
   services.subscribe(({ object, previous }) => {
-    if (isOurs(object) || (previous !== undefined && isOurs(previous))) wake(object.metadata)
+    if (isOurs(object, policy) || (previous !== undefined && isOurs(previous, policy))) wake(object.metadata)
   })
   parts.subscribe(wake)
 }
