@@ -136,25 +136,29 @@ export class ServiceReconciler {
     for (const wanted of objects) {
       if (wanted !== closing?.edge) kept.push(await this.#context.objects.keep(service, wanted))
     }
-    if (closing !== undefined) throw new TerminalError(reasons.ReferenceNotReady, closing.message)
+    if (closing !== undefined) throw closing.error
     return kept
   }
 
   /**
    * Closes the Edge of a port if it cannot be restricted as the Service asks.
    *
-   * @returns the Edge, and why; undefined if it can
+   * @returns the Edge, and what to say of it; undefined if it can
    */
   async #close(
     service: ServiceResource,
     objects: readonly ServicePart[],
-  ): Promise<{ readonly edge: ServicePart; readonly message: string } | undefined> {
+  ): Promise<{ readonly edge: ServicePart; readonly error: TerminalError | WaitError } | undefined> {
     for (const edge of objects.filter(({ type }) => type.kind === 'Edge')) {
       const stored = this.#stored(service, edge) as CustomResource | undefined
       const why = stored && cannotRestrict(this.#context, stored, edge)
       if (stored === undefined || why === undefined) continue
-      await this.#context.objects.keep(service, closed(this.#context, stored, edge))
-      return { edge, message: `${partText(edge)} is closed until its policies can be applied: ${why}` }
+      const kept = await this.#context.objects.keep(service, closed(this.#context, stored, edge))
+      const until = `until its policies can be applied: ${why}`
+      const error = isSettled(kept)
+        ? new TerminalError(reasons.ReferenceNotReady, `${partText(edge)} is closed ${until}`)
+        : new WaitError(reasons.Progressing, `${partText(edge)} is being closed ${until}`, LASTING_MS)
+      return { edge, error }
     }
     return undefined
   }

@@ -116,6 +116,11 @@ async function said(name: string, reason: string): Promise<ResourceCondition> {
   )
 }
 
+function isSyncedNow(cr: Resource): boolean {
+  const synced = conditionOf(cr, 'Synced')
+  return synced?.status === 'True' && synced.observedGeneration === cr.metadata.generation
+}
+
 async function warnings(name: string): Promise<readonly string[]> {
   return (await world.events('Service', name)).filter(({ type }) => type === 'Warning').map(({ note }) => note)
 }
@@ -250,7 +255,7 @@ test('a Service that is reached and then names a policy that is missing is close
     )
     await world.until('Edge', 'late-80', 'is closed', (cr) => {
       const { backend } = (cr.status?.modules ?? {}) as { readonly backend?: { readonly enabled: boolean } }
-      return backend?.enabled === false && conditionOf(cr, 'Synced')?.status === 'True'
+      return backend?.enabled === false && isSyncedNow(cr)
     })
   }
   const isRestricted = (policies: string) => {
@@ -260,11 +265,7 @@ test('a Service that is reached and then names a policy that is missing is close
         readonly ipRestriction?: { readonly ipPolicyRefs: readonly { readonly name: string }[] }
       }
       const named = ipRestriction?.ipPolicyRefs.map(({ name }) => name).join()
-      return (
-        backend.enabled &&
-        named === policies &&
-        conditionOf(cr, 'Synced')?.observedGeneration === cr.metadata.generation
-      )
+      return backend.enabled && named === policies && isSyncedNow(cr)
     })
   }
   await serve('late')
