@@ -1,4 +1,3 @@
-import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
@@ -12,10 +11,11 @@ import type { EventSink, Resources } from '../reconcile/context.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { stampConditions } from '../status/conditions.ts'
 import { reasons } from '../status/reasons.ts'
-import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
+import { LASTING_MS } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
 import type { OwnedObjects } from '../tunnels/owned-objects.ts'
 import { cannotRestrict, closed } from './closing.ts'
+import { type Failure, failureOf, outcomeOf } from './failures.ts'
 import { noteFor } from './followed.ts'
 import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
@@ -244,32 +244,4 @@ function asStored({ observedGeneration = 0, ...condition }: Condition): Conditio
 
 function partText({ type, name }: ServicePart): string {
   return shortName({ kind: type.kind, name })
-}
-
-/** Why a port is not served, and how the condition says it. */
-interface Failure {
-  readonly error: unknown
-  readonly said: Exclude<ServiceSaid, { readonly type: 'kept' }>
-}
-
-/**
- * What the API server refuses, such as an Edge that a policy of the administrator forbids, needs a person.
- *
- * @throws the error itself if it is not worth a write: nothing is said of the Service then
- */
-function failureOf(error: unknown): Failure {
-  const said = saidOf(error)
-  if (said === undefined) throw error
-  const isRefused = error instanceof KubeError && (error.code === 'Invalid' || error.code === 'Forbidden')
-  return { error, said: isRefused ? { ...said, type: 'stalled' } : said }
-}
-
-/** What is waited for wakes the Service; the times are only fallbacks. */
-function outcomeOf(failures: readonly Failure[]): Outcome {
-  if (failures.length === 0) return done
-  const errors = failures.map(({ error }) => error)
-  const unexpected = errors.find((error) => error instanceof KubeError)
-  if (unexpected !== undefined) return { type: 'backoff', error: unexpected }
-  const ms = Math.min(...errors.map((error) => (error instanceof WaitError ? error.retryMs : LASTING_MS)))
-  return { type: 'after', ms, reason: reasons.Progressing, priority: 'drift' }
 }
