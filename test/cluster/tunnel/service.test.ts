@@ -121,6 +121,24 @@ function isSyncedNow(cr: Resource): boolean {
   return synced?.status === 'True' && synced.observedGeneration === cr.metadata.generation
 }
 
+/** Waits until an Edge lets in those whom the policy admits. */
+async function isOpenFor(edge: string, policy: string): Promise<void> {
+  await world.until(
+    'Edge',
+    edge,
+    `is open for ${policy}`,
+    (cr) => {
+      const { backend, ipRestriction } = cr.spec as {
+        readonly backend: { readonly enabled: boolean }
+        readonly ipRestriction?: { readonly ipPolicyRefs: readonly { readonly name: string }[] }
+      }
+      const named = ipRestriction?.ipPolicyRefs.map(({ name }) => name).join()
+      return backend.enabled && named === policy && isSyncedNow(cr)
+    },
+    60_000,
+  )
+}
+
 async function warnings(name: string): Promise<readonly string[]> {
   return (await world.events('Service', name)).filter(({ type }) => type === 'Warning').map(({ note }) => note)
 }
@@ -258,16 +276,6 @@ test('a Service that is reached and then names a policy that is missing is close
       return backend?.enabled === false && isSyncedNow(cr)
     })
   }
-  const isRestricted = (policies: string) => {
-    return world.until('Edge', 'late-80', 'is open for them', (cr) => {
-      const { backend, ipRestriction } = cr.spec as {
-        readonly backend: { readonly enabled: boolean }
-        readonly ipRestriction?: { readonly ipPolicyRefs: readonly { readonly name: string }[] }
-      }
-      const named = ipRestriction?.ipPolicyRefs.map(({ name }) => name).join()
-      return backend.enabled && named === policies && isSyncedNow(cr)
-    })
-  }
   await serve('late')
   const [at] = await reached('late')
   const place = await placeOf(`${at?.hostname}:${at?.port}`)
@@ -279,14 +287,14 @@ test('a Service that is reached and then names a policy that is missing is close
     // It is found there again: no record of it has to change.
     expect(await reached('late')).toEqual([at])
     await world.apply('IPPolicy', 'late', policy('127.0.0.2'))
-    await isRestricted('late')
+    await isOpenFor('late-80', 'late')
     expect(await ask(place, 'x', '127.0.0.2')).toBe('service:x')
     expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
     await serve('late', { 'culvert.dev/ip-policies': 'next' })
     await closes('next')
     expect(await ask(place, 'x', '127.0.0.2')).not.toContain('service')
     await world.apply('IPPolicy', 'next', policy('127.0.0.3'))
-    await isRestricted('next')
+    await isOpenFor('late-80', 'next')
     expect(await ask(place, 'x', '127.0.0.3')).toBe('service:x')
     expect(await ask(place, 'x', '127.0.0.2')).not.toContain('service')
   })
@@ -295,6 +303,18 @@ test('a Service that is reached and then names a policy that is missing is close
   const closing = { body: { backend: { enabled: false } } }
   const opening = { body: { backend: { enabled: true }, ip_restriction: { enabled: true } } }
   expect(sent).toMatchObject([closing, opening, closing, opening])
+})
+
+test('a Service waits for the first rule of a policy whose rules are resources of their own', async () => {
+  await serve('ruled')
+  await reached('ruled')
+  await world.apply('IPPolicy', 'ruled', { rulesSource: 'IPPolicyRules' })
+  await world.ready('IPPolicy', 'ruled')
+  await serve('ruled', { 'culvert.dev/ip-policies': 'ruled' })
+  expect((await said('ruled', 'ReferenceNotReady')).message).toContain('IPPolicy/ruled has no rules')
+  const rule = { ipPolicyRef: { name: 'ruled' }, cidr: '127.0.0.2/32', action: 'Allow' }
+  await world.apply('IPPolicyRule', 'ruled', rule)
+  await isOpenFor('ruled-80', 'ruled')
 })
 
 test('each TCP port of a Service is served, and what a removed port had goes', async () => {
