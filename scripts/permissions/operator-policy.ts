@@ -8,7 +8,7 @@ import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-regi
 import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../../src/managed/names.ts'
 import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
 import { partKinds } from '../../src/managed/services/objects.ts'
-import { SERVICE_CLASS, SERVICE_READY, serviceType } from '../../src/managed/services/service.ts'
+import { SERVICE_READY, serviceType } from '../../src/managed/services/service.ts'
 import { deploymentType, serviceAccountType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
@@ -53,6 +53,8 @@ export interface Installation {
   readonly dnsDomains: string
   /** Image of the agents of Tunnels; empty without `--tunnels`. */
   readonly agentImage: string
+  /** Classes of the Services of type LoadBalancer that it serves; an empty text: those without a class. */
+  readonly serviceClasses: string
 }
 
 /** The `spec` of the ValidatingAdmissionPolicy of one installation. */
@@ -239,9 +241,9 @@ function partValidations(kinds: KindsRegistry): readonly Validation[] {
         `(variables.resource in ${ofServices} && ${isPartOf(isService)})`,
       ],
     ),
-    validation(`says only of Services of class ${SERVICE_CLASS} where they are reached`, [
+    validation('says only of Services of its classes where they are reached', [
       `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
-      `object.spec.?loadBalancerClass.orValue('') == ${text(SERVICE_CLASS)}`,
+      "object.spec.?loadBalancerClass.orValue('') in variables.serviceClasses",
       'object.status.?loadBalancer == oldObject.status.?loadBalancer',
       // One that is no longer of a load balancer is reached nowhere.
       "(object.spec.type != 'LoadBalancer' && object.status.?loadBalancer.?ingress.orValue([]).size() == 0)",

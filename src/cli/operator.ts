@@ -27,6 +27,7 @@ interface Flags {
   readonly dnsDomains: readonly string[]
   readonly tunnels: boolean
   readonly services: boolean
+  readonly servicesDefault: boolean
   readonly agentImage?: string
   readonly allowSshGateway: readonly string[]
   readonly leaderElect: boolean
@@ -117,6 +118,11 @@ export function operatorCommand(): Command {
       'serve Services of type LoadBalancer with loadBalancerClass culvert.dev/edge; needs --tunnels, and rights to Services',
       false,
     )
+    .option(
+      '--services-default',
+      'serve Services of type LoadBalancer without a class too, for clusters without another load balancer; needs --services',
+      false,
+    )
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(
       '--lease-duration <time>',
@@ -189,6 +195,9 @@ export function operatorCommand(): Command {
         command.error('error: --tunnels needs --agent-image', { exitCode: 1 })
       }
       if (flags.services && !flags.tunnels) command.error('error: --services needs --tunnels', { exitCode: 1 })
+      if (flags.servicesDefault && !flags.services) {
+        command.error('error: --services-default needs --services', { exitCode: 1 })
+      }
       favourMemory()
       const options = optionsFrom(flags)
       logNodeWarnings(options.logger)
@@ -228,6 +237,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     dnsEndpoints: { enabled: flags.dnsEndpoints, domains: flags.dnsDomains },
     tunnels: tunnelPolicy(flags),
+    services: flags.services ? { unclassed: flags.servicesDefault } : undefined,
     leaseDurationMs: flags.leaseDuration,
     renewDeadlineMs: flags.renewDeadline,
     retryPeriodMs: flags.retryPeriod,

@@ -32,6 +32,9 @@ export const SERVICE_IP_POLICIES = `${GROUP}/ip-policies`
 /** On such a Service: the account to use, as `name`, `Account/name` or `ClusterAccount/name`. */
 export const SERVICE_ACCOUNT = `${GROUP}/account`
 
+/** On an Edge that a Service owns: why the Service cannot be followed, as `Reason: message`. */
+export const SERVICE_PROBLEM = `${INTERNAL}/service-problem`
+
 /** The durable record of a create that is about to be sent: see attempt.ts. */
 export const CREATE_ATTEMPT = `${INTERNAL}/create-attempt`
 /**

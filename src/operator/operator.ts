@@ -164,7 +164,7 @@ export class Operator {
     const watches = createWatches(kinds, base, {
       namespaces: watchNamespaces,
       tunnels: tunnels !== undefined,
-      services,
+      services: services !== undefined,
       readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
     })
     const reflectors = allWatches(watches)

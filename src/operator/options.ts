@@ -1,6 +1,7 @@
 import type { BaseURLPolicy } from '../api/base-url.ts'
 import type { ProxyOptions } from '../api/dispatcher.ts'
 import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
+import type { ServicePolicy } from '../managed/services/service.ts'
 import type { TunnelPolicy } from '../managed/tunnels/reconciler.ts'
 import type { Logger } from '../util/logger.ts'
 
@@ -30,8 +31,8 @@ export interface OperatorOptions {
   readonly dnsEndpoints?: CompanionPolicy
   /** What the agents of Tunnels are. Absent: Tunnels have none, and no rights for them are needed. */
   readonly tunnels?: TunnelPolicy | undefined
-  /** Whether Services of type LoadBalancer and of Culvert's class are served; needs `tunnels`. Default false. */
-  readonly services?: boolean | undefined
+  /** Which Services of type LoadBalancer are served; needs `tunnels`. Absent: none, and no rights for them are needed. */
+  readonly services?: ServicePolicy | undefined
   readonly proxies: ProxyOptions
   readonly leaderElect: boolean
   readonly leaseDurationMs: number

@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api'
 import type { OpenDispatcher } from '../api/dispatcher.ts'
 import type { RateBudget } from '../api/rate-budget.ts'
-import type { KubeClient, KubeObject } from '../kube/types.ts'
+import type { KubeClient, KubeObject, ObjectKey } from '../kube/types.ts'
 import { AccountReconciler } from '../managed/accounts/account-reconciler.ts'
 import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../managed/accounts/kept-key.ts'
@@ -29,7 +29,7 @@ import { isRotationFailing } from '../managed/rotation/words.ts'
 import { ServiceParts } from '../managed/services/parts.ts'
 import { ServiceReconciler } from '../managed/services/reconciler.ts'
 import { serviceType } from '../managed/services/service.ts'
-import { subscribeServices } from '../managed/services/wakeups.ts'
+import { subscribePolicies, subscribeServices } from '../managed/services/wakeups.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../managed/store/wakeups.ts'
@@ -373,12 +373,15 @@ function tunnelController(parts: ReconcilersOptions, { events }: Live): Controll
 
 /** Services, which wait for what they own; undefined if none are served. */
 function serviceController(parts: ReconcilersOptions, { events }: Live): Controller | undefined {
-  const { kinds, watches, kube, clock } = parts
+  const { kinds, watches, store, kube, clock } = parts
   const { services, managed, composed } = watches
-  if (services === undefined) return undefined
+  const policy = parts.options.services
+  if (services === undefined || policy === undefined) return undefined
   const owned = new ServiceParts(watches)
   const reconciler = new ServiceReconciler({
     kinds,
+    resources: store,
+    policy,
     known: (key) => services.store.get(key),
     record: (service) => services.record(service),
     parts: owned,
@@ -399,7 +402,9 @@ function serviceController(parts: ReconcilersOptions, { events }: Live): Control
     reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
   })
   const { kind } = serviceType
-  subscribeServices(services, owned, ({ namespace, name }) => controller.enqueue({ kind, namespace, name }))
+  const wake = ({ namespace, name }: ObjectKey): void => controller.enqueue({ kind, namespace, name })
+  subscribeServices(services, { parts: owned, policy }, wake)
+  subscribePolicies(services, { kinds, store, managed }, wake)
   return controller
 }
 

@@ -19,6 +19,7 @@ const plain: Installation = {
   protectedNamespaces: '[]',
   dnsDomains: '[]',
   agentImage: '""',
+  serviceClasses: '["culvert.dev/edge"]',
 }
 
 const installations: readonly (readonly [what: string, values: Values, differs: Partial<Installation>])[] = [
@@ -43,6 +44,11 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
     'with more protected namespaces',
     merged(MODES.cluster, { admissionPolicy: { operator: { protectedNamespaces: ['argocd', 'openshift-*'] } } }),
     { protectedNamespaces: '["argocd","openshift-*"]' },
+  ],
+  [
+    'with Services without a class',
+    merged(MODES.cluster, { tunnels: { enabled: true, services: { enabled: true, default: true } } }),
+    { serviceClasses: '["culvert.dev/edge",""]', agentImage: expect.any(String) },
   ],
 ]
 

@@ -49,6 +49,11 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { tunnels: { services: { enabled: true } } },
     ['tunnels.services.enabled: ', 'tunnels.enabled=true'],
   ],
+  [
+    'Services without a class, but none with one',
+    { tunnels: { enabled: true, services: { default: true } } },
+    ['tunnels.services.default: ', 'tunnels.services.enabled=true'],
+  ],
   ['two sources of authorities', { caBundle: { configMap: 'a', secret: 'b' } }, ['caBundle: ', 'not both']],
   [
     'a ServiceMonitor without a Service',

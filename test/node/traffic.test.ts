@@ -6,9 +6,12 @@ import { API_KEY, Installation } from './support/installation.ts'
 import { podsIn } from './support/pods.ts'
 import {
   addressOfEdge,
+  collectionsNaming,
+  exposeShop,
   GATEWAY,
   GATEWAY_ARGUMENTS,
   openShop,
+  reachedAt,
   SHOP,
   untilAnswered,
   untilConnected,
@@ -29,7 +32,7 @@ beforeAll(async () => {
   const installation = await Installation.prepare(node, 4, tell)
   await installation.install({
     emulator: { enabled: true, apiKey: API_KEY, extraArgs: GATEWAY_ARGUMENTS },
-    tunnels: { enabled: true, gateways: [GATEWAY] },
+    tunnels: { enabled: true, gateways: [GATEWAY], services: { enabled: true } },
   })
   await openShop(node)
   url = await addressOfEdge(node)
@@ -93,4 +96,22 @@ test('a Tunnel that is deleted leaves nothing behind', async () => {
   const left = ['-n', SHOP, 'get', kinds, '-l', 'culvert.dev/tunnel=shop', '-o', 'name']
   const isGone = async () => (await node.kubectlOutput(left)) === ''
   await until('nothing is left', isGone, { timeoutMs: 120_000, describe: () => node.kubectlOutput(left) })
+})
+
+test('a Service that kubectl exposes is answered where its status says, and takes everything away with it', async () => {
+  await exposeShop(node, 'exposed')
+  const { url: at, resolve } = await reachedAt(node, 'exposed')
+  await untilAnswered(node, at, resolve)
+  expect(await collectionsNaming(node, 'exposed')).toHaveLength(4)
+  await node.kubectlOutput(['-n', SHOP, 'delete', 'service/exposed', '--timeout=60s'])
+  const find = async (label: string, kinds: string): Promise<string> => {
+    return await node.kubectlOutput(['-n', SHOP, 'get', kinds, '-l', label, '-o', 'name'])
+  }
+  const workload = 'pods,deployments,serviceaccounts,poddisruptionbudgets,secrets,sshcredentials'
+  const left = async (): Promise<string> => {
+    const parts = await find('culvert.dev/service=exposed', 'reservedaddresses,backends,edges,tunnels')
+    return `${parts}${await find('culvert.dev/tunnel=exposed-80', workload)}`
+  }
+  await until('nothing is left', async () => (await left()) === '', { timeoutMs: 120_000, describe: left })
+  expect(await collectionsNaming(node, 'exposed')).toEqual([])
 })

@@ -7,6 +7,9 @@
 {{- if and .tunnels.services.enabled (not .tunnels.enabled) -}}
 {{- fail "tunnels.services.enabled: Services need agents: set tunnels.enabled=true too" -}}
 {{- end -}}
+{{- if and .tunnels.services.default (not .tunnels.services.enabled) -}}
+{{- fail "tunnels.services.default: no Services are served; set tunnels.services.enabled=true too" -}}
+{{- end -}}
 {{- if and .caBundle.configMap .caBundle.secret -}}
 {{- fail "caBundle: name a configMap or a secret, not both" -}}
 {{- end -}}

@@ -314,6 +314,13 @@ export const edgeDefinition = defineKind({
     textColumn('Access', '.status.access', 'Who may connect.'),
     textColumn('Hostports', '.status.hostports', 'Where the edge listens.'),
   ),
+  conditions: [
+    {
+      type: 'ServiceFollowed',
+      description:
+        'False while the Service that owns the Edge cannot be followed, such as one with an annotation that makes no sense; the message says what to mend. Otherwise absent.',
+    },
+  ],
 })
 
 export type EdgeSpec = SpecOf<typeof edgeDefinition>

@@ -11,6 +11,7 @@ import type { Fields } from '../descriptor/fields.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
+import { withService } from '../services/followed.ts'
 import { type ConditionState, conditionsFor, stampConditions } from '../status/conditions.ts'
 import { mergePatch } from '../status/merge-patch.ts'
 import { reasons } from '../status/reasons.ts'
@@ -236,7 +237,7 @@ export class Reconciliation {
 
   #stamped(state: ConditionState, conditions: readonly ConditionText[] | undefined): readonly Condition[] {
     const previous = statusOf(this.#cr).conditions ?? []
-    const next = conditionsFor(state, previous, conditions)
+    const next = withService(conditionsFor(state, previous, conditions), this.#cr)
     return stampConditions(next, previous, this.#generation, this.context.clock.now())
   }
 

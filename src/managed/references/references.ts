@@ -119,6 +119,8 @@ function refuseTwice(found: readonly FoundReference[], idOf: (kind: string, ref:
   }
 }
 
+type TargetContext = Pick<ManagedContext, 'kinds' | 'resources'>
+
 function refKey(kind: string, ref: Ref): string {
   return ref.id === undefined ? `${kind}/name/${ref.namespace ?? ''}/${ref.name}` : `${kind}/id/${ref.id}`
 }
@@ -227,6 +229,22 @@ function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: {
   )
 }
 
+const MISSING = 'does not exist: create it or correct the name'
+
+/**
+ * Why `cr` would have to wait with a reference by name within its namespace; undefined if it need not: the target is
+ * usable, or the object of `cr` has the reference already.
+ */
+export function refusalByName(
+  context: TargetContext,
+  cr: CustomResource,
+  reference: Pick<FoundReference, 'kind' | 'ref'>,
+): string | undefined {
+  if (appliedReference(cr, reference) !== undefined) return undefined
+  const target = context.resources.get(referredName(cr, reference))
+  return target === undefined ? MISSING : refusalOf(context, reference, target, cr.metadata.namespace)
+}
+
 /** Why a new reference has to wait; undefined if it may be made. */
 function refusalOfReference(
   { context, cr, session }: Resolver,
@@ -235,7 +253,7 @@ function refusalOfReference(
 ): string | undefined {
   const { kind, partOf, ref } = reference
   if (target === undefined) {
-    if (ref.id === undefined) return 'does not exist: create it or correct the name'
+    if (ref.id === undefined) return MISSING
     const children = partOf === undefined ? knownChildren(context, session, kind, ref.id) : undefined
     return children && context.kinds.managedKind(kind)?.whole?.unusableObject(children)
   }
@@ -352,8 +370,8 @@ function messageOf(cr: CustomResource, target: CustomResource, { kind, ref }: Fo
 
 /** Why a new reference to `target` has to wait, in words for readers of its namespace; undefined if it may be made. */
 function refusalOf(
-  context: ManagedContext,
-  { kind, partOf }: FoundReference,
+  context: TargetContext,
+  { kind, partOf }: Pick<FoundReference, 'kind' | 'partOf'>,
   target: CustomResource,
   reader: string | undefined,
 ): string | undefined {

@@ -2,7 +2,7 @@ import type { KubeObject, ObjectKey } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
 import type { Watches } from '../store/resource-store.ts'
 import { partKinds } from './objects.ts'
-import { serviceType } from './service.ts'
+import { serviceOwning } from './service.ts'
 
 const SERVICE_OWNER = 'service'
 
@@ -14,7 +14,7 @@ export class ServiceParts {
     this.#sources = partKinds.flatMap((kind) => managed.get(kind) ?? composed.get(kind) ?? [])
     for (const source of this.#sources) {
       source.addIndex(SERVICE_OWNER, (part) => {
-        const owner = ownerOf(part)
+        const owner = serviceOwning(part)
         return owner === undefined ? [] : [textOf(owner)]
       })
     }
@@ -30,19 +30,12 @@ export class ServiceParts {
     for (const source of this.#sources) {
       source.subscribe(({ object, previous }) => {
         for (const part of [object, previous]) {
-          const owner = part === undefined ? undefined : ownerOf(part)
+          const owner = part === undefined ? undefined : serviceOwning(part)
           if (owner !== undefined) listener(owner)
         }
       })
     }
   }
-}
-
-function ownerOf({ metadata: { namespace, ownerReferences = [] } }: KubeObject): ObjectKey | undefined {
-  const owner = ownerReferences.find(({ apiVersion, kind, controller }) => {
-    return controller === true && kind === serviceType.kind && apiVersion === serviceType.version
-  })
-  return owner === undefined ? undefined : { namespace, name: owner.name }
 }
 
 function textOf({ namespace, name }: ObjectKey): string {

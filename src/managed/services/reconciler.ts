@@ -1,22 +1,32 @@
-import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
+import { type CustomResource, generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
+import { SERVICE_PROBLEM } from '../names.ts'
 import { ownershipOf } from '../outputs/ownership.ts'
-import type { EventSink } from '../reconcile/context.ts'
-import { WaitError } from '../reconcile/errors.ts'
+import type { EventSink, Resources } from '../reconcile/context.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { stampConditions } from '../status/conditions.ts'
 import { reasons } from '../status/reasons.ts'
-import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
+import { LASTING_MS } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
 import type { OwnedObjects } from '../tunnels/owned-objects.ts'
+import { cannotRestrict, closed } from './closing.ts'
+import { type Failure, failureOf, outcomeOf } from './failures.ts'
+import { noteFor } from './followed.ts'
 import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
-import { type Ingress, isServed, SERVICE_READY, type ServiceResource, serviceType } from './service.ts'
+import {
+  type Ingress,
+  isServed,
+  SERVICE_READY,
+  type ServicePolicy,
+  type ServiceResource,
+  serviceType,
+} from './service.ts'
 import { conditionOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './status.ts'
 
 /** The deletion of an object wakes its Service; this is only the fallback. */
@@ -24,6 +34,8 @@ const REPLACING_MS = 10_000
 
 export interface ServiceContext {
   readonly kinds: KindsRegistry
+  readonly resources: Resources
+  readonly policy: ServicePolicy
   /** A Service of type LoadBalancer, as the watch has reported it. */
   readonly known: (key: ObjectKey) => ServiceResource | undefined
   /** Puts the answer to a write into the store at once. */
@@ -46,10 +58,14 @@ export class ServiceReconciler {
     this.#context = context
   }
 
+  #isServed(service: ServiceResource): boolean {
+    return isServed(service, this.#context.policy)
+  }
+
   async reconcile(key: ObjectKey): Promise<Outcome> {
     const service = this.#context.known(key)
     try {
-      if (service === undefined || !isServed(service)) return await this.#withdraw(key)
+      if (service === undefined || !this.#isServed(service)) return await this.#withdraw(key)
       if (isDeleting(service) || isPaused(service)) return done
       return await this.#keep(service)
     } catch (error) {
@@ -65,7 +81,7 @@ export class ServiceReconciler {
     const service = await kube.get<ServiceResource>(serviceType, key)
     if (service === undefined || isDeleting(service) || isPaused(service)) return done
     // The watch is behind, and will wake it again.
-    if (isServed(service)) return done
+    if (this.#isServed(service)) return done
     await this.#write(service, undefined, [])
     await this.#remove(service, left)
     return done
@@ -114,9 +130,37 @@ export class ServiceReconciler {
       const message = `${left.map((part) => shortName(nameOf(part))).join(', ')} will be replaced`
       throw new WaitError(reasons.Progressing, message, REPLACING_MS)
     }
+    // Before anything that may fail.
+    const closing = await this.#close(service, objects)
     const kept: KubeObject[] = []
-    for (const wanted of objects) kept.push(await this.#context.objects.keep(service, wanted))
+    for (const wanted of objects) {
+      if (wanted !== closing?.edge) kept.push(await this.#context.objects.keep(service, wanted))
+    }
+    if (closing !== undefined) throw closing.error
     return kept
+  }
+
+  /**
+   * Closes the Edge of a port if it cannot be restricted as the Service asks.
+   *
+   * @returns the Edge, and what to say of it; undefined if it can
+   */
+  async #close(
+    service: ServiceResource,
+    objects: readonly ServicePart[],
+  ): Promise<{ readonly edge: ServicePart; readonly error: TerminalError | WaitError } | undefined> {
+    for (const edge of objects.filter(({ type }) => type.kind === 'Edge')) {
+      const stored = this.#stored(service, edge) as CustomResource | undefined
+      const why = stored && cannotRestrict(this.#context, stored, edge)
+      if (stored === undefined || why === undefined) continue
+      const kept = await this.#context.objects.keep(service, closed(this.#context, stored, edge))
+      const until = `until its policies can be applied: ${why}`
+      const error = isSettled(kept)
+        ? new TerminalError(reasons.ReferenceNotReady, `${partText(edge)} is closed ${until}`)
+        : new WaitError(reasons.Progressing, `${partText(edge)} is being closed ${until}`, LASTING_MS)
+      return { edge, error }
+    }
+    return undefined
   }
 
   /** Whether the Service owns it, and it goes or has what cannot be changed. */
@@ -147,9 +191,20 @@ export class ServiceReconciler {
 
   /** Reports in the status, and by an Event once it needs a person. */
   async #tell(service: ServiceResource, said: ServiceSaid): Promise<void> {
+    await this.#note(service, said.type === 'stalled' ? noteFor(said) : undefined)
     const isNews = await this.#write(service, said, ingressOf(this.#own(service)))
     if (!isNews || said.type !== 'stalled') return
     this.#context.events.record(service, { type: 'Warning', reason: said.reason, message: said.message })
+  }
+
+  /** Notes on its Edges what a person has to mend, for a condition there; undefined removes it. */
+  async #note(service: ServiceResource, note: string | undefined): Promise<void> {
+    const { kinds, kube } = this.#context
+    for (const { kind, metadata } of this.#own(service).filter((part) => part.kind === 'Edge' && !isDeleting(part))) {
+      if (metadata.annotations?.[SERVICE_PROBLEM] === note) continue
+      const patch = { metadata: { annotations: { [SERVICE_PROBLEM]: note ?? null } } }
+      await kube.mergePatch(kinds.resourceType(kind), metadata, patch, { uid: metadata.uid })
+    }
   }
 
   /**
@@ -166,7 +221,7 @@ export class ServiceReconciler {
     const [stamped] = stampConditions(texts, conditions, generationOf(service), clock.now())
     const after = stamped === undefined ? undefined : asStored(stamped)
     // The class is another's: so is where it is reached.
-    const isForeign = service.spec.type === 'LoadBalancer' && !isServed(service)
+    const isForeign = service.spec.type === 'LoadBalancer' && !this.#isServed(service)
     const isReached = isForeign || covers(loadBalancer?.ingress ?? [], ingress)
     const isSaid = equalJSON(before, after)
     if (isReached && isSaid) return false
@@ -177,7 +232,7 @@ export class ServiceReconciler {
     }
     const options = { uid, resourceVersion, subresource: 'status' } as const
     const written = await kube.mergePatch<ServiceResource>(serviceType, { namespace, name }, { status }, options)
-    if (isServed(written)) record(written)
+    if (this.#isServed(written)) record(written)
     return before?.reason !== after?.reason || before?.message !== after?.message
   }
 }
@@ -189,32 +244,4 @@ function asStored({ observedGeneration = 0, ...condition }: Condition): Conditio
 
 function partText({ type, name }: ServicePart): string {
   return shortName({ kind: type.kind, name })
-}
-
-/** Why a port is not served, and how the condition says it. */
-interface Failure {
-  readonly error: unknown
-  readonly said: Exclude<ServiceSaid, { readonly type: 'kept' }>
-}
-
-/**
- * What the API server refuses, such as an Edge that a policy of the administrator forbids, needs a person.
- *
- * @throws the error itself if it is not worth a write: nothing is said of the Service then
- */
-function failureOf(error: unknown): Failure {
-  const said = saidOf(error)
-  if (said === undefined) throw error
-  const isRefused = error instanceof KubeError && (error.code === 'Invalid' || error.code === 'Forbidden')
-  return { error, said: isRefused ? { ...said, type: 'stalled' } : said }
-}
-
-/** What is waited for wakes the Service; the times are only fallbacks. */
-function outcomeOf(failures: readonly Failure[]): Outcome {
-  if (failures.length === 0) return done
-  const errors = failures.map(({ error }) => error)
-  const unexpected = errors.find((error) => error instanceof KubeError)
-  if (unexpected !== undefined) return { type: 'backoff', error: unexpected }
-  const ms = Math.min(...errors.map((error) => (error instanceof WaitError ? error.retryMs : LASTING_MS)))
-  return { type: 'after', ms, reason: reasons.Progressing, priority: 'drift' }
 }

@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '../../kube/types.ts'
+import type { KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import type { Condition } from '../descriptor/common.ts'
 import { GROUP } from '../names.ts'
 
@@ -49,12 +49,37 @@ export interface ServiceResource extends KubeObject {
   }
 }
 
-/** Whether Culvert serves it. The class cannot change while the type stays. */
-export function isServed({ spec }: ServiceResource): boolean {
-  return spec.type === 'LoadBalancer' && spec.loadBalancerClass === SERVICE_CLASS
+/** The Service that controls an object; undefined if none does. */
+export function serviceOwning({ metadata: { namespace, ownerReferences = [] } }: KubeObject): ObjectKey | undefined {
+  const owner = ownerReferences.find(({ apiVersion, kind, controller }) => {
+    return controller === true && kind === serviceType.kind && apiVersion === serviceType.version
+  })
+  return owner === undefined ? undefined : { namespace, name: owner.name }
+}
+
+/** Which Services of type LoadBalancer are served beside those of Culvert's class. */
+export interface ServicePolicy {
+  /** Those without a class, as cloud controllers do. */
+  readonly unclassed: boolean
+}
+
+/**
+ * Whether Culvert serves it. The class cannot change while the type stays. One without a class that another controller
+ * has given an address stays with that.
+ */
+export function isServed(service: ServiceResource, { unclassed }: ServicePolicy): boolean {
+  const { type, loadBalancerClass } = service.spec
+  if (type !== 'LoadBalancer') return false
+  if (loadBalancerClass !== undefined) return loadBalancerClass === SERVICE_CLASS
+  const isReached = (service.status?.loadBalancer?.ingress ?? []).length > 0
+  return unclassed && (wasServed(service) || !isReached)
 }
 
 /** Whether Culvert serves it, or did. */
-export function isOurs(service: ServiceResource): boolean {
-  return isServed(service) || (service.status?.conditions ?? []).some(({ type }) => type === SERVICE_READY)
+export function isOurs(service: ServiceResource, policy: ServicePolicy): boolean {
+  return isServed(service, policy) || wasServed(service)
+}
+
+function wasServed({ status }: ServiceResource): boolean {
+  return (status?.conditions ?? []).some(({ type }) => type === SERVICE_READY)
 }

@@ -26,6 +26,7 @@ const everyOperator: Installation = {
   protectedNamespaces: "['protected', 'controllers-*']",
   dnsDomains: "['*.example.com', 'listed.example.org']",
   agentImage: "'culvert:test'",
+  serviceClasses: "['culvert.dev/edge', '']",
 }
 
 /** Applies the chart's admission policy to every operator of a cluster; returns once it is in force. */

@@ -17,6 +17,7 @@ export async function traces(
     event,
     lease,
     core('configmaps', 'ConfigMap'),
+    core('services', 'Service'),
   ]
   for (const type of types) {
     for (const namespace of type.namespaced ? operatorNamespaces : [undefined]) {

@@ -116,6 +116,29 @@ async function said(name: string, reason: string): Promise<ResourceCondition> {
   )
 }
 
+function isSyncedNow(cr: Resource): boolean {
+  const synced = conditionOf(cr, 'Synced')
+  return synced?.status === 'True' && synced.observedGeneration === cr.metadata.generation
+}
+
+/** Waits until an Edge lets in those whom the policy admits. */
+async function isOpenFor(edge: string, policy: string): Promise<void> {
+  await world.until(
+    'Edge',
+    edge,
+    `is open for ${policy}`,
+    (cr) => {
+      const { backend, ipRestriction } = cr.spec as {
+        readonly backend: { readonly enabled: boolean }
+        readonly ipRestriction?: { readonly ipPolicyRefs: readonly { readonly name: string }[] }
+      }
+      const named = ipRestriction?.ipPolicyRefs.map(({ name }) => name).join()
+      return backend.enabled && named === policy && isSyncedNow(cr)
+    },
+    60_000,
+  )
+}
+
 async function warnings(name: string): Promise<readonly string[]> {
   return (await world.events('Service', name)).filter(({ type }) => type === 'Warning').map(({ note }) => note)
 }
@@ -237,6 +260,61 @@ test('a Service whose policies are missing is closed until they exist, and is re
     expect(await ask(place, 'x', '127.0.0.2')).toBe('service:x')
     expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
   })
+})
+
+test('a Service that is reached and then names a policy that is missing is closed until it exists', {
+  timeout: 240_000,
+}, async () => {
+  const mark = world.mark()
+  const policy = (source: string) => ({ rules: [{ cidr: `${source}/32`, action: 'Allow' }] })
+  const closes = async (missing: string): Promise<void> => {
+    expect((await said('late', 'ReferenceNotReady')).message).toBe(
+      `Edge/late-80 is closed until its policies can be applied: IPPolicy/${missing} does not exist: create it or correct the name`,
+    )
+    await world.until('Edge', 'late-80', 'is closed', (cr) => {
+      const { backend } = (cr.status?.modules ?? {}) as { readonly backend?: { readonly enabled: boolean } }
+      return backend?.enabled === false && isSyncedNow(cr)
+    })
+  }
+  await serve('late')
+  const [at] = await reached('late')
+  const place = await placeOf(`${at?.hostname}:${at?.port}`)
+  await withAgent('late-80', `late.${world.namespace}.svc:80`, async () => {
+    expect(await ask(place, 'x', '127.0.0.4')).toBe('service:x')
+    await serve('late', { 'culvert.dev/ip-policies': 'late' })
+    await closes('late')
+    expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
+    // It is found there again: no record of it has to change.
+    expect(await reached('late')).toEqual([at])
+    await world.apply('IPPolicy', 'late', policy('127.0.0.2'))
+    await isOpenFor('late-80', 'late')
+    expect(await ask(place, 'x', '127.0.0.2')).toBe('service:x')
+    expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
+    await serve('late', { 'culvert.dev/ip-policies': 'next' })
+    await closes('next')
+    expect(await ask(place, 'x', '127.0.0.2')).not.toContain('service')
+    await world.apply('IPPolicy', 'next', policy('127.0.0.3'))
+    await isOpenFor('late-80', 'next')
+    expect(await ask(place, 'x', '127.0.0.3')).toBe('service:x')
+    expect(await ask(place, 'x', '127.0.0.2')).not.toContain('service')
+  })
+  expect((await warnings('late')).filter((note) => note.includes('does not exist'))).toHaveLength(2)
+  const sent = world.writes(mark).filter(({ method, path }) => method === 'PATCH' && path.startsWith('/edges'))
+  const closing = { body: { backend: { enabled: false } } }
+  const opening = { body: { backend: { enabled: true }, ip_restriction: { enabled: true } } }
+  expect(sent).toMatchObject([closing, opening, closing, opening])
+})
+
+test('a Service waits for the first rule of a policy whose rules are resources of their own', async () => {
+  await serve('ruled')
+  await reached('ruled')
+  await world.apply('IPPolicy', 'ruled', { rulesSource: 'IPPolicyRules' })
+  await world.ready('IPPolicy', 'ruled')
+  await serve('ruled', { 'culvert.dev/ip-policies': 'ruled' })
+  expect((await said('ruled', 'ReferenceNotReady')).message).toContain('IPPolicy/ruled has no rules')
+  const rule = { ipPolicyRef: { name: 'ruled' }, cidr: '127.0.0.2/32', action: 'Allow' }
+  await world.apply('IPPolicyRule', 'ruled', rule)
+  await isOpenFor('ruled-80', 'ruled')
 })
 
 test('each TCP port of a Service is served, and what a removed port had goes', async () => {
@@ -383,6 +461,28 @@ test('what a Service owns is kept as it is, and goes when its type changes', { t
   const { status } = (await service('kept')) ?? {}
   expect(status?.loadBalancer?.ingress).toBeUndefined()
   expect(conditionIn(await service('kept'))).toBeUndefined()
+})
+
+test('an annotation that makes no sense is told on the Edge too, until it is mended', async () => {
+  await serve('told')
+  await reached('told')
+  await serve('told', { 'culvert.dev/ip-policy': 'office' })
+  const { message } = await said('told', 'InvalidSpec')
+  await world.until('Edge', 'told-80', 'says what its Service says', (cr) => {
+    const followed = conditionOf(cr, 'ServiceFollowed')
+    return followed?.status === 'False' && followed.reason === 'InvalidSpec' && followed.message === message
+  })
+  expect(conditionOf(await world.ready('Edge', 'told-80'), 'Synced')?.status).toBe('True')
+  await until('there is an Event', async () => {
+    return (await world.events('Edge', 'told-80')).some(({ type, note }) => type === 'Warning' && note === message)
+  })
+  await serve('told')
+  await world.until('Edge', 'told-80', 'says nothing more of it', (cr) => {
+    return (
+      conditionOf(cr, 'ServiceFollowed') === undefined &&
+      cr.metadata.annotations?.['internal.culvert.dev/service-problem'] === undefined
+    )
+  })
 })
 
 test('nothing is written at rest', async () => {

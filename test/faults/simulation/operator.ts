@@ -77,7 +77,7 @@ export class SimulatedOperator {
       baseURLPolicy: { allowedHosts: [API_HOST] },
       dnsEndpoints: { enabled: true, domains: ['*.com', '*.example'] },
       tunnels,
-      services,
+      services: services ? { unclassed: false } : undefined,
       proxies: {},
       leaderElect,
       workers: 4,

@@ -10,7 +10,7 @@ import { OtlpReceiver } from '../../builders/otlp-receiver.ts'
 import { applyAll, applyNeeds, casesTitled, subjectsOf } from '../../cluster/support/cases.ts'
 import { traces } from '../../cluster/support/traces.ts'
 import { until } from '../../cluster/support/wait.ts'
-import { World } from '../../cluster/support/world.ts'
+import { core, World } from '../../cluster/support/world.ts'
 import { SECRET } from '../../kinds/shared/account.ts'
 import { canary, findings, formsOf, secretValues } from '../support/canaries.ts'
 import { RecordingProxy } from '../support/recording-proxy.ts'
@@ -35,6 +35,9 @@ const CRASH = `
 
 /** No agent runs here. */
 const GATEWAY = 'gateway.example.com:22'
+/** A Service of type LoadBalancer, whose policy is missing. */
+const SERVICE = 'canary-service'
+const services = core('services', 'Service')
 
 /** Makes every process that this one starts load `code` first, until the test ends. */
 function preload(code: string): void {
@@ -58,7 +61,7 @@ test('no key, token or input of any kind appears outside Secrets and its account
   onTestFinished(() => rm(file, { force: true }))
   const flags = ['--otlp-endpoint', receiver.url, '--audit-log', file, '--allow-api-host', new URL(proxy.url).host]
   const sshGateway = { address: GATEWAY, hostKeys: [sshKeys.ed25519.split(' ').slice(0, 2).join(' ')] }
-  const agents = ['--tunnels', '--agent-image', 'culvert:test', '--allow-ssh-gateway', GATEWAY]
+  const agents = ['--tunnels', '--agent-image', 'culvert:test', '--allow-ssh-gateway', GATEWAY, '--services']
   await using world = await World.open({ flags: [...flags, ...agents], account: { sshGateway } })
 
   // A resource of every kind with every field, and canaries for the values that it reads from Secrets.
@@ -90,6 +93,17 @@ test('no key, token or input of any kind appears outside Secrets and its account
   await world.apply('Backend', 'tunnelled', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'canary' } } })
   await world.apply('Tunnel', 'canary', { backendRef: { name: 'tunnelled' }, service: { name: 'shop', port: 80 } })
   await world.reason('Tunnel', 'canary', 'Connected', 'NotConnected')
+  await world.kube.create(
+    services,
+    { namespace: world.namespace, name: SERVICE },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: SERVICE, annotations: { 'culvert.dev/ip-policies': 'canary-missing' } },
+      spec: { type: 'LoadBalancer', loadBalancerClass: 'culvert.dev/edge', ports: [{ name: 'http', port: 80 }] },
+    },
+  )
+  await world.reason('Tunnel', `${SERVICE}-80`, 'Connected', 'NotConnected')
   const target = { type: 'ID', id: 'ts_none' }
   await world.apply('TunnelSessionCommand', 'stop', { action: 'Stop', target })
 
@@ -165,7 +179,8 @@ test('no key, token or input of any kind appears outside Secrets and its account
     expect(await world.list(definition.kind), definition.kind).not.toEqual([])
   }
   expect(Object.entries(places).filter(([, text]) => text.length === 0)).toEqual([])
-  expect(values.size).toBeGreaterThanOrEqual(14)
+  expect(values.size).toBeGreaterThanOrEqual(15)
+  expect([...values.values()]).toContainEqual(expect.stringMatching(`^${SERVICE}-80-tunnel-key-1/`))
   expect(findings(values, places)).toEqual([])
 
   // Each API received the values of its own account, and none of the other's.
@@ -177,6 +192,10 @@ test('no key, token or input of any kind appears outside Secrets and its account
   expect(findings(others, { traffic })).toContainEqual(expect.stringMatching(/^other-inputs\//))
   expect(own.size).toBeGreaterThanOrEqual(10)
   expect(findings(own, { traffic })).toEqual([])
+  // Nor do objects bear the name of a Service of which they are no part.
+  const name = new Map([[SERVICE, 'name of the Service']])
+  expect(findings(name, { journal: JSON.stringify(world.journal()) })).toHaveLength(1)
+  expect(findings(name, { traffic })).toEqual([])
   const journal = JSON.stringify(world.journal()) + JSON.stringify(world.emulator.admin.snapshot())
   expect(findings(others, { journal })).toEqual([])
 })

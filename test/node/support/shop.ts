@@ -122,9 +122,53 @@ export async function untilConnected(node: KubernetesNode): Promise<void> {
 export async function addressOfEdge(node: KubernetesNode): Promise<string> {
   const hostport = ['get', 'reservedaddress/shop', '-n', SHOP, '-o', 'jsonpath={.status.addr}']
   const [port = ''] = (await node.kubectlOutput(hostport)).split(':').slice(-1)
+  return `http://${await emulatorAddress(node)}:${port}/`
+}
+
+/** Address of the emulator's Pod. */
+async function emulatorAddress(node: KubernetesNode): Promise<string> {
   const pods = ['get', 'pods', '-n', NAMESPACE, '-l', 'app.kubernetes.io/component=emulator']
-  const address = await node.kubectlOutput([...pods, '-o', 'jsonpath={.items[0].status.podIP}'])
-  return `http://${address}:${port}/`
+  return await node.kubectlOutput([...pods, '-o', 'jsonpath={.items[0].status.podIP}'])
+}
+
+/** Exposes the page by kubectl alone, as a Service of type LoadBalancer, and waits until that is ready. */
+export async function exposeShop(node: KubernetesNode, name: string): Promise<void> {
+  const overrides = JSON.stringify({ apiVersion: 'v1', spec: { loadBalancerClass: 'culvert.dev/edge' } })
+  const ports = ['--port=80', '--target-port=8080', '--type=LoadBalancer', `--overrides=${overrides}`]
+  await node.kubectlOutput(['-n', SHOP, 'expose', 'deployment', SHOP, `--name=${name}`, ...ports])
+  const wait = ['-n', SHOP, 'wait', `service/${name}`, '--timeout=120s']
+  await node.kubectlOutput([...wait, '--for=condition=culvert.dev/ready'])
+}
+
+/** Where the status of a Service says that it is reached. */
+export interface Reached {
+  readonly url: string
+  /** For curl: in place of DNS, which has no record of the emulator's hosts. */
+  readonly resolve: string
+}
+
+/** Host and port of the first ingress of a Service, as they are. */
+export async function reachedAt(node: KubernetesNode, name: string): Promise<Reached> {
+  const ingress = '.status.loadBalancer.ingress[0]'
+  const jsonpath = `jsonpath={${ingress}.hostname}:{${ingress}.ports[0].port}`
+  const place = await node.kubectlOutput(['-n', SHOP, 'get', `service/${name}`, '-o', jsonpath])
+  return { url: `http://${place}/`, resolve: `${place}:${await emulatorAddress(node)}` }
+}
+
+/** Collections of the API in which a Service has an object for each port. */
+const COLLECTIONS = ['edges/tcp', 'reserved_addrs', 'backends/tunnel_group', 'ssh_credentials'] as const
+
+/** The collections of the API with an object that bears the name. */
+export async function collectionsNaming(node: KubernetesNode, name: string): Promise<readonly string[]> {
+  const address = await emulatorAddress(node)
+  const headers = ['--header', `Authorization: Bearer ${API_KEY}`, '--header', 'Service-Version: 2']
+  const found = []
+  for (const collection of COLLECTIONS) {
+    const url = `http://${address}:4040/${collection}`
+    const list = await node.namespace.output('curl', ['--silent', '--show-error', '--fail', ...headers, url])
+    if (list.includes(name)) found.push(collection)
+  }
+  return found
 }
 
 /** A client that asks for a page again and again, each time by a connection of its own. */
@@ -158,7 +202,8 @@ export class Visitor implements AsyncDisposable {
 }
 
 /** Resolves once the page is there. */
-export async function untilAnswered(node: KubernetesNode, url: string): Promise<void> {
-  const ask = () => node.namespace.run('curl', ['--silent', '--max-time', '5', url])
+export async function untilAnswered(node: KubernetesNode, url: string, resolve?: string): Promise<void> {
+  const more = resolve === undefined ? [] : ['--resolve', resolve]
+  const ask = () => node.namespace.run('curl', ['--silent', '--max-time', '5', ...more, url])
   await until('the page arrives', async () => (await ask()).stdout === PAGE, { timeoutMs: 60_000, describe: ask })
 }

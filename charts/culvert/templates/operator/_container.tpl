@@ -36,6 +36,9 @@
 {{- end }}
 {{- if .Values.tunnels.services.enabled }}
 - --services
+{{- if .Values.tunnels.services.default }}
+- --services-default
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if .Values.leaderElection.enabled }}

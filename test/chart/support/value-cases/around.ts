@@ -83,6 +83,12 @@ export const aroundCases: readonly ValueCase[] = [
     sees: [args('--services')],
   },
   {
+    path: 'tunnels.services.default',
+    to: true,
+    beside: { tunnels: { enabled: true, services: { enabled: true } } },
+    sees: [args('--services-default')],
+  },
+  {
     path: 'serviceAccount.create',
     to: false,
     sees: [absent('ServiceAccount', 'culvert'), pod({ serviceAccountName: 'default' })],

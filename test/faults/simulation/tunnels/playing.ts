@@ -8,7 +8,7 @@ import { Workloads } from './workloads.ts'
 /** The gateway of the account, which agents may use. */
 const GATEWAY = 'ssh.example.com:22'
 const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGWj5WsELK+Ia2pYS7rEcYT1J3hZz5UlEu40Jb6MKuWp'
-/** How long a story goes on after its event; sooner than the former key of a Tunnel goes. */
+/** How long most stories go on after their event; sooner than the former key of a Tunnel goes. */
 export const AGAIN_MS = 10_000
 /** Longer than a rollout, a drain and the pause before a former key goes. */
 const BOUND_MS = 20 * 60_000
@@ -17,6 +17,8 @@ const BOUND_MS = 20 * 60_000
 export interface Story {
   readonly title: string
   readonly act: (world: SimulatedWorld, workloads: Workloads) => void
+  /** How long it goes on. Default: `AGAIN_MS`. */
+  readonly lastsMs?: number
 }
 
 /** Something that owns Deployments, directly or by what it owns. */
@@ -32,8 +34,8 @@ export interface Subject<T extends Story> {
   readonly lacks: (world: SimulatedWorld) => readonly string[]
   /** What is there and should not be, while the subject is there. */
   readonly surplus: (world: SimulatedWorld, workloads: Workloads) => readonly string[]
-  /** What must not be at any moment of the story. Default: nothing. */
-  readonly risks?: (world: SimulatedWorld, story: T) => readonly string[]
+  /** Begins with the story, and says at any moment of it what must not be. Default: nothing. */
+  readonly risks?: (world: SimulatedWorld, story: T) => () => readonly string[]
   /** Deletes the subject, if it is there. */
   readonly remove: (world: SimulatedWorld) => void
 }
@@ -108,8 +110,9 @@ async function play<T extends Story>(
     return subject.lacks(world)
   }
   const risks = new Set<string>()
+  let risksNow: (() => readonly string[]) | undefined
   const seeRisks = (): void => {
-    for (const risk of subject.risks?.(world, story) ?? []) risks.add(risk)
+    for (const risk of risksNow?.() ?? []) risks.add(risk)
   }
   try {
     const workloads = new Workloads(world)
@@ -130,10 +133,12 @@ async function play<T extends Story>(
         return trouble?.request(sighting)
       },
     }
+    risksNow = subject.risks?.(world, story)
     story.act(world, workloads)
-    await world.advance(AGAIN_MS)
+    await world.advance(story.lastsMs ?? AGAIN_MS)
     const problems = [...(await untilWhole()), ...(await oracle.judge()), ...(trouble?.unspent() ?? [])]
     problems.push(...subject.lacks(world), ...subject.surplus(world, workloads))
+    seeRisks()
     const seen = writes.map(textOf)
     subject.remove(world)
     world.calm()

@@ -25,6 +25,32 @@ interface ServiceStory extends Story {
   readonly before?: Wish
   /** Whether it is restricted from the beginning to the end. */
   readonly isRestricted?: boolean
+  /** Whether it is closed for a policy that is missing. */
+  readonly isClosed?: boolean
+}
+
+/** When a missing policy comes. Before, its Edge must be closed, whatever fails. */
+const LATE_MS = 180_000
+const LASTS_MS = 2 * LATE_MS + AGAIN_MS
+
+/** The Service serves everyone. It is for the office, whose policy comes late, and goes again so much later. */
+function comesAndGoes(title: string, goesMs: number): ServiceStory {
+  return {
+    title,
+    before: {},
+    isClosed: true,
+    lastsMs: LASTS_MS,
+    act: (world) => {
+      serve(world, { policies: 'late' })
+      const then = (ms: number, act: () => void): void => void world.time.setTimer(LATE_MS + ms, act)
+      then(0, () => world.apply('IPPolicy', 'late', OFFICE))
+      then(goesMs, () => world.delete('IPPolicy', 'late'))
+      // If it is in use by then, it stays until it is not.
+      then(LATE_MS, () => {
+        if (serviceIn(world) !== undefined) serve(world, { policies: 'office' })
+      })
+    },
+  }
 }
 
 /** Like `kubectl apply`: makes the Service exactly so. */
@@ -72,6 +98,42 @@ const STORIES: readonly ServiceStory[] = [
   },
   { title: 'a port goes', before: { ports: [80, 8080] }, act: (world) => serve(world, {}) },
   { title: 'only for the office', before: {}, act: (world) => serve(world, { policies: 'office' }) },
+  {
+    title: 'only for an office whose policy comes later',
+    before: {},
+    isClosed: true,
+    lastsMs: LASTS_MS,
+    act: (world) => {
+      serve(world, { policies: 'late' })
+      world.time.setTimer(LATE_MS, () => world.apply('IPPolicy', 'late', OFFICE))
+    },
+  },
+  comesAndGoes('only for an office whose policy comes, and goes at once', 20),
+  comesAndGoes('only for an office whose policy comes, and goes when it is in use', AGAIN_MS),
+  {
+    title: 'another policy, which comes later',
+    before: { policies: 'office' },
+    isRestricted: true,
+    isClosed: true,
+    lastsMs: LASTS_MS,
+    act: (world) => {
+      serve(world, { policies: 'late' })
+      world.time.setTimer(LATE_MS, () => world.apply('IPPolicy', 'late', OFFICE))
+    },
+  },
+  {
+    title: 'another policy, which does not exist, and back',
+    before: { policies: 'office' },
+    isRestricted: true,
+    isClosed: true,
+    lastsMs: LASTS_MS,
+    act: (world) => {
+      serve(world, { policies: 'none' })
+      world.time.setTimer(LATE_MS, () => {
+        if (serviceIn(world) !== undefined) serve(world, { policies: 'office' })
+      })
+    },
+  },
   {
     title: 'a domain',
     before: { policies: 'office' },
@@ -142,7 +204,10 @@ const services: Subject<ServiceStory> = {
   },
   lacks,
   surplus: () => [],
-  risks: (world, { isRestricted = false }) => (isRestricted ? openEdges(world) : []),
+  risks: (world, { isRestricted = false, isClosed = false }) => {
+    const wronglyOpen = isClosed ? openAfterClosing(world) : () => []
+    return () => [...(isRestricted ? openEdges(world) : []), ...wronglyOpen()]
+  },
   remove,
 }
 
@@ -216,13 +281,53 @@ function restriction(edge: CustomResource): readonly string[] {
   return ipRestriction?.ipPolicyRefs.map(({ name }) => name) ?? []
 }
 
-/** Edges at the API that let everyone in. */
-function openEdges(world: SimulatedWorld): readonly string[] {
+interface RemoteEdge {
+  readonly id: string
+  readonly backend?: { readonly enabled?: boolean } | null
+  readonly ip_restriction?: { readonly enabled?: boolean; readonly ip_policy_ids?: readonly string[] } | null
+}
+
+/** Edges at the API, with the policies by which they let anyone in; undefined for those that let nobody in. */
+function edgesIn(world: SimulatedWorld): readonly { readonly id: string; readonly policies?: readonly string[] }[] {
   const { accounts } = world.api.emulator.admin.snapshot()
   return Object.values(accounts)
     .flatMap(({ objects }) => Object.entries(objects))
     .filter(([path]) => path.startsWith('edges/'))
-    .flatMap(([, edges]) => edges)
-    .filter((edge) => (edge.ip_restriction as { readonly enabled?: boolean } | null | undefined)?.enabled !== true)
-    .map(({ id }) => `the edge ${String(id)} is open`)
+    .flatMap(([, edges]) => edges as unknown as readonly RemoteEdge[])
+    .map(({ id, backend, ip_restriction: restriction }) => {
+      if (backend?.enabled !== true) return { id }
+      return { id, policies: restriction?.enabled === true ? (restriction.ip_policy_ids ?? []) : [] }
+    })
+}
+
+/** Edges at the API that let everyone in. */
+function openEdges(world: SimulatedWorld): readonly string[] {
+  const open = edgesIn(world).filter(({ policies }) => policies?.length === 0)
+  return open.map(({ id }) => `the edge ${id} is open`)
+}
+
+/**
+ * Judges that an edge lets nobody in but by the policies that the Service names, once it has done so, and soon after the
+ * Service names them.
+ */
+function openAfterClosing(world: SimulatedWorld): () => readonly string[] {
+  const followed = new Set<string>()
+  let [named, since] = ['', world.time.now]
+  return () => {
+    const service = serviceIn(world)
+    if (service === undefined) return []
+    const names = policiesOf(service)
+    if (names.join() !== named) {
+      named = names.join()
+      since = world.time.now
+      followed.clear()
+    }
+    const ids = new Set(names.map((name) => world.get('IPPolicy', name)?.status?.id))
+    return edgesIn(world).flatMap(({ id, policies }) => {
+      const follows = policies === undefined || (policies.length > 0 && policies.every((policy) => ids.has(policy)))
+      if (follows) followed.add(id)
+      const isLate = followed.has(id) || world.time.now - since >= LATE_MS
+      return follows || !isLate ? [] : [`the edge ${id} lets in others than ${named} does`]
+    })
+  }
 }

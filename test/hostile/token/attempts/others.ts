@@ -478,7 +478,7 @@ const services: readonly Case[] = (
     [
       'say where a Service of another load balancer is reached',
       { loadBalancer: { ingress: [{ hostname: 'evil.example.com' }] } },
-      'says only of Services of class culvert.dev/edge',
+      'says only of Services of its classes',
     ],
     [
       'give a Service a condition of somebody else',
