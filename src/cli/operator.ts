@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
-import type { TunnelPolicy } from '../managed/tunnels/reconciler.ts'
+import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import { logNodeWarnings } from '../operator/node-warnings.ts'
 import type { OperatorOptions } from '../operator/options.ts'
 import { runRelease } from '../operator/release.ts'
@@ -29,6 +29,8 @@ interface Flags {
   readonly services: boolean
   readonly agentImage?: string
   readonly allowSshGateway: readonly string[]
+  readonly tunnelTemplates: boolean
+  readonly allowAgentImage: readonly string[]
   readonly leaderElect: boolean
   readonly leaseDuration: number
   readonly renewDeadline: number
@@ -113,6 +115,17 @@ export function operatorCommand(): Command {
       [],
     )
     .option(
+      '--tunnel-templates',
+      'take spec.template and spec.agent of Tunnels; whoever may write Tunnels then says what Pods run there',
+      false,
+    )
+    .option(
+      '--allow-agent-image <pattern>',
+      'image that these may name beside --agent-image: a whole one, or what it begins with and a * (repeatable; default: none)',
+      collect,
+      [],
+    )
+    .option(
       '--services',
       'serve Services of type LoadBalancer with loadBalancerClass culvert.dev/edge; needs --tunnels, and rights to Services',
       false,
@@ -189,6 +202,9 @@ export function operatorCommand(): Command {
         command.error('error: --tunnels needs --agent-image', { exitCode: 1 })
       }
       if (flags.services && !flags.tunnels) command.error('error: --services needs --tunnels', { exitCode: 1 })
+      if (flags.tunnelTemplates && !flags.tunnels) {
+        command.error('error: --tunnel-templates needs --tunnels', { exitCode: 1 })
+      }
       favourMemory()
       const options = optionsFrom(flags)
       logNodeWarnings(options.logger)
@@ -211,8 +227,10 @@ function favourMemory(): void {
   setFlagsFromString('--optimize-for-size')
 }
 
-function tunnelPolicy({ tunnels, agentImage, allowSshGateway }: Flags): TunnelPolicy | undefined {
-  return tunnels && agentImage !== undefined ? { image: agentImage, gateways: allowSshGateway } : undefined
+function tunnelPolicy(flags: Flags): TunnelPolicy | undefined {
+  const { tunnels, agentImage, allowSshGateway, tunnelTemplates, allowAgentImage } = flags
+  if (!tunnels || agentImage === undefined) return undefined
+  return { image: agentImage, gateways: allowSshGateway, templates: tunnelTemplates, images: allowAgentImage }
 }
 
 function optionsFrom(flags: Flags): OperatorOptions {

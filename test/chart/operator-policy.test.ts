@@ -19,6 +19,8 @@ const plain: Installation = {
   protectedNamespaces: '[]',
   dnsDomains: '[]',
   agentImage: '""',
+  templates: 'false',
+  agentImages: '[]',
 }
 
 const installations: readonly (readonly [what: string, values: Values, differs: Partial<Installation>])[] = [
@@ -38,6 +40,18 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
     'with domains that nothing publishes',
     merged(MODES.cluster, { dnsEndpoints: { enabled: false, domains: ['shop.example.com'] } }),
     {},
+  ],
+  [
+    'with templates of Tunnels',
+    merged(MODES.cluster, {
+      image: { repository: 'registry.example.com/culvert', tag: 'v1' },
+      tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com/agents/*'] } },
+    }),
+    {
+      agentImage: '"registry.example.com/culvert:v1"',
+      templates: 'true',
+      agentImages: '["registry.example.com/agents/*"]',
+    },
   ],
   [
     'with more protected namespaces',

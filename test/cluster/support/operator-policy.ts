@@ -26,6 +26,8 @@ const everyOperator: Installation = {
   protectedNamespaces: "['protected', 'controllers-*']",
   dnsDomains: "['*.example.com', 'listed.example.org']",
   agentImage: "'culvert:test'",
+  templates: 'true',
+  agentImages: "['registry.example.com/agents/*']",
 }
 
 /** Applies the chart's admission policy to every operator of a cluster; returns once it is in force. */
