@@ -36,7 +36,7 @@ function fixed({ metadata, spec }: Pod): object {
     version: metadata.annotations?.['internal.culvert.dev/token-of'],
     serviceAccountName,
     automountServiceAccountToken,
-    confined: [securityContext.runAsNonRoot, securityContext.seccompProfile, Object.keys(securityContext).sort()],
+    confined: [securityContext.runAsNonRoot, securityContext.seccompProfile, new Set(Object.keys(securityContext))],
     agent: {
       ...agent,
       resources: undefined,
@@ -138,7 +138,9 @@ describe('a template', () => {
           expect(securityContext).toEqual(before.spec.containers[0]?.securityContext)
           expect(envFrom ?? lifecycle).toBeUndefined()
           expect(ports).toEqual(name === 'agent' ? before.spec.containers[0]?.ports : undefined)
-          const secrets = env.filter(({ valueFrom }) => (valueFrom as { secretKeyRef?: object })?.secretKeyRef)
+          const secrets = env.filter(
+            ({ valueFrom }) => (valueFrom as { secretKeyRef?: object } | undefined)?.secretKeyRef,
+          )
           expect(secrets.map((each) => each.name)).toEqual(
             name === 'agent' && facts === FOREIGN ? ['CULVERT_TOKEN'] : [],
           )
