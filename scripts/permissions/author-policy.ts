@@ -1,4 +1,5 @@
-import type { AccountDescriptor, ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { ComposedDescriptor } from '../../src/managed/descriptor/tunnel.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { APPROVED_PLAN } from '../../src/managed/names.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
@@ -20,13 +21,14 @@ export type SecretField = readonly string[]
 /**
  * The rules by which the apiserver requires that the author of a resource has the rights to do what the resource makes
  * the operator do in its namespace: read a Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint
- * that it writes. They apply when such a field is added or changed, so that patches by controllers are admitted. To
+ * that it writes, or the Deployment whose Pods the resource describes. They apply when such a field is added or changed, so that patches by controllers are admitted. To
  * approve a plan, or to end the need to, an author needs the verb `approve` for the resource. The chart adds the variable
  * `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
  */
 export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   // Every managed kind may have a plan that waits for approval.
-  const asked = [...kinds.accounts.filter((descriptor) => secretFields(descriptor).length > 0), ...kinds.managed]
+  const accounts = kinds.accounts.filter((descriptor) => secretFields(descriptor).length > 0)
+  const asked = [...accounts, ...kinds.managed, ...kinds.composed]
   return {
     failurePolicy: 'Fail',
     matchConstraints: writesOf(asked),
@@ -43,6 +45,7 @@ export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
       ...inputValidations(asked),
       ...outputValidations(kinds.managed),
       ...companionValidations(kinds.managed),
+      ...podValidations(kinds.composed),
       ...approvalValidations(),
     ],
   }
@@ -72,7 +75,7 @@ function namesSecret(field: string): boolean {
   return field === 'secretKeyRef' || field.endsWith('SecretRef')
 }
 
-function inputValidations(asked: readonly (ManagedDescriptor | AccountDescriptor)[]): readonly Validation[] {
+function inputValidations(asked: readonly Pick<ManagedDescriptor, 'definition'>[]): readonly Validation[] {
   const fields = new Map(asked.flatMap(secretFields).map((field) => [field.join('.'), field]))
   return [...fields].map(([path, field]) => {
     const [member = ''] = field
@@ -124,6 +127,21 @@ function companionValidations(managed: readonly ManagedDescriptor[]): readonly V
       right: { text: `create ${type.kind}s` },
     })
   })
+}
+
+/** What decides which Pods the operator makes, in the namespace of the resource. */
+const POD_FIELDS = ['template', 'agent']
+
+function podValidations(composed: readonly ComposedDescriptor[]): readonly Validation[] {
+  const names = list(composed.map(({ definition }) => definition.kind))
+  return POD_FIELDS.map((field) =>
+    validation({
+      isAsked: `request.kind.kind in ${names} && variables.now.?${field}.hasValue() && ${changed(field)}`,
+      check: "authorizer.group('apps').resource('deployments').namespace(variables.place).check('create')",
+      field: `spec.${field}`,
+      right: { text: 'create Deployments' },
+    }),
+  )
 }
 
 function approvalValidations(): readonly Validation[] {

@@ -55,6 +55,10 @@ export interface Installation {
   readonly agentImage: string
   /** Classes of the Services of type LoadBalancer that it serves; an empty text: those without a class. */
   readonly serviceClasses: string
+  /** Whether Tunnels may have templates (`--tunnel-templates`). */
+  readonly templates: string
+  /** Patterns of further images that these may name. */
+  readonly agentImages: string
 }
 
 /** The `spec` of the ValidatingAdmissionPolicy of one installation. */
@@ -223,13 +227,12 @@ const validations: readonly Validation[] = [
 
 /** Resources that people write, and what Tunnels and Services consist of. */
 function partValidations(kinds: KindsRegistry): readonly Validation[] {
-  const credentials = kinds.composed.flatMap(({ credential }) => kinds.managedKind(credential) ?? [])
-  const parts = list(credentials.map((descriptor) => nameOf(resourceTypeOf(descriptor))))
+  const credentials = kinds.composed.flatMap((descriptor) => Object.values(descriptor.credentials))
+  const parts = list(credentials.map((kind) => nameOf(kinds.resourceType(kind))))
   const owners = list(kinds.composed.map(({ definition }) => definition.kind))
   const isTunnel = `owner.kind in ${owners} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})`
   const ofServices = list(partKinds.map((kind) => nameOf(kinds.resourceType(kind))))
   const isService = `owner.kind == ${text(serviceType.kind)} && owner.apiVersion == ${text(serviceType.version)}`
-  const pod = 'object.spec.template.spec'
   return [
     validation(
       'changes only its own finalizer and annotations, and the status, of the resources that people write, except for credentials that a Tunnel owns and what a Service owns',
@@ -257,24 +260,60 @@ function partValidations(kinds: KindsRegistry): readonly Validation[] {
       'object == null',
       'object.?automountServiceAccountToken.orValue(true) == false',
     ]),
-    validation('runs only agents by the image of the administrator, without a token, the host, or more than a key', [
-      `variables.resource != ${text(nameOf(deploymentType))}`,
-      'object == null',
-      `(${[
-        "variables.agentImage != ''",
-        `${pod}.?serviceAccountName.orValue('') == variables.name`,
-        `${pod}.?automountServiceAccountToken.orValue(true) == false`,
-        ...['hostNetwork', 'hostPID', 'hostIPC'].map((field) => `!${pod}.?${field}.orValue(false)`),
-        `${pod}.?securityContext.?runAsNonRoot.orValue(false)`,
-        `!has(${pod}.initContainers)`,
-        `${pod}.containers.all(each, each.image == variables.agentImage` +
-          ' && each.?securityContext.?allowPrivilegeEscalation.orValue(true) == false' +
-          ' && !each.?securityContext.?privileged.orValue(false))',
-        `${pod}.?volumes.orValue([]).all(each, has(each.secret))`,
-      ].join(' && ')})`,
-    ]),
+    ...agentValidations,
   ]
 }
+
+const pod = 'object.spec.template.spec'
+const containers = `${pod}.containers`
+const isDeployment = `variables.resource == ${text(nameOf(deploymentType))} && object != null`
+
+/**
+ * What the Pods of agents may be. The templates of Tunnels make no exception: they have no field for anything else
+ * (docs/decisions/0045-templates-of-agents.md).
+ */
+const agentValidations: readonly Validation[] = [
+  validation('runs only agents, by images of the administrator', [
+    `!(${isDeployment})`,
+    `(${[
+      "variables.agentImage != ''",
+      `!has(${pod}.initContainers)`,
+      `${containers}.all(each, each.image == variables.agentImage || (variables.templates` +
+        " && variables.agentImages.exists(pattern, pattern.endsWith('*')" +
+        ' ? each.image.startsWith(pattern.substring(0, pattern.size() - 1)) : each.image == pattern)))',
+    ].join(' && ')})`,
+  ]),
+  validation('gives agents no token, nothing of the host, and no rights beyond the standard restricted', [
+    `!(${isDeployment})`,
+    `(${[
+      `${pod}.?serviceAccountName.orValue('') == variables.name`,
+      `${pod}.?automountServiceAccountToken.orValue(true) == false`,
+      ...['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'].map(
+        (field) => `!${pod}.?${field}.orValue(false)`,
+      ),
+      `${pod}.?securityContext.?runAsNonRoot.orValue(false)`,
+      `${pod}.?securityContext.?seccompProfile.?type.orValue('') == 'RuntimeDefault'`,
+      `${containers}.all(each, ${[
+        'each.?securityContext.?allowPrivilegeEscalation.orValue(true) == false',
+        '!each.?securityContext.?privileged.orValue(false)',
+        'each.?securityContext.?runAsNonRoot.orValue(true)',
+        '!each.?securityContext.?seccompProfile.hasValue()',
+        '!each.?securityContext.?windowsOptions.hasValue()',
+        "each.?securityContext.?capabilities.?drop.orValue([]) == ['ALL']",
+        'each.?securityContext.?capabilities.?add.orValue([]).size() == 0',
+        'each.?ports.orValue([]).all(port, port.?hostPort.orValue(0) == 0)',
+      ].join(' && ')})`,
+    ].join(' && ')})`,
+  ]),
+  validation('gives agents no Secrets but keys, and the token that a Tunnel has', [
+    `!(${isDeployment})`,
+    `(${[
+      `${pod}.?volumes.orValue([]).all(each, has(each.secret) || (variables.templates && (has(each.configMap) || has(each.emptyDir))))`,
+      `${containers}.all(each, !has(each.envFrom) && each.?env.orValue([]).all(one,` +
+        " !one.?valueFrom.?secretKeyRef.hasValue() || one.valueFrom.secretKeyRef.name.startsWith(variables.name + '-token-')))",
+    ].join(' && ')})`,
+  ]),
+]
 
 /**
  * Whether what is written belongs to an owner of which `isOwner` holds: it is created with that controller, and a later

@@ -168,9 +168,8 @@ export function companionPermissions(kinds: KindsRegistry): readonly Permission[
 
 /** What Tunnels consist of, in the watched namespaces, with `--tunnels` only. */
 export function tunnelPermissions(kinds: KindsRegistry): readonly Permission[] {
-  const credentials = kinds.composed.flatMap(({ credential }) => {
-    const descriptor = kinds.managedKind(credential)
-    return descriptor === undefined ? [] : [resourceTypeOf(descriptor)]
+  const credentials = kinds.composed.flatMap((descriptor) => {
+    return Object.values(descriptor.credentials).map((kind) => kinds.resourceType(kind))
   })
   const write: readonly Verb[] = ['create', 'patch', 'delete']
   return [

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
-import type { TunnelPolicy } from '../managed/tunnels/reconciler.ts'
+import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import { logNodeWarnings } from '../operator/node-warnings.ts'
 import type { OperatorOptions } from '../operator/options.ts'
 import { runRelease } from '../operator/release.ts'
@@ -30,6 +30,8 @@ interface Flags {
   readonly servicesDefault: boolean
   readonly agentImage?: string
   readonly allowSshGateway: readonly string[]
+  readonly tunnelTemplates: boolean
+  readonly allowAgentImage: readonly string[]
   readonly leaderElect: boolean
   readonly leaseDuration: number
   readonly renewDeadline: number
@@ -110,6 +112,17 @@ export function operatorCommand(): Command {
     .option(
       '--allow-ssh-gateway <address>',
       'host:port or *.suffix:port that spec.sshGateway of accounts may name (repeatable; default: none)',
+      collect,
+      [],
+    )
+    .option(
+      '--tunnel-templates',
+      'take spec.template and spec.agent of Tunnels; whoever may write Tunnels then says what Pods run there',
+      false,
+    )
+    .option(
+      '--allow-agent-image <pattern>',
+      'image that these may name beside --agent-image: a whole one, or what it begins with and a * (repeatable; default: none)',
       collect,
       [],
     )
@@ -198,6 +211,9 @@ export function operatorCommand(): Command {
       if (flags.servicesDefault && !flags.services) {
         command.error('error: --services-default needs --services', { exitCode: 1 })
       }
+      if (flags.tunnelTemplates && !flags.tunnels) {
+        command.error('error: --tunnel-templates needs --tunnels', { exitCode: 1 })
+      }
       favourMemory()
       const options = optionsFrom(flags)
       logNodeWarnings(options.logger)
@@ -220,8 +236,10 @@ function favourMemory(): void {
   setFlagsFromString('--optimize-for-size')
 }
 
-function tunnelPolicy({ tunnels, agentImage, allowSshGateway }: Flags): TunnelPolicy | undefined {
-  return tunnels && agentImage !== undefined ? { image: agentImage, gateways: allowSshGateway } : undefined
+function tunnelPolicy(flags: Flags): TunnelPolicy | undefined {
+  const { tunnels, agentImage, allowSshGateway, tunnelTemplates, allowAgentImage } = flags
+  if (!tunnels || agentImage === undefined) return undefined
+  return { image: agentImage, gateways: allowSshGateway, templates: tunnelTemplates, images: allowAgentImage }
 }
 
 function optionsFrom(flags: Flags): OperatorOptions {

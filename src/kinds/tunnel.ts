@@ -1,5 +1,5 @@
 import type { ComposedDescriptor } from '../managed/descriptor/tunnel.ts'
-import { tunnelSpecFields, tunnelStatusFields } from '../managed/descriptor/tunnel.ts'
+import { tunnelSpecFields, tunnelSpecRules, tunnelStatusFields } from '../managed/descriptor/tunnel.ts'
 import { object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { experimental } from '../schema/experimental.ts'
@@ -17,7 +17,7 @@ const definition = defineKind({
   description: experimental(
     'Agents that carry the traffic of a Backend to a Service. Culvert makes a key, an SSHCredential and a Deployment, all owned by this resource.',
   ),
-  spec: object(tunnelSpecFields, { description: 'Which traffic goes to which Service.' }),
+  spec: object(tunnelSpecFields, { description: 'Which traffic goes to which Service.', rules: tunnelSpecRules }),
   status: object(tunnelStatusFields, { description: 'Observed state of the tunnel.' }),
   printerColumns: stateColumns(
     textColumn('Backend', '.spec.backendRef.name', 'The Backend whose traffic it carries.'),
@@ -67,7 +67,7 @@ export const tunnel: ComposedDescriptor = {
   reach: 'namespace',
   definition,
   backend: 'Backend',
-  credential: 'SSHCredential',
+  credentials: { key: 'SSHCredential', token: 'TunnelCredential' },
   labelsOf: (spec) => {
     const { type, tunnelGroup } = spec as BackendSpec
     return type === 'TunnelGroup' ? (tunnelGroup?.labels ?? {}) : undefined

@@ -55,6 +55,10 @@ export const OUTPUT_KEYS = `${INTERNAL}/output-keys`
  */
 export const OUTPUT_LABELS = `${INTERNAL}/output-labels`
 export const OUTPUT_ANNOTATIONS = `${INTERNAL}/output-annotations`
+/** On a Deployment of agents: a digest of its Pod template as Culvert wrote it, by which a change of that is noticed. */
+export const TEMPLATE_DIGEST = `${INTERNAL}/template-digest`
+/** On Pods of an agent with a token: the id of its object, so that they start anew with another token. */
+export const TOKEN_VERSION = `${INTERNAL}/token-of`
 /** Label by which people find what Culvert created. */
 export const MANAGED_BY = 'app.kubernetes.io/managed-by'
 /**

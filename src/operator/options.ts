@@ -2,7 +2,7 @@ import type { BaseURLPolicy } from '../api/base-url.ts'
 import type { ProxyOptions } from '../api/dispatcher.ts'
 import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
 import type { ServicePolicy } from '../managed/services/service.ts'
-import type { TunnelPolicy } from '../managed/tunnels/reconciler.ts'
+import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import type { Logger } from '../util/logger.ts'
 
 /** How an operator is run. Times are in milliseconds. */

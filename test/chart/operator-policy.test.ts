@@ -20,6 +20,8 @@ const plain: Installation = {
   dnsDomains: '[]',
   agentImage: '""',
   serviceClasses: '["culvert.dev/edge"]',
+  templates: 'false',
+  agentImages: '[]',
 }
 
 const installations: readonly (readonly [what: string, values: Values, differs: Partial<Installation>])[] = [
@@ -39,6 +41,18 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
     'with domains that nothing publishes',
     merged(MODES.cluster, { dnsEndpoints: { enabled: false, domains: ['shop.example.com'] } }),
     {},
+  ],
+  [
+    'with templates of Tunnels',
+    merged(MODES.cluster, {
+      image: { repository: 'registry.example.com/culvert', tag: 'v1' },
+      tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com/agents/*'] } },
+    }),
+    {
+      agentImage: '"registry.example.com/culvert:v1"',
+      templates: 'true',
+      agentImages: '["registry.example.com/agents/*"]',
+    },
   ],
   [
     'with more protected namespaces',

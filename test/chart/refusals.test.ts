@@ -54,6 +54,16 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { tunnels: { enabled: true, services: { default: true } } },
     ['tunnels.services.default: ', 'tunnels.services.enabled=true'],
   ],
+  [
+    'templates of agents without agents',
+    { tunnels: { templates: { enabled: true } } },
+    ['tunnels.templates.enabled: ', 'tunnels.enabled=true'],
+  ],
+  [
+    'images of agents by a pattern that other registries match too',
+    { tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com*'] } } },
+    ['/tunnels/templates/images/0'],
+  ],
   ['two sources of authorities', { caBundle: { configMap: 'a', secret: 'b' } }, ['caBundle: ', 'not both']],
   [
     'a ServiceMonitor without a Service',

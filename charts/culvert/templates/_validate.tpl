@@ -4,6 +4,9 @@
 {{- if and (gt (int .replicas) 1) (not .leaderElection.enabled) -}}
 {{- fail "replicas: more than one operator needs leaderElection.enabled=true: without a Lease all of them would act at once" -}}
 {{- end -}}
+{{- if and .tunnels.templates.enabled (not .tunnels.enabled) -}}
+{{- fail "tunnels.templates.enabled: templates are of agents: set tunnels.enabled=true too" -}}
+{{- end -}}
 {{- if and .tunnels.services.enabled (not .tunnels.enabled) -}}
 {{- fail "tunnels.services.enabled: Services need agents: set tunnels.enabled=true too" -}}
 {{- end -}}

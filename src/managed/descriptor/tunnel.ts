@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { integer, object, text, timestamp } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
+import { atMostOne, type Rule } from '../../schema/rules.ts'
 import { ROTATE_REQUESTED_AT } from '../names.ts'
 import type { Reach } from './access.ts'
 import { answerTo } from './answer.ts'
@@ -13,6 +14,8 @@ import {
   secretKeyRef,
 } from './common.ts'
 import { durationText } from './duration.ts'
+import { foreignAgent } from './pod/agent.ts'
+import { podTemplate } from './pod/template.ts'
 
 /** Agents of a Tunnel whose spec does not say how many. */
 export const DEFAULT_REPLICAS = 2
@@ -62,7 +65,7 @@ export const tunnelSpecFields = {
       {
         interval: durationText({
           field: 'interval',
-          description: 'How old a key becomes before it is replaced, such as `720h`; from 1h to 8760h.',
+          description: 'How old a key or token becomes before it is replaced, such as `720h`; from 1h to 8760h.',
           least: '1h',
           most: '8760h',
           examples: '24h, 720h or 2160h',
@@ -70,13 +73,46 @@ export const tunnelSpecFields = {
       },
       {
         description:
-          'When the key that Culvert made is replaced. The new one is in use by all agents before the former is deleted. Default: only on request.',
+          'When the key or token that Culvert made is replaced. The new one is in use by all agents before the former is deleted. Default: only on request.',
       },
     ),
   ),
+  template: Type.Optional(podTemplate),
+  agent: Type.Optional(foreignAgent),
 }
 
-const revision = integer({ description: 'Number of the key; the next one has the next number.', minimum: 1 })
+export const tunnelSpecRules: readonly Rule[] = [atMostOne(['agent', 'credentialRef'])]
+
+/** What agents connect with: the private half of a key at the SSH gateway, or a token by the service's own protocol. */
+export type CredentialForm = 'key' | 'token'
+
+const revision = (form: CredentialForm) =>
+  integer({ description: `Number of the ${form}; the next one has the next number.`, minimum: 1 })
+
+const current = (form: CredentialForm, name: string) =>
+  Type.Optional(
+    object(
+      {
+        revision: revision(form),
+        name: text({ description: name, maxLength: 253 }),
+        issuedAt: Type.Optional(timestamp({ description: `When the ${form} was made.` })),
+      },
+      { description: `The ${form} that new agents use, if Culvert made it.` },
+    ),
+  )
+
+const former = (form: CredentialForm) =>
+  Type.Optional(
+    object(
+      {
+        revision: revision(form),
+        retireAt: Type.Optional(
+          timestamp({ description: 'When it is deleted: no agent has used it for new sessions for a while then.' }),
+        ),
+      },
+      { description: `The ${form} before, while agents may use it.` },
+    ),
+  )
 
 export const tunnelStatusFields = {
   observedGeneration,
@@ -88,31 +124,14 @@ export const tunnelStatusFields = {
       minimum: 0,
     }),
   ),
-  key: Type.Optional(
-    object(
-      {
-        revision,
-        name: text({ description: 'Name of the Secret with the key, and of its SSHCredential.', maxLength: 253 }),
-        issuedAt: Type.Optional(timestamp({ description: 'When the key was made.' })),
-      },
-      { description: 'The key that new agents use, if Culvert made it.' },
-    ),
-  ),
-  formerKey: Type.Optional(
-    object(
-      {
-        revision,
-        retireAt: Type.Optional(
-          timestamp({ description: 'When it is deleted: no agent has used it for new sessions for a while then.' }),
-        ),
-      },
-      { description: 'The key before, while agents may use it.' },
-    ),
-  ),
+  key: current('key', 'Name of the Secret with the key, and of its SSHCredential.'),
+  formerKey: former('key'),
+  token: current('token', 'Name of the TunnelCredential, and of the Secret with its token.'),
+  formerToken: former('token'),
   lastHandledRotateAt: answerTo(ROTATE_REQUESTED_AT, 'acted on'),
   conditions: Type.Optional(
     conditionsList(
-      'Ready: at least one agent is connected. Synced: Deployment, key and credential are as the spec says. Connected: every agent is connected. Reconciling: work is in progress. Stalled: nothing more happens until someone acts. The last two are present only while they are true (kstatus).',
+      'Ready: at least one agent is connected. Synced: Deployment, key or token, and credential are as the spec says. Connected: every agent is connected. Reconciling: work is in progress. Stalled: nothing more happens until someone acts. The last two are present only while they are true (kstatus).',
     ),
   ),
 }
@@ -130,8 +149,8 @@ export interface ComposedDescriptor {
   readonly reach: Reach
   /** The kind that `backendRef` names. */
   readonly backend: string
-  /** The kind that `credentialRef` names, and that it makes itself. */
-  readonly credential: string
+  /** The kinds of the credentials that it makes. `credentialRef` names one of those for keys. */
+  readonly credentials: Readonly<Record<CredentialForm, string>>
   /** The labels by which a Backend with that spec finds tunnels; undefined if it finds none. */
   labelsOf(backend: CommonSpec): Readonly<Record<string, string>> | undefined
 }

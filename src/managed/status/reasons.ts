@@ -207,6 +207,14 @@ export const conditionReasons = {
     means: 'The administrator does not allow the SSH gateway of the account.',
     remedy: 'Correct it, or have the administrator of Culvert add it to `tunnels.gateways` of the chart.',
   },
+  ImageNotAllowed: {
+    means: 'The administrator does not allow an image that the Tunnel names.',
+    remedy: 'Name another, or have the administrator of Culvert add it to `tunnels.templates.images` of the chart.',
+  },
+  TemplatesDisabled: {
+    means: 'The operator takes no `template` or `agent` of Tunnels.',
+    remedy: 'Remove it, or have the administrator of Culvert set `tunnels.templates.enabled` of the chart.',
+  },
   TunnelsDisabled: {
     means: 'The operator runs no agents.',
     remedy:

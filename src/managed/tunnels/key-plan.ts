@@ -1,64 +1,99 @@
 import { durationMs } from '../../util/duration.ts'
-import type { TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
-import { type Changed, keyName } from './tunnel.ts'
+import type { CredentialForm, TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
+import { type Changed, credentialName } from './tunnel.ts'
 
-/** What decides which key a Tunnel has. */
+/** What decides which key or token a Tunnel has. */
 export interface KeyFacts {
   readonly tunnel: string
   readonly spec: TunnelSpec
   readonly status: TunnelStatus
-  /** Value of the annotation that asks for a new key. */
+  /** Value of the annotation that asks for a new one. */
   readonly requested: string | undefined
-  /** Whether the Secret with the key of the status is there. */
+  /** Whether the Secret with the key of the status is there. A token that is lost is the TunnelCredential's to replace. */
   readonly isThere: boolean
-  /** The key that the Deployment mounts, for a Tunnel that lost its status. */
-  readonly mounted: number | undefined
+  /** What the Deployment mounts, for a Tunnel that lost its status. */
+  readonly mounted: Readonly<Record<CredentialForm, number | undefined>>
   /** Wall time in milliseconds. */
   readonly now: number
 }
 
-type KeyStatus = Changed<Pick<TunnelStatus, 'key' | 'formerKey' | 'lastHandledRotateAt'>>
+type Current = NonNullable<TunnelStatus['key']>
+type Former = NonNullable<TunnelStatus['formerKey']>
+
+interface Planned {
+  readonly current: Current | undefined
+  readonly former: Former | undefined
+}
+
+type KeyStatus = Changed<Pick<TunnelStatus, 'key' | 'formerKey' | 'token' | 'formerToken' | 'lastHandledRotateAt'>>
+
+/** What the agents of a Tunnel connect with; undefined: with what its spec names. */
+export function formOf({ agent, credentialRef }: TunnelSpec): CredentialForm | undefined {
+  if (credentialRef !== undefined) return undefined
+  return agent === undefined ? 'key' : 'token'
+}
 
 /**
- * Which key the agents of a Tunnel should have, and which is still to be retired. Pure. There are at most two at a time:
- * a request made while the former key is not retired waits.
+ * Which key or token the agents of a Tunnel should have, and which is still to be retired. Pure. There are at most two
+ * of a form at a time: a request made while the former one is not retired waits.
  */
 export function planKey(facts: KeyFacts): KeyStatus {
-  const { tunnel, spec, status, requested, mounted } = facts
-  const { key, formerKey, lastHandledRotateAt } = status
-  const kept = { key, formerKey, lastHandledRotateAt }
-  if (spec.credentialRef !== undefined) {
-    // Its key is not ours to replace.
-    const answered = { ...kept, lastHandledRotateAt: requested ?? lastHandledRotateAt }
-    if (key === undefined || formerKey !== undefined) return answered
-    return { ...answered, key: undefined, formerKey: { revision: key.revision } }
-  }
-  const numbered = (revision: number): NonNullable<TunnelStatus['key']> => ({
-    revision,
-    name: keyName(tunnel, revision),
-  })
-  if (key === undefined) {
-    const first = formerKey === undefined ? (mounted ?? 1) : formerKey.revision + 1
-    return { key: numbered(first), formerKey, lastHandledRotateAt: requested ?? lastHandledRotateAt }
-  }
-  if (formerKey !== undefined || !isDue(facts, key)) return kept
+  const { status, requested, spec } = facts
+  const before = { key: stateOf(status, 'key'), token: stateOf(status, 'token') }
+  const key = planForm(facts, 'key', before.key)
+  const token = planForm(facts, 'token', before.token)
+  const form = formOf(spec)
+  const isNew = form === undefined || { key, token }[form].current?.revision !== before[form].current?.revision
   return {
-    key: numbered(key.revision + 1),
-    formerKey: { revision: key.revision },
-    lastHandledRotateAt: requested ?? lastHandledRotateAt,
+    key: key.current,
+    formerKey: key.former,
+    token: token.current,
+    formerToken: token.former,
+    // What the spec names is not ours to replace.
+    lastHandledRotateAt: isNew ? (requested ?? status.lastHandledRotateAt) : status.lastHandledRotateAt,
   }
 }
 
-function isDue(facts: KeyFacts, { issuedAt }: NonNullable<TunnelStatus['key']>): boolean {
-  const { status, requested, isThere, now } = facts
+/** What a Tunnel has of a form. */
+export function stateOf(status: TunnelStatus, form: CredentialForm): Planned {
+  return form === 'key'
+    ? { current: status.key, former: status.formerKey }
+    : { current: status.token, former: status.formerToken }
+}
+
+/** The members of the status for that. */
+export function membersOf(form: CredentialForm, { current, former }: Planned): Changed<Partial<TunnelStatus>> {
+  return form === 'key' ? { key: current, formerKey: former } : { token: current, formerToken: former }
+}
+
+function planForm(facts: KeyFacts, form: CredentialForm, before: Planned): Planned {
+  const { tunnel, spec, mounted } = facts
+  const { current, former } = before
+  if (formOf(spec) !== form) {
+    if (current === undefined || former !== undefined) return before
+    return { current: undefined, former: { revision: current.revision } }
+  }
+  const numbered = (revision: number): Current => ({ revision, name: credentialName(form, tunnel, revision) })
+  if (current === undefined) {
+    return { current: numbered(former === undefined ? (mounted[form] ?? 1) : former.revision + 1), former }
+  }
+  if (former !== undefined || !isDue(facts, form, current)) return before
+  return { current: numbered(current.revision + 1), former: { revision: current.revision } }
+}
+
+function isDue(facts: KeyFacts, form: CredentialForm, { issuedAt }: Current): boolean {
+  const { spec, status, requested, isThere, now } = facts
   // A key that was never made is made; one that was made and is gone is replaced while agents still have it.
   if (issuedAt === undefined) return false
   const isRequested = requested !== undefined && requested !== status.lastHandledRotateAt
-  return isRequested || !isThere || (dueAt(facts.spec, status) ?? Number.POSITIVE_INFINITY) <= now
+  const isLost = form === 'key' && !isThere
+  return isRequested || isLost || (dueAt(spec, status) ?? Number.POSITIVE_INFINITY) <= now
 }
 
-/** Wall time in milliseconds from which the key must be replaced; undefined: only on request. */
-export function dueAt({ keyRotation }: TunnelSpec, { key }: TunnelStatus): number | undefined {
-  if (keyRotation === undefined || key?.issuedAt === undefined) return undefined
-  return Date.parse(key.issuedAt) + durationMs(keyRotation.interval)
+/** Wall time in milliseconds from which the key or token must be replaced; undefined: only on request. */
+export function dueAt(spec: TunnelSpec, status: TunnelStatus): number | undefined {
+  const form = formOf(spec)
+  const issuedAt = form === undefined ? undefined : stateOf(status, form).current?.issuedAt
+  if (spec.keyRotation === undefined || issuedAt === undefined) return undefined
+  return Date.parse(issuedAt) + durationMs(spec.keyRotation.interval)
 }

@@ -1,8 +1,10 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import { isDeleting, shortName } from '../cr.ts'
+import { TEMPLATE_DIGEST } from '../names.ts'
 import { ownershipOf, withOwner } from '../outputs/ownership.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import { mergePatch } from '../status/merge-patch.ts'
 import { reasons } from '../status/reasons.ts'
 import { covers } from './covers.ts'
 import type { WantedObject } from './objects.ts'
@@ -43,7 +45,8 @@ export class OwnedObjects {
     refuseForeign(stored, owner, type, name)
     const body = { metadata: { labels, annotations }, ...content }
     if (covers(stored, body)) return stored
-    const written = await this.#options.kube.mergePatch(type, key, body, { uid: stored.metadata.uid })
+    const patch = withRemovals(stored, body)
+    const written = await this.#options.kube.mergePatch(type, key, patch, { uid: stored.metadata.uid })
     this.#options.record(written)
     if (covers(written, body)) return written
     const message = `${text(type, name)} is not stored as Culvert writes it: see which admission webhook changes it`
@@ -96,6 +99,25 @@ function refuseForeign(object: KubeObject, owner: KubeObject, type: ResourceType
     )
   }
   if (isDeleting(object)) throw new WaitError(reasons.Progressing, `${about} is being deleted`, DELETING_MS)
+}
+
+interface WithTemplate {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
+  readonly spec?: { readonly template?: Readonly<Record<string, unknown>> }
+}
+
+/**
+ * The body, and if another Pod template was written before, without what only that one had. The server fills in its
+ * defaults again. What others have added since the last such write, such as the note of a restart, stays until then.
+ */
+function withRemovals(
+  stored: KubeObject & WithTemplate,
+  body: WithTemplate & Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { template } = body.spec ?? {}
+  const [before, now] = [stored, body].map(({ metadata }) => metadata.annotations?.[TEMPLATE_DIGEST])
+  if (template === undefined || before === now) return body
+  return { ...body, spec: { ...body.spec, template: mergePatch(stored.spec?.template ?? {}, template) ?? {} } }
 }
 
 function withoutNulls(value: unknown): object {

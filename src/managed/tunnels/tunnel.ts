@@ -1,5 +1,5 @@
 import type { KubeObject, ResourceType } from '../../kube/types.ts'
-import type { TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
+import type { CredentialForm, TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
 import { GROUP } from '../names.ts'
 
 /** A Tunnel as the watches have reported it. */
@@ -23,17 +23,19 @@ export function workloadName(tunnel: string): string {
   return `${tunnel}-tunnel`
 }
 
-/** Name of the Secret with a key that Culvert made, and of its SSHCredential. */
-export function keyName(tunnel: string, revision: number): string {
-  return `${tunnel}-tunnel-key-${revision}`
+/** Name of the Secret with a key or token that Culvert made, and of its credential. */
+export function credentialName(form: CredentialForm, tunnel: string, revision: number): string {
+  return `${workloadName(tunnel)}-${form}-${revision}`
 }
 
 /** Label of everything that a Tunnel owns, with the Tunnel's name. */
 export const TUNNEL = `${GROUP}/tunnel`
 
-/** Keys in that Secret. */
+/** Keys in the Secret with a key. */
 export const PRIVATE_KEY = 'id_ed25519'
 export const PUBLIC_KEY = 'id_ed25519.pub'
+/** Key in the Secret with a token: where a TunnelCredential writes it, unless its spec says otherwise. */
+export const TOKEN = 'token'
 
 export const deploymentType = namespaced('apps', 'deployments', 'Deployment')
 export const serviceAccountType = namespaced('', 'serviceaccounts', 'ServiceAccount')

@@ -29,7 +29,7 @@ export function subscribeTunnels(
   watches: Pick<Watches, 'composed' | 'managed' | 'accounts' | 'secrets' | 'workloads'>,
   { tunnel: wake, backend: readAgain }: TunnelWakeups,
 ): void {
-  for (const { definition, backend, credential } of kinds.composed) {
+  for (const { definition, backend, credentials } of kinds.composed) {
     const tunnels = watches.composed.get(definition.kind)
     if (tunnels === undefined) continue
     const { kind } = definition
@@ -54,10 +54,11 @@ export function subscribeTunnels(
       const isOther = isOtherwise(event, ({ spec }) => spec) || isOtherwise(event, (cr) => statusOf(cr).accountRef)
       if (isOther) wakeBy(BACKEND, placeOf(event.object))
     })
-    watches.managed.get(credential)?.subscribe((event) => {
+    watches.managed.get(credentials.key)?.subscribe((event) => {
       ownerOf(event)
       wakeBy(CREDENTIAL, placeOf(event.object))
     })
+    watches.managed.get(credentials.token)?.subscribe(ownerOf)
     for (const accounts of watches.accounts.values()) {
       accounts.subscribe((event) => {
         if (isOtherwise(event, ({ spec }) => spec.sshGateway)) wakeBy(ACCOUNT, accountText(keyOfAccount(event.object)))

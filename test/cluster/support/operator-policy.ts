@@ -27,6 +27,8 @@ const everyOperator: Installation = {
   dnsDomains: "['*.example.com', 'listed.example.org']",
   agentImage: "'culvert:test'",
   serviceClasses: "['culvert.dev/edge', '']",
+  templates: 'true',
+  agentImages: "['registry.example.com/agents/*']",
 }
 
 /** Applies the chart's admission policy to every operator of a cluster; returns once it is in force. */

@@ -1,6 +1,6 @@
 import { Registry } from '@prometheus-io/client'
 import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import type { TunnelPolicy } from '../../../src/managed/tunnels/reconciler.ts'
+import type { TunnelPolicy } from '../../../src/managed/tunnels/policy.ts'
 import { Operator } from '../../../src/operator/operator.ts'
 import type { OperatorOptions } from '../../../src/operator/options.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'

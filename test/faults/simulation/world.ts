@@ -9,7 +9,7 @@ import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts
 import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-registry.ts'
 import { serviceType } from '../../../src/managed/services/service.ts'
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
-import type { TunnelPolicy } from '../../../src/managed/tunnels/reconciler.ts'
+import type { TunnelPolicy } from '../../../src/managed/tunnels/policy.ts'
 import { podType, workloadTypes } from '../../../src/managed/tunnels/tunnel.ts'
 import { events } from '../../../src/runtime/events.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'

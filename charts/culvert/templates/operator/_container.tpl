@@ -34,6 +34,12 @@
 {{- range .Values.tunnels.gateways }}
 - {{ printf "--allow-ssh-gateway=%s" . | quote }}
 {{- end }}
+{{- if .Values.tunnels.templates.enabled }}
+- --tunnel-templates
+{{- range .Values.tunnels.templates.images }}
+- {{ printf "--allow-agent-image=%s" . | quote }}
+{{- end }}
+{{- end }}
 {{- if .Values.tunnels.services.enabled }}
 - --services
 {{- if .Values.tunnels.services.default }}

@@ -77,6 +77,18 @@ export const aroundCases: readonly ValueCase[] = [
     sees: [args('--allow-ssh-gateway=ssh.example.com:22')],
   },
   {
+    path: 'tunnels.templates.enabled',
+    to: true,
+    beside: { tunnels: { enabled: true } },
+    sees: [args('--tunnel-templates')],
+  },
+  {
+    path: 'tunnels.templates.images',
+    to: ['registry.example.com/agents/*'],
+    beside: { tunnels: { enabled: true, templates: { enabled: true } } },
+    sees: [args('--allow-agent-image=registry.example.com/agents/*')],
+  },
+  {
     path: 'tunnels.services.enabled',
     to: true,
     beside: { tunnels: { enabled: true } },

@@ -102,7 +102,7 @@ async function play<T extends Story>(
 ): Promise<Played> {
   const world = laboratory.world({
     accountSpec: { sshGateway: { address: GATEWAY, hostKeys: [HOST_KEY] } },
-    tunnels: { image: 'culvert:test', gateways: [GATEWAY] },
+    tunnels: { image: 'culvert:test', gateways: [GATEWAY], templates: true, images: ['agent:*'] },
     ...subject.options,
   })
   const untilWhole = async (): Promise<readonly string[]> => {

@@ -1,32 +1,38 @@
+import type { KubeObject } from '../../../../src/kube/types.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { openRequest } from '../../../../src/managed/reconcile/requests.ts'
-import { type TunnelResource, tunnelStatus } from '../../../../src/managed/tunnels/tunnel.ts'
+import type { Pod } from '../../../../src/managed/tunnels/pod.ts'
+import { deploymentType, type TunnelResource, tunnelStatus } from '../../../../src/managed/tunnels/tunnel.ts'
+import { equalJSON } from '../../../../src/util/equal-json.ts'
 import { leastOf, some } from '../../support/size.ts'
 import { conditionNamed } from '../oracle.ts'
-import type { SimulatedWorld } from '../world.ts'
+import { NAMESPACE, type SimulatedWorld } from '../world.ts'
 import { AGAIN_MS, playStories, type Story, type Subject } from './playing.ts'
 import type { Workloads } from './workloads.ts'
 
 const SPEC = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
+/** With an agent of the service, which has a token. */
+const FOREIGN = { ...SPEC, agent: { image: 'agent:1' } }
+const PLACED = { ...SPEC, template: { spec: { nodeSelector: { pool: 'edge' }, priorityClassName: 'high' } } }
 const group = (label: string) => ({ type: 'TunnelGroup', tunnelGroup: { labels: { app: label } } })
 
 interface TunnelStory extends Story {
-  /** Whether there is a Tunnel before. */
-  readonly isThere: boolean
+  /** The spec of the Tunnel before; none if absent. */
+  readonly before?: Readonly<Record<string, unknown>>
 }
 
 const STORIES: readonly TunnelStory[] = [
-  { title: 'create', isThere: false, act: (world) => world.apply('Tunnel', 'shop', SPEC) },
-  { title: 'more agents', isThere: true, act: (world) => world.apply('Tunnel', 'shop', { ...SPEC, replicas: 5 }) },
-  { title: 'other labels', isThere: true, act: (world) => world.apply('Backend', 'shop', group('other')) },
+  { title: 'create', act: (world) => world.apply('Tunnel', 'shop', SPEC) },
+  { title: 'more agents', before: SPEC, act: (world) => world.apply('Tunnel', 'shop', { ...SPEC, replicas: 5 }) },
+  { title: 'other labels', before: SPEC, act: (world) => world.apply('Backend', 'shop', group('other')) },
   {
     title: 'rotate',
-    isThere: true,
+    before: SPEC,
     act: (world) => world.annotate('Tunnel', 'shop', { 'culvert.dev/rotate-requested-at': 'now' }),
   },
   {
     title: 'rotate twice',
-    isThere: true,
+    before: SPEC,
     act: (world) => {
       world.annotate('Tunnel', 'shop', { 'culvert.dev/rotate-requested-at': 'now' })
       world.time.setTimer(AGAIN_MS, () => {
@@ -36,18 +42,47 @@ const STORIES: readonly TunnelStory[] = [
   },
   {
     title: 'the key is deleted',
-    isThere: true,
+    before: SPEC,
     act: (world, { taken }) => {
       taken.add('shop-tunnel-key-1')
       world.deleteSecret('shop-tunnel-key-1')
     },
   },
-  { title: 'delete', isThere: true, act: (world) => world.delete('Tunnel', 'shop') },
+  {
+    title: 'another template',
+    before: PLACED,
+    act: (world) => world.apply('Tunnel', 'shop', { ...SPEC, template: { spec: { nodeSelector: { zone: 'a' } } } }),
+  },
+  { title: 'create with another agent', act: (world) => world.apply('Tunnel', 'shop', FOREIGN) },
+  { title: 'another agent', before: SPEC, act: (world) => world.apply('Tunnel', 'shop', FOREIGN) },
+  { title: 'the agent of Culvert again', before: FOREIGN, act: (world) => world.apply('Tunnel', 'shop', SPEC) },
+  {
+    title: 'another agent, and back',
+    before: SPEC,
+    act: (world) => {
+      world.apply('Tunnel', 'shop', FOREIGN)
+      world.time.setTimer(AGAIN_MS / 2, () => world.apply('Tunnel', 'shop', SPEC))
+    },
+  },
+  {
+    title: 'rotate a token',
+    before: FOREIGN,
+    act: (world) => world.annotate('Tunnel', 'shop', { 'culvert.dev/rotate-requested-at': 'now' }),
+  },
+  {
+    title: 'the token is deleted',
+    before: FOREIGN,
+    act: (world, { taken }) => {
+      taken.add('shop-tunnel-token-1')
+      world.deleteSecret('shop-tunnel-token-1')
+    },
+  },
+  { title: 'delete', before: SPEC, act: (world) => world.delete('Tunnel', 'shop') },
 ]
 
 const tunnels: Subject<TunnelStory> = {
   kind: 'Tunnel',
-  options: { kinds: new Set(['Tunnel', 'Backend', 'SSHCredential']) },
+  options: { kinds: new Set(['Tunnel', 'Backend', 'SSHCredential', 'TunnelCredential']) },
   stories: STORIES,
   edits: [
     { name: 'the Tunnel is deleted', act: (world) => world.delete('Tunnel', 'shop') },
@@ -57,9 +92,9 @@ const tunnels: Subject<TunnelStory> = {
       act: (world) => world.annotate('Tunnel', 'shop', { 'culvert.dev/rotate-requested-at': 'soon' }),
     },
   ],
-  prepare: (world, { isThere }) => {
+  prepare: (world, { before }) => {
     world.apply('Backend', 'shop', group('shop'))
-    if (isThere) world.apply('Tunnel', 'shop', SPEC)
+    if (before !== undefined) world.apply('Tunnel', 'shop', before)
   },
   lacks,
   surplus: formerKeys,
@@ -70,33 +105,58 @@ const tunnels: Subject<TunnelStory> = {
 
 /** Plays every story of a Tunnel with every fault at every write. */
 export async function playTunnels(suite: string): Promise<void> {
-  await playStories(suite, tunnels, { least: leastOf(900), some: (cases) => some(cases, 60) })
+  await playStories(suite, tunnels, { least: leastOf(2000), some: (cases) => some(cases, 60) })
 }
 
 function tunnelIn(world: SimulatedWorld): (TunnelResource & CustomResource) | undefined {
   return world.get('Tunnel', 'shop') as (TunnelResource & CustomResource) | undefined
 }
 
-/** A Tunnel that is there has its agents, and one key. */
+/** A Tunnel that is there has its agents as its spec says, and one key or token. */
 function lacks(world: SimulatedWorld): readonly string[] {
   const cr = tunnelIn(world)
   if (cr === undefined) return []
+  const problems = unlikeSpec(world, cr)
   const holds = (type: string) => conditionNamed(cr, type)?.status === 'True'
-  const { key, formerKey, observedGeneration } = tunnelStatus(cr)
-  const isRotated = openRequest(cr, 'rotate') === undefined && formerKey === undefined
-  const hasKey = world.secrets().some(({ metadata }) => metadata.name === key?.name)
+  const { key, formerKey, token, formerToken, observedGeneration } = tunnelStatus(cr)
+  const [current, other] = cr.spec.agent === undefined ? [key, token] : [token, key]
+  const isOne = current !== undefined && other === undefined && formerKey === undefined && formerToken === undefined
+  const isRotated = openRequest(cr, 'rotate') === undefined && isOne
+  const hasSecret = world.secrets().some(({ metadata }) => metadata.name === current?.name)
   const isCurrent = observedGeneration === cr.metadata.generation
-  if (holds('Connected') && holds('Synced') && isCurrent && isRotated && hasKey) return []
-  return [`Tunnel/shop is not whole: ${JSON.stringify(cr.status)}`]
+  if (!(holds('Connected') && holds('Synced') && isCurrent && isRotated && hasSecret)) {
+    problems.push(`Tunnel/shop is not whole: ${JSON.stringify(cr.status)}`)
+  }
+  return problems
 }
 
-/** Keys that are left beside the present one. */
+/** What the Pods of the Deployment are, and the spec does not say. */
+function unlikeSpec(world: SimulatedWorld, { spec: { template, agent } }: TunnelResource): string[] {
+  const key = { namespace: NAMESPACE, name: 'shop-tunnel' }
+  const pod = world.kube.get<KubeObject & { spec: { template: Pod } }>(deploymentType, key)?.spec.template.spec
+  const found = {
+    nodeSelector: pod?.nodeSelector,
+    priorityClassName: pod?.priorityClassName,
+    image: pod?.containers[0]?.image,
+  }
+  const { spec: placed } = template ?? {}
+  const wanted = {
+    nodeSelector: placed?.nodeSelector,
+    priorityClassName: placed?.priorityClassName,
+    image: agent?.image ?? 'culvert:test',
+  }
+  return equalJSON(found, wanted) ? [] : [`Tunnel/shop has Pods ${JSON.stringify(found)}`]
+}
+
+/** Keys and tokens that are left beside the present one. */
 function formerKeys(world: SimulatedWorld, workloads: Workloads): readonly string[] {
   const cr = tunnelIn(world)
   if (cr === undefined) return []
-  const { name } = tunnelStatus(cr).key ?? {}
-  const keys = workloads.owned().filter(({ kind }) => kind === 'Secret' || kind === 'SSHCredential')
-  return keys
-    .filter(({ metadata }) => metadata.name !== name)
+  const { key, token } = tunnelStatus(cr)
+  const { name } = key ?? token ?? {}
+  const kept = ['Secret', 'SSHCredential', 'TunnelCredential']
+  return workloads
+    .owned()
+    .filter(({ kind, metadata }) => kept.includes(kind) && metadata.name !== name)
     .map(({ kind, metadata }) => `${kind}/${metadata.name} is left`)
 }

@@ -5,7 +5,7 @@ import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import { partKinds } from '../../../../src/managed/services/objects.ts'
 import { serviceType } from '../../../../src/managed/services/service.ts'
 import { type Deployment, mountedSecret } from '../../../../src/managed/tunnels/deployment.ts'
-import { GRACE_SECONDS } from '../../../../src/managed/tunnels/objects.ts'
+import { graceSeconds } from '../../../../src/managed/tunnels/pod.ts'
 import { deploymentType, workloadTypes } from '../../../../src/managed/tunnels/tunnel.ts'
 import { equalJSON } from '../../../../src/util/equal-json.ts'
 import { conditionNamed } from '../oracle.ts'
@@ -16,7 +16,15 @@ const ROLLOUT_MS = 2_000
 const GARBAGE_MS = 1_000
 
 /** The kinds whose resources Tunnels and Services own. */
-const OWNED_KINDS: ReadonlySet<string> = new Set(['SSHCredential', ...partKinds])
+const OWNED_KINDS: ReadonlySet<string> = new Set(['SSHCredential', 'TunnelCredential', ...partKinds])
+
+/** What agents connect with, by the name of its Secret. */
+const CREDENTIALS = ['SSHCredential', 'TunnelCredential']
+
+/** Whether it is a Secret with a key: the Secret with a token gets another when that is issued anew. */
+function isKey({ metadata }: KubeObject): boolean {
+  return metadata.ownerReferences?.some(({ kind }) => kind === 'Tunnel') ?? false
+}
 
 /** A running Deployment. */
 interface Agents {
@@ -49,12 +57,16 @@ export class Workloads {
     kube.listen(secretType, kube.revision, ({ type, object }) => {
       const { uid, name } = object.metadata
       if (type === 'deleted') this.#lost(name, 'its Secret was deleted')
-      else if (keys.has(uid) && !equalJSON(keys.get(uid), object.data)) this.#say(`Secret/${name} got another content`)
+      else if (isKey(object) && keys.has(uid) && !equalJSON(keys.get(uid), object.data)) {
+        this.#say(`Secret/${name} got another content`)
+      }
       keys.set(uid, object.data)
     })
-    kube.listen(world.typeOf('SSHCredential'), kube.revision, ({ type, object }) => {
-      if (type === 'deleted' || isDeleting(object)) this.#lost(object.metadata.name, 'its SSHCredential was deleted')
-    })
+    for (const kind of this.#credentials) {
+      kube.listen(world.typeOf(kind), kube.revision, ({ type, object }) => {
+        if (type === 'deleted' || isDeleting(object)) this.#lost(object.metadata.name, `its ${kind} was deleted`)
+      })
+    }
     for (const owner of [world.typeOf('Tunnel'), serviceType]) {
       kube.listen(owner, kube.revision, ({ type }) => {
         if (type === 'deleted') world.time.setTimer(GARBAGE_MS, () => this.#collectGarbage())
@@ -77,6 +89,10 @@ export class Workloads {
       .filter(({ metadata }) => {
         return metadata.ownerReferences?.some(({ kind }) => kind === 'Tunnel' || kind === serviceType.kind)
       })
+  }
+
+  get #credentials(): readonly string[] {
+    return CREDENTIALS.filter((kind) => this.#world.kinds.managedKind(kind) !== undefined)
   }
 
   get #ownedTypes() {
@@ -102,14 +118,14 @@ export class Workloads {
       const status = { observedGeneration: generation, ...counts }
       this.#world.server.patch(deploymentType, { namespace, name }, { status }, { subresource: 'status' })
       const former = [...used].filter((each) => each !== secret)
-      this.#world.time.setTimer(GRACE_SECONDS * 1000, () => {
+      this.#world.time.setTimer(graceSeconds({}) * 1000, () => {
         for (const each of former) used.delete(each)
       })
     })
   }
 
   #checkCredential(secret: string): void {
-    const credential = this.#world.get('SSHCredential', secret)
+    const credential = this.#credentials.map((kind) => this.#world.get(kind, secret)).find((found) => found !== undefined)
     if (credential === undefined || conditionNamed(credential, 'Ready')?.status !== 'True') {
       this.#say(`agents got the key ${secret}, whose credential is not Ready`)
     }

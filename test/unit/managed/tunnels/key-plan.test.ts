@@ -18,7 +18,7 @@ function plan(status: TunnelStatus, facts: Partial<KeyFacts> = {}) {
     status,
     requested: undefined,
     isThere: true,
-    mounted: undefined,
+    mounted: { key: undefined, token: undefined },
     now: NOW,
     ...facts,
   })
@@ -33,7 +33,7 @@ describe('the key of a Tunnel', () => {
   })
 
   test('is the mounted one of a Tunnel that lost its status', () => {
-    expect(plan({}, { mounted: 7 }).key?.revision).toBe(7)
+    expect(plan({}, { mounted: { key: 7, token: undefined } }).key?.revision).toBe(7)
   })
 
   test.each<[string, Partial<KeyFacts>]>([
@@ -61,6 +61,21 @@ describe('the key of a Tunnel', () => {
     const given = plan({ key: key(2) }, { spec: GIVEN })
     expect(given).toMatchObject({ key: undefined, formerKey: { revision: 2 } })
     expect(plan({ formerKey: { revision: 2 } }).key?.revision).toBe(3)
+  })
+
+  test('gives way to a token for an agent of the service, and comes back for that of Culvert', () => {
+    const agent = { image: 'agent:1' }
+    const foreign = plan({ key: key(2) }, { spec: { ...SPEC, agent } })
+    const token = { revision: 1, name: 'shop-tunnel-token-1' }
+    expect(foreign).toMatchObject({ key: undefined, formerKey: { revision: 2 }, token, formerToken: undefined })
+    const made = { ...token, issuedAt: ISSUED }
+    const rotated = plan({ token: made }, { spec: { ...SPEC, agent }, requested: 'x', isThere: false })
+    expect(rotated).toMatchObject({ token: { revision: 2 }, formerToken: { revision: 1 }, lastHandledRotateAt: 'x' })
+    expect(plan({ token: made }, { spec: { ...SPEC, agent }, isThere: false }).token).toEqual(made)
+    expect(plan({ token: made })).toMatchObject({ key: planned(1), token: undefined, formerToken: { revision: 1 } })
+    // What is still to be retired goes first.
+    const both = { token: made, formerToken: { revision: 7 } }
+    expect(plan(both)).toMatchObject({ key: planned(1), ...both })
   })
 
   test('never comes back under a number that is in use', () => {

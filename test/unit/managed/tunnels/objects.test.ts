@@ -2,19 +2,24 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TunnelSpec } from '../../../../src/managed/descriptor/tunnel.ts'
 import { lastError } from '../../../../src/managed/tunnels/agent-error.ts'
+import { bindText } from '../../../../src/managed/tunnels/bind.ts'
 import { conditionsOf } from '../../../../src/managed/tunnels/conditions.ts'
 import { covers } from '../../../../src/managed/tunnels/covers.ts'
 import { type Deployment, isRolledOut, mountedSecret } from '../../../../src/managed/tunnels/deployment.ts'
-import { bindText, tunnelObjects } from '../../../../src/managed/tunnels/objects.ts'
+import { tunnelObjects } from '../../../../src/managed/tunnels/objects.ts'
+import type { TunnelFacts } from '../../../../src/managed/tunnels/pod.ts'
 
 const SPEC: TunnelSpec = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
-const FACTS = {
+const FACTS: TunnelFacts = {
   name: 'shop',
   namespace: 'store',
   labels: { version: '1', app: 'shop' },
-  gateway: { address: 'ssh.example.com:22', hostKeys: ['ssh-ed25519 AAAA', 'ssh-ed25519 BBBB'] },
   key: { secret: 'shop-tunnel-key-1', key: 'id_ed25519' },
-  image: 'culvert:1',
+  agent: {
+    type: 'own',
+    image: 'culvert:1',
+    gateway: { address: 'ssh.example.com:22', hostKeys: ['ssh-ed25519 AAAA', 'ssh-ed25519 BBBB'] },
+  },
 }
 
 const metadata = { name: 'x', uid: 'u', resourceVersion: '1' }
@@ -78,6 +83,17 @@ describe('a stored object', () => {
   })
 
   test.each([
+    ['500m', '0.5'],
+    ['1Gi', '1024Mi'],
+    ['1', '1000m'],
+    [undefined, ''],
+    [undefined, []],
+    [{}, { a: {} }],
+  ])('%j covers %j, which the server writes so', (stored, wanted) => {
+    expect(covers(stored, wanted)).toBe(true)
+  })
+
+  test.each([
     [{ a: 1 }, { a: 2 }],
     [{}, { a: 1 }],
     [{ a: [1, 2] }, { a: [1] }],
@@ -85,6 +101,9 @@ describe('a stored object', () => {
     [{ a: [2, 1] }, { a: [1, 2] }],
     [undefined, { a: 1 }],
     ['1', 1],
+    ['500m', '0.6'],
+    ['1Gi', '1G'],
+    [undefined, false],
   ])('%j does not cover %j', (stored, wanted) => {
     expect(covers(stored, wanted)).toBe(false)
   })

@@ -1,0 +1,28 @@
+import type { KubeClient, KubeObject } from '../../kube/types.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { AccountKey, AccountResource } from '../accounts/account-resource.ts'
+import type { CustomResource, ResourceName } from '../cr.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import type { EventSink } from '../reconcile/context.ts'
+import type { OwnedObjects } from './owned-objects.ts'
+import type { TunnelPolicy } from './policy.ts'
+import type { TunnelResource } from './tunnel.ts'
+
+export interface TunnelResources {
+  get(name: ResourceName): CustomResource | undefined
+  account(key: AccountKey): AccountResource | undefined
+  tunnel(name: ResourceName): TunnelResource | undefined
+  /** Puts the answer to a write into the store at once. */
+  record(object: KubeObject): void
+}
+
+export interface TunnelContext {
+  readonly kinds: KindsRegistry
+  readonly resources: TunnelResources
+  readonly objects: OwnedObjects
+  /** Undefined: there are no agents. */
+  readonly policy: TunnelPolicy | undefined
+  readonly kube: Pick<KubeClient, 'get' | 'list' | 'create' | 'mergePatch'>
+  readonly events: EventSink
+  readonly clock: Clock
+}

@@ -1,0 +1,204 @@
+import type { AccountSpec } from '../descriptor/account.ts'
+import type { ForeignAgent } from '../descriptor/pod/agent.ts'
+import { AGENT, KEY_VOLUME, OWN_FOLDER, OWN_VARIABLES } from '../descriptor/pod/container.ts'
+import type { TunnelSpec } from '../descriptor/tunnel.ts'
+import { TOKEN_VERSION } from '../names.ts'
+import { bindText } from './bind.ts'
+import { given, type Named, nonEmpty, variableOf } from './pod-fields.ts'
+import { workloadName } from './tunnel.ts'
+
+/** The Pods of agents as Culvert writes them, before the template of the Tunnel. */
+
+/** A private key or a token that agents mount. */
+export interface MountedKey {
+  readonly secret: string
+  readonly key: string
+}
+
+/** What the Pods of a Tunnel are made from, beside its spec. */
+export interface TunnelFacts {
+  readonly name: string
+  readonly namespace: string
+  /** Labels of its Backend. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly key: MountedKey
+  readonly agent: AgentFacts
+}
+
+/** Which agent runs. */
+export type AgentFacts =
+  /** `culvert agent`, by Culvert's image. */
+  | {
+      readonly type: 'own'
+      readonly image: string
+      readonly gateway: NonNullable<AccountSpec['sshGateway']>
+    }
+  /** Another one, which starts anew when `version`, that of its token, changes. */
+  | { readonly type: 'foreign'; readonly spec: ForeignAgent; readonly version: string | undefined }
+
+/** A container of a Pod, as far as Culvert writes it. */
+export interface Container {
+  readonly name: string
+  readonly image: string
+  readonly securityContext: object
+  readonly env?: readonly Named[]
+  readonly resources?: Readonly<Record<'requests' | 'limits', Readonly<Record<string, string>>>>
+  readonly volumeMounts?: readonly Mount[]
+  readonly [field: string]: unknown
+}
+
+interface Mount extends Named {
+  readonly mountPath: string
+}
+
+/** The `template` of a Deployment, as far as Culvert writes it. */
+export interface Pod {
+  readonly metadata: {
+    readonly labels: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec: {
+    readonly serviceAccountName: string
+    readonly securityContext: Readonly<Record<string, unknown>>
+    readonly topologySpreadConstraints: readonly { readonly topologyKey: string }[]
+    readonly containers: readonly Container[]
+    readonly volumes: readonly Named[]
+    readonly [field: string]: unknown
+  }
+}
+
+/** Where an agent finds its key or token. */
+const KEY_FOLDER = `${OWN_FOLDER}/key`
+const KEY_FILE = 'id'
+const TOKEN_FILE = 'token'
+/** How long Kubernetes waits for an agent to end, in seconds, unless the template says so. */
+const GRACE_SECONDS = 45
+/** What of that time is left for an agent once its open connections have had theirs, in seconds. */
+const SPARE_SECONDS = 15
+const HEALTH_PORT = 8080
+/** The user of the image, which must be able to read the key. */
+const USER = 65_532
+const CONNECTIONS = 500
+
+/** Required of every container: the Pod Security Standard `restricted`. */
+export const CONFINED = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+} as const
+
+/** How long Kubernetes waits for an agent to end, in seconds. */
+export function graceSeconds({ template }: Pick<TunnelSpec, 'template'>): number {
+  return template?.spec?.terminationGracePeriodSeconds ?? GRACE_SECONDS
+}
+
+/** How long a former key is kept once no new session uses it, in milliseconds: longer than an agent takes to end. */
+export function retireMs(spec: Pick<TunnelSpec, 'template'>): number {
+  return (graceSeconds(spec) + SPARE_SECONDS) * 1000
+}
+
+/** The Pods of a Tunnel without its template; `selector` finds them. Pure. */
+export function agentPod(
+  spec: TunnelSpec,
+  facts: TunnelFacts,
+  { selector, labels }: { readonly selector: object; readonly labels: Pod['metadata']['labels'] },
+): Pod {
+  const { agent } = facts
+  const version = agent.type === 'foreign' ? agent.version : undefined
+  const spread = { maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', labelSelector: selector }
+  return {
+    metadata: { labels, ...(version === undefined ? {} : { annotations: { [TOKEN_VERSION]: version } }) },
+    spec: {
+      serviceAccountName: workloadName(facts.name),
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: graceSeconds(spec),
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: USER,
+        runAsGroup: USER,
+        fsGroup: USER,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
+        ...spread,
+        topologyKey,
+      })),
+      containers: [agent.type === 'own' ? ownAgent(spec, facts, agent) : foreignAgent(spec, facts, agent)],
+      volumes: [keyVolume(facts)],
+    },
+  }
+}
+
+function keyVolume({ key, agent }: TunnelFacts): Named {
+  const items = [{ key: key.key, path: agent.type === 'own' ? KEY_FILE : TOKEN_FILE }]
+  return { name: KEY_VOLUME, secret: { secretName: key.secret, defaultMode: 0o440, items } }
+}
+
+const KEY_MOUNT: Mount = { name: KEY_VOLUME, mountPath: KEY_FOLDER, readOnly: true }
+
+/** `culvert agent`. */
+function ownAgent(spec: TunnelSpec, facts: TunnelFacts, { image, gateway }: AgentOf<'own'>): Container {
+  return {
+    name: AGENT,
+    image,
+    args: agentArgs(spec, facts, gateway),
+    ports: [{ name: 'health', containerPort: HEALTH_PORT }],
+    readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, failureThreshold: 1 },
+    livenessProbe: { httpGet: { path: '/healthz', port: 'health' }, periodSeconds: 10, timeoutSeconds: 5 },
+    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } },
+    securityContext: CONFINED,
+    volumeMounts: [KEY_MOUNT],
+  }
+}
+
+/** An agent of the service, which is told by its environment what to do: Kubernetes replaces `$(NAME)` in its arguments. */
+function foreignAgent({ service }: TunnelSpec, facts: TunnelFacts, { spec }: AgentOf<'foreign'>): Container {
+  const { image, command, args, env = [], readinessProbe, livenessProbe } = spec
+  const { secret, key } = facts.key
+  const host = hostOf(service, facts)
+  return {
+    name: AGENT,
+    image,
+    ...given({ command: nonEmpty(command), args: nonEmpty(args) }),
+    env: [
+      { name: `${OWN_VARIABLES}TOKEN`, valueFrom: { secretKeyRef: { name: secret, key } } },
+      { name: `${OWN_VARIABLES}TOKEN_FILE`, value: `${KEY_FOLDER}/${TOKEN_FILE}` },
+      { name: `${OWN_VARIABLES}LABELS`, value: boundText(facts) },
+      { name: `${OWN_VARIABLES}UPSTREAM`, value: `${host}:${service.port}` },
+      { name: `${OWN_VARIABLES}UPSTREAM_HOST`, value: host },
+      { name: `${OWN_VARIABLES}UPSTREAM_PORT`, value: String(service.port) },
+      ...env.map(variableOf),
+    ],
+    ...given({ readinessProbe, livenessProbe }),
+    securityContext: CONFINED,
+    volumeMounts: [KEY_MOUNT],
+  }
+}
+
+type AgentOf<Type extends AgentFacts['type']> = Extract<AgentFacts, { readonly type: Type }>
+
+function boundText({ labels }: TunnelFacts): string {
+  const bind = bindText(labels)
+  if ('problem' in bind) throw new Error(bind.problem)
+  return bind.text
+}
+
+function hostOf({ name }: TunnelSpec['service'], { namespace }: TunnelFacts): string {
+  return `${name}.${namespace}.svc`
+}
+
+function agentArgs(spec: TunnelSpec, facts: TunnelFacts, gateway: AgentOf<'own'>['gateway']): readonly string[] {
+  return [
+    'agent',
+    `--gateway=${gateway.address}`,
+    ...gateway.hostKeys.map((hostKey) => `--host-key=${hostKey}`),
+    `--key=${KEY_FOLDER}/${KEY_FILE}`,
+    `--forward=${boundText(facts)}=${hostOf(spec.service, facts)}:${spec.service.port}`,
+    `--listen=0.0.0.0:${HEALTH_PORT}`,
+    `--drain=${graceSeconds(spec) - SPARE_SECONDS}s`,
+    `--connections=${CONNECTIONS}`,
+    '--give-up=1m',
+    '--termination-log=/dev/termination-log',
+  ]
+}
