@@ -33,7 +33,9 @@ test.each(declared.map(({ definition }) => ({ kind: definition.kind, definition 
     })
     const said = await refusals(kind, items)
     const unkept = rows.filter(({ name, path, bound }) => {
-      const about = (said.get(name) ?? '').split(/(?<![\w.])(?=spec[\w.[\]]*: )/).filter((each) => each.startsWith(`${path}: `))
+      const about = (said.get(name) ?? '')
+        .split(/(?<![\w.])(?=spec[\w.[\]]*: )/)
+        .filter((each) => each.startsWith(`${path}: `))
       return !about.some((each) => complaints[bound].test(each))
     })
     expect(unkept.map(({ name, path, bound }) => `${path} ${bound}: ${said.get(name)?.slice(0, 300)}`)).toEqual([])
