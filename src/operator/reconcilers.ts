@@ -1,7 +1,4 @@
-import type { Tracer } from '@opentelemetry/api'
-import type { OpenDispatcher } from '../api/dispatcher.ts'
 import type { RateBudget } from '../api/rate-budget.ts'
-import type { KubeClient, KubeObject, ObjectKey } from '../kube/types.ts'
 import { AccountReconciler } from '../managed/accounts/account-reconciler.ts'
 import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../managed/accounts/kept-key.ts'
@@ -13,7 +10,6 @@ import { CommandStore } from '../managed/commands/store.ts'
 import { subscribeCommands } from '../managed/commands/wakeups.ts'
 import { statusOf } from '../managed/cr.ts'
 import { holdName, NamespaceHolds } from '../managed/delete/namespace-hold.ts'
-import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
 import { type MirrorContext, type MirrorMetrics, MirrorReconciler } from '../managed/mirrors/reconciler.ts'
 import { MirrorReports } from '../managed/mirrors/report.ts'
@@ -26,50 +22,19 @@ import { Memories } from '../managed/reconcile/memory.ts'
 import { priorityOf } from '../managed/reconcile/priority.ts'
 import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
 import { isRotationFailing } from '../managed/rotation/words.ts'
-import { ServiceParts } from '../managed/services/parts.ts'
-import { ServiceReconciler } from '../managed/services/reconciler.ts'
-import { serviceType } from '../managed/services/service.ts'
-import { subscribePolicies, subscribeServices } from '../managed/services/wakeups.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
-import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
+import type { ResourceStore } from '../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../managed/store/wakeups.ts'
-import { OwnedObjects } from '../managed/tunnels/owned-objects.ts'
-import { TunnelReconciler } from '../managed/tunnels/reconciler.ts'
 import { subscribeTunnels } from '../managed/tunnels/wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
 import { EventRecorder } from '../runtime/events.ts'
 import type { CredentialState, Metrics } from '../runtime/metrics.ts'
-import { type ReconcileTracing, tracedReconcile } from '../runtime/tracing.ts'
-import type { AuditLog } from '../telemetry/audit.ts'
-import type { Clock } from '../util/clock.ts'
+import { tracedReconcile } from '../runtime/tracing.ts'
 import type { Priority } from '../util/priority.ts'
-import type { Random } from '../util/random.ts'
-import type { OperatorOptions } from './options.ts'
+import { base, type Live, type ReconcilersOptions, STOP_MS, tracing, WAITING } from './controller-parts.ts'
 import { sessionFactory } from './sessions.ts'
-import { readyOf, stateSources } from './states.ts'
-
-export interface ReconcilersOptions {
-  readonly options: OperatorOptions
-  readonly installation: string
-  readonly fingerprints: Fingerprints
-  readonly kinds: KindsRegistry
-  /** Already synced. */
-  readonly watches: Watches
-  readonly store: ResourceStore
-  readonly kube: KubeClient
-  readonly metrics: Metrics
-  readonly audit: AuditLog
-  /** Undefined: nothing is traced. */
-  readonly tracer: Tracer | undefined
-  readonly clock: Clock
-  readonly random: Random
-  /** Opens the connections to APIs. Undefined: real sockets. */
-  readonly openDispatcher?: OpenDispatcher | undefined
-  /** Monotonic time since when this process leads. */
-  readonly leadingSince: number
-  /** Throws an `ApiError` `NotLeader` when this process may not write. */
-  readonly beforeApiWrite: () => void
-}
+import { stateSources } from './states.ts'
+import { serviceController, tunnelController } from './traffic-controllers.ts'
 
 /** What runs while this process leads. */
 export interface Reconcilers {
@@ -77,16 +42,6 @@ export interface Reconcilers {
   run(signal: AbortSignal): Promise<void>
 }
 
-/**
- * Work on accounts, mirrors and commands waits for the API most of the time, for minutes if the rate budget is small.
- * So it gets many workers, of which one namespace may occupy few, and its accounts do not delay those of others.
- */
-const WAITING = { workers: 16, maxPerGroup: 4, groupOf: ownerOf }
-/**
- * How long a stop waits for reconciles before it refuses their next request. Together with the time-out of a request in
- * flight by then, the Lease is released within the ten seconds that container runtimes allow.
- */
-const STOP_MS = 3_000
 /** How long a stop then waits for Events that are still to be sent. */
 const EVENTS_MS = 1_000
 
@@ -284,12 +239,6 @@ function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
   return { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
 }
 
-/** What reconcilers other than those of managed kinds need. */
-interface Live {
-  readonly registry: AccountRegistry
-  readonly events: EventSink
-}
-
 function mirrorReconciler(
   parts: ReconcilersOptions,
   { registry, events }: Live,
@@ -339,99 +288,9 @@ function commandController(
   })
 }
 
-/** Nothing waits for the API here, but for the credentials of Tunnels, whose changes wake them. */
-function tunnelController(parts: ReconcilersOptions, { events }: Live): Controller {
-  const {
-    kinds,
-    store,
-    watches: { workloads },
-    kube,
-    clock,
-    options,
-  } = parts
-  const reconciler = new TunnelReconciler({
-    kinds,
-    resources: store,
-    objects: new OwnedObjects({
-      kube,
-      known: ({ kind }, key) => workloads.get(kind)?.store.get(key) ?? store.get({ kind, ...key }),
-      // What its own watch reports wakes the reconciler of a credential.
-      record: (object) => workloads.get(object.kind)?.record(object),
-    }),
-    policy: options.tunnels,
-    kube,
-    events,
-    clock,
-  })
-  return new Controller({
-    ...base(parts),
-    ...WAITING,
-    workers: 4,
-    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
-  })
-}
-
-/** Services, which wait for what they own; undefined if none are served. */
-function serviceController(parts: ReconcilersOptions, { events }: Live): Controller | undefined {
-  const { kinds, watches, store, kube, clock } = parts
-  const { services, managed, composed } = watches
-  const policy = parts.options.services
-  if (services === undefined || policy === undefined) return undefined
-  const owned = new ServiceParts(watches)
-  const reconciler = new ServiceReconciler({
-    kinds,
-    resources: store,
-    policy,
-    known: (key) => services.store.get(key),
-    record: (service) => services.record(service),
-    parts: owned,
-    objects: new OwnedObjects({
-      kube,
-      known: ({ kind }, key) => (managed.get(kind) ?? composed.get(kind))?.store.get(key),
-      // What their own watches report wakes the reconcilers of these objects.
-      record: () => undefined,
-    }),
-    kube,
-    events,
-    clock,
-  })
-  const controller = new Controller({
-    ...base(parts),
-    ...WAITING,
-    workers: 4,
-    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
-  })
-  const { kind } = serviceType
-  const wake = ({ namespace, name }: ObjectKey): void => controller.enqueue({ kind, namespace, name })
-  subscribeServices(services, { parts: owned, policy }, wake)
-  subscribePolicies(services, { kinds, store, managed }, wake)
-  return controller
-}
-
-function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {
-  const { managed, accounts, commands, composed } = watches
-  return {
-    tracer,
-    factsOf: (key) => {
-      const store = (
-        managed.get(key.kind) ??
-        accounts.get(key.kind) ??
-        commands.get(key.kind) ??
-        composed.get(key.kind)
-      )?.store
-      const object: KubeObject | undefined = store?.get(key)
-      return object === undefined ? undefined : { uid: object.metadata.uid, reason: readyOf(object)?.reason }
-    },
-  }
-}
-
 function watchBase({ kube, clock, random, options }: ReconcilersOptions) {
   const { logger, watchSilenceMs, watchNamespaces } = options
   return { client: kube, clock, random, logger, stallMs: watchSilenceMs, namespaces: watchNamespaces }
-}
-
-function base({ clock, random, options, metrics }: ReconcilersOptions) {
-  return { clock, random, logger: options.logger, observer: metrics.controller, stopMs: STOP_MS }
 }
 
 function credentialStates(kinds: KindsRegistry, store: ResourceStore): CredentialState[] {
@@ -476,9 +335,4 @@ function groupOf(store: ResourceStore, key: ReconcileKey): string {
 /** The namespace of an Account; each ClusterAccount is its own tenant. */
 function tenantOf(group: string): string {
   return group.split('/')[1] || group
-}
-
-/** Objects of one namespace share a group; each cluster-scoped object has its own. */
-function ownerOf({ kind, namespace, name }: ReconcileKey): string {
-  return namespace ?? `${kind}//${name}`
 }

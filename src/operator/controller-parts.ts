@@ -1,0 +1,83 @@
+import type { Tracer } from '@opentelemetry/api'
+import type { OpenDispatcher } from '../api/dispatcher.ts'
+import type { KubeClient, KubeObject } from '../kube/types.ts'
+import type { AccountRegistry } from '../managed/accounts/registry.ts'
+import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
+import type { KindsRegistry } from '../managed/kinds-registry.ts'
+import type { EventSink } from '../managed/reconcile/context.ts'
+import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
+import type { ReconcileKey } from '../runtime/controller.ts'
+import type { Metrics } from '../runtime/metrics.ts'
+import type { ReconcileTracing } from '../runtime/tracing.ts'
+import type { AuditLog } from '../telemetry/audit.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Random } from '../util/random.ts'
+import type { OperatorOptions } from './options.ts'
+import { readyOf } from './states.ts'
+
+/** What all controllers of an operator are made from. */
+export interface ReconcilersOptions {
+  readonly options: OperatorOptions
+  readonly installation: string
+  readonly fingerprints: Fingerprints
+  readonly kinds: KindsRegistry
+  /** Already synced. */
+  readonly watches: Watches
+  readonly store: ResourceStore
+  readonly kube: KubeClient
+  readonly metrics: Metrics
+  readonly audit: AuditLog
+  /** Undefined: nothing is traced. */
+  readonly tracer: Tracer | undefined
+  readonly clock: Clock
+  readonly random: Random
+  /** Opens the connections to APIs. Undefined: real sockets. */
+  readonly openDispatcher?: OpenDispatcher | undefined
+  /** Monotonic time since when this process leads. */
+  readonly leadingSince: number
+  /** Throws an `ApiError` `NotLeader` when this process may not write. */
+  readonly beforeApiWrite: () => void
+}
+
+/** What reconcilers other than those of managed kinds need. */
+export interface Live {
+  readonly registry: AccountRegistry
+  readonly events: EventSink
+}
+
+/**
+ * Work on accounts, mirrors and commands waits for the API most of the time, for minutes if the rate budget is small.
+ * So it gets many workers, of which one namespace may occupy few, and its accounts do not delay those of others.
+ */
+export const WAITING = { workers: 16, maxPerGroup: 4, groupOf: ownerOf }
+/**
+ * How long a stop waits for reconciles before it refuses their next request. Together with the time-out of a request in
+ * flight by then, the Lease is released within the ten seconds that container runtimes allow.
+ */
+export const STOP_MS = 3_000
+
+export function base({ clock, random, options, metrics }: ReconcilersOptions) {
+  return { clock, random, logger: options.logger, observer: metrics.controller, stopMs: STOP_MS }
+}
+
+export function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {
+  const { managed, accounts, commands, composed } = watches
+  return {
+    tracer,
+    factsOf: (key) => {
+      const store = (
+        managed.get(key.kind) ??
+        accounts.get(key.kind) ??
+        commands.get(key.kind) ??
+        composed.get(key.kind)
+      )?.store
+      const object: KubeObject | undefined = store?.get(key)
+      return object === undefined ? undefined : { uid: object.metadata.uid, reason: readyOf(object)?.reason }
+    },
+  }
+}
+
+/** Objects of one namespace share a group; each cluster-scoped object has its own. */
+function ownerOf({ kind, namespace, name }: ReconcileKey): string {
+  return namespace ?? `${kind}//${name}`
+}

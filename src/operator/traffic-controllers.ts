@@ -1,0 +1,79 @@
+import type { ObjectKey } from '../kube/types.ts'
+import { ServiceParts } from '../managed/services/parts.ts'
+import { ServiceReconciler } from '../managed/services/reconciler.ts'
+import { serviceType } from '../managed/services/service.ts'
+import { subscribePolicies, subscribeServices } from '../managed/services/wakeups.ts'
+import { OwnedObjects } from '../managed/tunnels/owned-objects.ts'
+import { TunnelReconciler } from '../managed/tunnels/reconciler.ts'
+import { Controller } from '../runtime/controller.ts'
+import { tracedReconcile } from '../runtime/tracing.ts'
+import { base, type Live, type ReconcilersOptions, tracing, WAITING } from './controller-parts.ts'
+
+/** Nothing waits for the API here, but for the credentials of Tunnels, whose changes wake them. */
+export function tunnelController(parts: ReconcilersOptions, { events }: Live): Controller {
+  const {
+    kinds,
+    store,
+    watches: { workloads },
+    kube,
+    clock,
+    options,
+  } = parts
+  const reconciler = new TunnelReconciler({
+    kinds,
+    resources: store,
+    objects: new OwnedObjects({
+      kube,
+      known: ({ kind }, key) => workloads.get(kind)?.store.get(key) ?? store.get({ kind, ...key }),
+      // What its own watch reports wakes the reconciler of a credential.
+      record: (object) => workloads.get(object.kind)?.record(object),
+    }),
+    policy: options.tunnels,
+    kube,
+    events,
+    clock,
+  })
+  return new Controller({
+    ...base(parts),
+    ...WAITING,
+    workers: 4,
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+  })
+}
+
+/** Services, which wait for what they own; undefined if none are served. */
+export function serviceController(parts: ReconcilersOptions, { events }: Live): Controller | undefined {
+  const { kinds, watches, store, kube, clock } = parts
+  const { services, managed, composed } = watches
+  const policy = parts.options.services
+  if (services === undefined || policy === undefined) return undefined
+  const owned = new ServiceParts(watches)
+  const reconciler = new ServiceReconciler({
+    kinds,
+    resources: store,
+    policy,
+    known: (key) => services.store.get(key),
+    record: (service) => services.record(service),
+    parts: owned,
+    objects: new OwnedObjects({
+      kube,
+      known: ({ kind }, key) => (managed.get(kind) ?? composed.get(kind))?.store.get(key),
+      // What their own watches report wakes the reconcilers of these objects.
+      record: () => undefined,
+    }),
+    kube,
+    events,
+    clock,
+  })
+  const controller = new Controller({
+    ...base(parts),
+    ...WAITING,
+    workers: 4,
+    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+  })
+  const { kind } = serviceType
+  const wake = ({ namespace, name }: ObjectKey): void => controller.enqueue({ kind, namespace, name })
+  subscribeServices(services, { parts: owned, policy }, wake)
+  subscribePolicies(services, { kinds, store, managed }, wake)
+  return controller
+}
