@@ -26,4 +26,9 @@ export interface ObjectSource<T extends KubeObject> {
 export interface RecordedSource<T extends KubeObject> extends ObjectSource<T> {
   /** Puts the response of our own write into the store at once, so that no reconcile acts on the state before it. */
   record(object: T): void
+  /**
+   * Puts what a read of this one object returned into the store, even if it is an older state: etcd may have been
+   * restored. `before` is what was stored when the read began; if something else is stored by now, the newer one stays.
+   */
+  take(object: T, before: T | undefined): void
 }

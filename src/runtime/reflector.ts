@@ -69,6 +69,10 @@ export class Reflector<T extends KubeObject> {
     this.#replica.record(all ? undefined : namespace, object)
   }
 
+  take(object: T, before: T | undefined): void {
+    this.#replica.take(object, before)
+  }
+
   /** Runs until `signal` is aborted, then resolves. Throws an `Error` when started twice. */
   async start(signal: AbortSignal): Promise<void> {
     if (this.#started) throw new Error(`the reflector of ${this.type.plural} has already been started`)

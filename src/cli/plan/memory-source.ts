@@ -29,6 +29,10 @@ export class MemorySource<T extends KubeObject> implements RecordedSource<T> {
     this.#replica.put(undefined, object)
   }
 
+  take(object: T, before: T | undefined): void {
+    this.#replica.take(object, before)
+  }
+
   remove(object: T): void {
     this.#replica.remove(undefined, object)
   }

@@ -65,6 +65,11 @@ export interface Resources {
    */
   record(object: KubeObject): void
   /**
+   * Puts what a read of the CR returned into the store, even if it is an older state: etcd may have been restored.
+   * `before` is what was stored when the read began.
+   */
+  take(object: CustomResource, before: CustomResource | undefined): void
+  /**
    * Sends a write of our own to `object` and records its response. A watch may deliver the write before its response
    * arrives; it is not treated as a change by another client and triggers no reconcile.
    */

@@ -18,6 +18,8 @@ export class Memory {
   readonly poll = new PollMemory()
   /** Monotonic time when the CR was first reconciled while it had no condition. */
   untoldSince?: number | undefined
+  /** The resourceVersion of the copy on which Kubernetes last refused a write, since the CR is another by now. */
+  outdated?: string | undefined
 
   /**
    * The CR is in an older state than before, since etcd was restored: each slice drops what it concluded from later

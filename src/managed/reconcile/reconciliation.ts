@@ -184,11 +184,8 @@ export class Reconciliation {
   /** Reads the CR from the apiserver. @throws ConflictError if it is no longer the same CR in the same state. */
   async confirmLive(): Promise<void> {
     await this.#alone(async () => {
-      const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
-      if (live?.metadata.resourceVersion !== this.#cr.metadata.resourceVersion) {
-        if (live !== undefined) this.context.resources.record(live)
-        throw new ConflictError(undefined)
-      }
+      const live = await this.#readLive()
+      if (live?.metadata.resourceVersion !== this.#cr.metadata.resourceVersion) throw new ConflictError(undefined)
     })
   }
 
@@ -250,9 +247,33 @@ export class Reconciliation {
   async #patch(patch: Fields, subresource?: 'status'): Promise<void> {
     const { resourceVersion, uid } = this.#cr.metadata
     const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
-    this.#cr = await this.context.resources.write(this.#cr, () => {
-      return this.context.kube.mergePatch<CustomResource>(this.#type, nameOf(this.#cr), patch, options)
-    })
+    try {
+      this.#cr = await this.context.resources.write(this.#cr, () => {
+        return this.context.kube.mergePatch<CustomResource>(this.#type, nameOf(this.#cr), patch, options)
+      })
+    } catch (error) {
+      if (isConflict(error)) await this.#noteOutdated(resourceVersion)
+      throw error
+    }
+  }
+
+  /**
+   * The watch soon shows what made our copy outdated, unless etcd was restored to a state that the watch began after: a
+   * copy that is refused for the second time is replaced by what a read of the CR returns.
+   */
+  async #noteOutdated(resourceVersion: string): Promise<void> {
+    if (this.memory.outdated === resourceVersion) await this.#readLive()
+    this.memory.outdated = resourceVersion
+  }
+
+  /** Reads the CR from the apiserver, and puts it into the store. */
+  async #readLive(): Promise<CustomResource | undefined> {
+    const { kube, resources } = this.context
+    const name = nameOf(this.#cr)
+    const before = resources.get(name)
+    const live = await kube.get<CustomResource>(this.#type, name)
+    if (live !== undefined) resources.take(live, before)
+    return live
   }
 
   /**
@@ -260,14 +281,13 @@ export class Reconciliation {
    * copy, unless the CR is gone or its create has moved on: then this run must not store it.
    */
   async #rereadForStoring(): Promise<void> {
-    const live = await this.context.kube.get<CustomResource>(this.#type, nameOf(this.#cr))
     const before = internalOf(this.#cr).create?.nonce
+    const live = await this.#readLive()
     if (live?.metadata.uid !== this.#cr.metadata.uid || internalOf(live).create?.nonce !== before) {
       throw new ConflictError(undefined)
     }
     this.#cr = live
     this.#overtaken = true
-    this.context.resources.record(live)
   }
 }
 

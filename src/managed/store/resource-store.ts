@@ -350,13 +350,19 @@ export class ResourceStore implements Resources {
   }
 
   record(object: KubeObject): void {
+    this.#enter(object, (source) => source.record(object))
+  }
+
+  take(object: CustomResource, before: CustomResource | undefined): void {
+    this.#enter(object, (source) => source.take(object, before))
+  }
+
+  #enter({ kind }: KubeObject, put: (source: RecordedSource<KubeObject>) => void): void {
     const { managed, accounts, mirrors, commands, composed } = this.#watches
-    const reflector = [managed, accounts, mirrors, commands, composed]
-      .map((kinds) => kinds.get(object.kind))
-      .find(Boolean)
+    const source = [managed, accounts, mirrors, commands, composed].map((kinds) => kinds.get(kind)).find(Boolean)
     this.#recording = true
     try {
-      ;(reflector as RecordedSource<KubeObject> | undefined)?.record(object)
+      if (source !== undefined) put(source as RecordedSource<KubeObject>)
     } finally {
       this.#recording = false
     }

@@ -1125,4 +1125,51 @@ export const failedStories: readonly KeptStory[] = [
       { after: 9, does: 'put back', steps: 2, revision: 'passed', ms: 10493 },
     ],
   },
+  {
+    seed: 1820380944,
+    found:
+      'an answer from a restored etcd showed that nobody had deleted a resource; its next deletion was taken for carried out',
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      {
+        after: 17,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'kubernetes',
+        ms: 2353,
+        chance: 0.10142940634395928,
+        seed: 684344283,
+      },
+      { after: 49, does: 'delete', who: 0 },
+      { after: 3, does: 'apply', who: 0, version: 1 },
+      { after: 19, does: 'put back', steps: 2, revision: 'as it was', ms: 29707 },
+    ],
+    cast: ['Backend/group'],
+  },
+  {
+    seed: 1820386819,
+    found:
+      'after etcd was put back twice, every write named a version that no watch would correct, and a policy stayed without status',
+    replicas: 0,
+    isShared: false,
+    steps: [
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'both',
+        ms: 778,
+        chance: 0.18350309364032003,
+        seed: 1780690138,
+      },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 25, does: 'drift', who: 0 },
+      { after: 5, does: 'put back', steps: 0, revision: 'as it was', ms: 12556 },
+      { after: 0, does: 'put back', steps: 1, revision: 'as it was', ms: 7081 },
+    ],
+    cast: ['IPPolicyRule/rule'],
+  },
 ]
