@@ -56,7 +56,7 @@ A Tunnel's name has at most 40 characters and no dot. An object of such a name t
 a new value, and when the Secret of the key was deleted; a lost token is issued anew in the same Secret. New key and credential come first, then the agents are replaced one by one;
 a minute after the last, or 15 s more than the grace period of the template, the former key and credential are deleted.
 
-**With \`agent\`**, an agent counts as connected when its Pod is Ready. Every Pod of another template starts anew.
+**With \`agent\`**, an agent counts as connected when its Pod is Ready.
 
 **An agent that the gateway refuses** for a minute, because it does not know the key, the ACL lacks a label or the host
 key is not pinned, ends with the reason, which the condition \`Connected\` shows. Kubernetes starts it again, after up to five
