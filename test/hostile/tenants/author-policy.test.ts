@@ -148,7 +148,10 @@ const tries: readonly Try[] = [
     field: 'template',
     spec: { ...tunnel(), template: { spec: { nodeSelector: { pool: 'edge' } } } },
     right: create('deployments', 'apps'),
-    anew: [{ template: { spec: { nodeSelector: { pool: 'other' } } } }, { template: { metadata: { labels: { a: 'b' } } } }],
+    anew: [
+      { template: { spec: { nodeSelector: { pool: 'other' } } } },
+      { template: { metadata: { labels: { a: 'b' } } } },
+    ],
   },
   {
     kind: 'Tunnel',

@@ -125,7 +125,9 @@ export class Workloads {
   }
 
   #checkCredential(secret: string): void {
-    const credential = this.#credentials.map((kind) => this.#world.get(kind, secret)).find((found) => found !== undefined)
+    const credential = this.#credentials
+      .map((kind) => this.#world.get(kind, secret))
+      .find((found) => found !== undefined)
     if (credential === undefined || conditionNamed(credential, 'Ready')?.status !== 'True') {
       this.#say(`agents got the key ${secret}, whose credential is not Ready`)
     }

@@ -62,7 +62,10 @@ export const agentAttempts = Object.entries(BEYOND).map(([what, { change, says }
     on: thing('/apis/apps/v1', 'deployments', 'stolen', scene.tenant, {
       kind: 'Deployment',
       metadata: mark(scene, 'Tunnel'),
-      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { ...PERMITTED, ...change } } },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { ...PERMITTED, ...change } },
+      },
     }),
   })
   return [`run a Deployment that a Tunnel owns, ${what}`, attempt, says] as const
