@@ -45,15 +45,18 @@ const definition = defineKind({
   ],
   notes: `
 **What it needs.** The administrator enables tunnels (\`tunnels.enabled\` of the chart), and the account says where the
-SSH gateway is (\`spec.sshGateway\`). See [traffic](../traffic.md).
+SSH gateway is (\`spec.sshGateway\`). \`template\` and \`agent\` need \`tunnels.templates.enabled\` too. See [traffic](../traffic.md).
 
 **What it owns**, in its namespace: the Deployment, ServiceAccount and PodDisruptionBudget \`<name>-tunnel\`, and the Secret
-and the SSHCredential \`<name>-tunnel-key-<number>\`. They are kept as Culvert makes them, and are deleted with the Tunnel.
+and the SSHCredential \`<name>-tunnel-key-<number>\`; with \`agent\`, the TunnelCredential \`<name>-tunnel-token-<number>\` in place of
+these two. They are kept as Culvert makes them, and are deleted with the Tunnel.
 A Tunnel's name has at most 40 characters and no dot. An object of such a name that the Tunnel does not own is left alone, and the Tunnel is \`Stalled\` until it is gone.
 
-**The key is replaced** when \`keyRotation.interval\` is over, when the annotation \`culvert.dev/rotate-requested-at\` gets
-a new value, and when its Secret was deleted. New key and credential come first, then the agents are replaced one by one;
-a minute after the last, the former key and credential are deleted.
+**The key or token is replaced** when \`keyRotation.interval\` is over, when the annotation \`culvert.dev/rotate-requested-at\` gets
+a new value, and when the Secret of the key was deleted; a lost token is issued anew in the same Secret. New key and credential come first, then the agents are replaced one by one;
+a minute after the last, or 15 s more than the grace period of the template, the former key and credential are deleted.
+
+**With \`agent\`**, an agent counts as connected when its Pod is Ready.
 
 **An agent that the gateway refuses** for a minute, because it does not know the key, the ACL lacks a label or the host
 key is not pinned, ends with the reason, which the condition \`Connected\` shows. Kubernetes starts it again, after up to five

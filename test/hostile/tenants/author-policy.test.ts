@@ -136,6 +136,30 @@ const tries: readonly Try[] = [
     right: create('configmaps'),
     anew: [{ output: { configMap: { name: 'b' } } }],
   },
+  {
+    kind: 'Tunnel',
+    field: 'credentialRef.privateKeySecretRef',
+    spec: { ...tunnel(), credentialRef: { name: 'own', privateKeySecretRef: payroll } },
+    right: readSecret,
+    anew: [{ credentialRef: { privateKeySecretRef: { key: 'other' } } }],
+  },
+  {
+    kind: 'Tunnel',
+    field: 'template',
+    spec: { ...tunnel(), template: { spec: { nodeSelector: { pool: 'edge' } } } },
+    right: create('deployments', 'apps'),
+    anew: [
+      { template: { spec: { nodeSelector: { pool: 'other' } } } },
+      { template: { metadata: { labels: { a: 'b' } } } },
+    ],
+  },
+  {
+    kind: 'Tunnel',
+    field: 'agent',
+    spec: { ...tunnel(), agent: { image: 'registry.example.com/agents/own:1' } },
+    right: create('deployments', 'apps'),
+    anew: [{ agent: { image: 'registry.example.com/agents/own:2' } }, { agent: { args: ['--all'] } }],
+  },
   ...['ReservedDomain', 'AgentIngress'].map((kind) => ({
     kind,
     field: 'dns.endpoint',
@@ -144,6 +168,10 @@ const tries: readonly Try[] = [
     anew: [],
   })),
 ]
+
+function tunnel() {
+  return { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
+}
 
 function both<T>(ref: T) {
   return { accessKeyIDSecretRef: ref, secretAccessKeySecretRef: ref }
@@ -200,9 +228,13 @@ describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) 
 
     expect(await patching({ metadata: { labels: { by: 'a-controller' }, finalizers: ['example.com/a'] } })).toBe('')
     expect(await patching({ spec: {} })).toBe('')
-    if (kind !== 'Account') expect(await patching({ spec: { deletionPolicy: 'Retain' } })).toBe('')
+    const other = kind === 'Tunnel' ? { replicas: 3 } : { deletionPolicy: 'Retain' }
+    if (kind !== 'Account') expect(await patching({ spec: other })).toBe('')
     for (const each of anew) expect(await patching({ spec: each }, { dryRun: true })).toContain(refused)
-    if (kind !== 'Account') {
+    if (kind === 'Tunnel') {
+      // Who may not set it may take it away.
+      expect(await patching({ spec: { [field.split('.')[0] ?? '']: null } }, { dryRun: true })).toBe('')
+    } else if (kind !== 'Account') {
       const elsewhere = await patching({ spec: { accountRef: { name: 'elsewhere' } } }, { dryRun: true })
       if (right === readSecret && !elsewhere.includes('mmutable')) expect(elsewhere).toContain(refused)
     }
@@ -289,6 +321,7 @@ test('a spec that needs no right is accepted from authors without any', async ()
     ['SSHCertificateAuthority', {}],
     ['SSHCredential', { publicKey: KEY() }],
     ['IPPolicy', { rulesSource: 'IPPolicyRules' }],
+    ['Tunnel', { ...tunnel(), replicas: 3 }],
   ] as const) {
     expect(await eve.creating(eve.manifest(kind, 'plain', spec))).toBe('')
   }
@@ -300,7 +333,7 @@ test('every field of the policy was tried, and the policy has every schema field
   const asked = new Set(fields.filter((field) => field !== 'managementPolicy' && !field.includes('approved-plan')))
   expect(new Set(tries.map(({ field }) => field))).toEqual(asked)
   const named = kinds.flatMap((descriptor) => {
-    return descriptor.role === 'managed' || descriptor.role === 'account'
+    return descriptor.role === 'managed' || descriptor.role === 'account' || descriptor.role === 'composed'
       ? secretFields(descriptor).map((field) => `${descriptor.definition.kind} ${field.join('.')}`)
       : []
   })

@@ -28,6 +28,8 @@ const VALUES = {
   dnsEndpoints: { enabled: true, domains: ['*.example.com', 'listed.example.org'] },
   admissionPolicy: { operator: { protectedNamespaces: ['protected', 'controllers-*'] } },
 }
+/** What the policy lets Deployments be depends on these, and rights to them come with these. */
+const AGENTS = { tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com/agents/*'] } } }
 const UNFENCED = { admissionPolicy: { operator: { enabled: false } } }
 
 /** The beginning of a refusal by the policy of the release in that namespace. */
@@ -70,7 +72,8 @@ async function openStage(token: Case['token']): Promise<Stage> {
   const [home, twinHome] = [`${tenant}-home`, `${tenant}-twin`]
   const [elsewhere, mistaken] = [`${tenant}-else`, `${tenant}-mistaken`]
   for (const name of [elsewhere, mistaken]) await world.createNamespace(name)
-  const values = { ...VALUES, watchNamespaces: token === 'namespace' ? [tenant] : [] }
+  const more = token === 'cluster-admin' ? AGENTS : {}
+  const values = { ...VALUES, ...more, watchNamespaces: token === 'namespace' ? [tenant] : [] }
   const fenced = resources.use(await Release.install(world, home, values))
   const twin = resources.use(await Release.install(world, twinHome, merged(values, UNFENCED)))
   for (const namespace of [home, twinHome]) await bindByMistake(token, { namespace, mistaken })

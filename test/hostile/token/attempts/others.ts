@@ -13,6 +13,7 @@ import {
   type Scene,
   thing,
 } from '../support/attempt.ts'
+import { agentAttempts } from './agents.ts'
 
 const record = (recordType: string, target = 'evil.example.com'): Fields => ({
   dnsName: 'shop.example.com',
@@ -393,8 +394,9 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
         spec: { selector, template },
       }),
     }),
-    'runs only agents by the image of the administrator',
+    'runs only agents, by images of the administrator',
   ],
+  ...agentAttempts,
   [
     'create a ServiceAccount that a Tunnel owns, whose token Pods get',
     (scene) => ({
