@@ -33,6 +33,9 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
   NotConnected: TUNNELS,
   TunnelsDisabled: TUNNELS,
   GatewayNotAllowed: TUNNELS,
+  TemplatesDisabled: TUNNELS,
+  ImageNotAllowed: TUNNELS,
+  RequestsRefused: 'newer than the recording of 0.1.0: a scene of refused headers has to be added before the next one',
   AwaitingApproval: PLANS,
   CollectionNotListable: 'newer than the recording of 0.1.0: the scene closed leaves it behind at the next recording',
 }
@@ -46,6 +49,9 @@ const UNHELD_NAMES: Readonly<Record<string, string>> = {
   'culvert.dev/domain': SERVICES,
   'culvert.dev/ip-policies': SERVICES,
   'culvert.dev/account': SERVICES,
+  'internal.culvert.dev/service-problem': SERVICES,
+  'internal.culvert.dev/template-digest': TUNNELS,
+  'internal.culvert.dev/token-of': TUNNELS,
 }
 
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
