@@ -50,16 +50,22 @@ export async function prepare(
   namespace: string,
   account: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const core = (plural: string, kind: string, namespaced: boolean): ResourceType => {
-    return { group: '', version: 'v1', plural, kind, namespaced }
-  }
-  const inNamespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
-  await kube.apply(core('namespaces', 'Namespace', false), { name: namespace }, inNamespace)
+  await makeNamespace(kube, namespace)
   const data = { apiKey: Buffer.from(emulator.apiKey).toString('base64') }
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'credentials', namespace }, data }
   await kube.apply(core('secrets', 'Secret', true), { namespace, name: 'credentials' }, secret)
   const spec = { baseURL: emulator.url, apiKeySecretRef: { name: 'credentials' }, ...account }
   await apply(kube, namespace, { kind: 'Account', name: 'default', spec })
+}
+
+/** Makes an empty namespace. */
+export async function makeNamespace(kube: ClosableKubeClient, name: string): Promise<void> {
+  const manifest = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+  await kube.apply(core('namespaces', 'Namespace', false), { name }, manifest)
+}
+
+function core(plural: string, kind: string, namespaced: boolean): ResourceType {
+  return { group: '', version: 'v1', plural, kind, namespaced }
 }
 
 /** Applies one manifest. */

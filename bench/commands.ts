@@ -1,8 +1,7 @@
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { runProgram } from '../controlplane/run-program.ts'
-import type { ResourceType } from '../src/kube/types.ts'
 import { EVENT_SOURCE, events } from '../src/runtime/events.ts'
-import { apply, applyAll, clientOf, inParallel } from './cluster.ts'
+import { apply, applyAll, clientOf, inParallel, makeNamespace } from './cluster.ts'
 import { backends } from './loads.ts'
 import type { Row } from './row.ts'
 
@@ -52,18 +51,7 @@ export async function run(
 /** Resources with an Event each, and an Edge that waits for a Backend that does not exist. */
 async function fill(controlPlane: ControlPlane, resources: number): Promise<void> {
   const kube = clientOf(controlPlane)
-  const namespaces: ResourceType = {
-    group: '',
-    version: 'v1',
-    plural: 'namespaces',
-    kind: 'Namespace',
-    namespaced: false,
-  }
-  await kube.apply(
-    namespaces,
-    { name: NAMESPACE },
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
-  )
+  await makeNamespace(kube, NAMESPACE)
   const manifests = Array.from({ length: resources }, (_, group) => backends.manifests(group)).flat()
   await applyAll(kube, NAMESPACE, manifests)
   await inParallel(manifests, AT_ONCE, async ({ kind, name }) => {
