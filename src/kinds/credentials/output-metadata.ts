@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { LABEL_KEY_LENGTH, labelText } from '../../managed/descriptor/label-text.ts'
 import type { OutputTemplate } from '../../managed/descriptor/output.ts'
 import { GROUP, INTERNAL, MANAGED_BY } from '../../managed/names.ts'
 import { stringMap, text } from '../../schema/define.ts'
@@ -6,8 +7,6 @@ import { keysLimit, type Rule } from '../../schema/rules.ts'
 
 /** Several times as many of each as reflectors and reloaders use. */
 const ENTRIES = 16
-/** Characters of `prefix/name` (Kubernetes, Labels and Selectors). */
-const KEY_LENGTH = 317
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const PREFIX_LENGTH = 253
@@ -18,25 +17,18 @@ type Texts = Readonly<Record<string, string>>
 /** Spec fields for labels and annotations of the object that outputs are written to. */
 export const outputMetadata = {
   labels: Type.Optional(
-    stringMap(
-      text({
-        description: 'Value of the label.',
-        maxLength: 63,
-        pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
-      }),
-      {
-        description:
-          'Labels of the Secret or ConfigMap, at most 16. A label removed here is removed there; labels set by others are left alone. Default: only those that Culvert sets.',
-        maxProperties: ENTRIES,
-        rules: [
-          ...keyRules('labels'),
-          {
-            rule: `!('${MANAGED_BY}' in self)`,
-            message: `labels has ${MANAGED_BY}, which Culvert sets: remove it`,
-          },
-        ],
-      },
-    ),
+    stringMap(labelText, {
+      description:
+        'Labels of the Secret or ConfigMap, at most 16. A label removed here is removed there; labels set by others are left alone. Default: only those that Culvert sets.',
+      maxProperties: ENTRIES,
+      rules: [
+        ...keyRules('labels'),
+        {
+          rule: `!('${MANAGED_BY}' in self)`,
+          message: `labels has ${MANAGED_BY}, which Culvert sets: remove it`,
+        },
+      ],
+    }),
   ),
   annotations: Type.Optional(
     stringMap(text({ description: 'Value of the annotation.', maxLength: 2048 }), {
@@ -53,7 +45,7 @@ export const outputMetadata = {
  */
 function keyRules(field: Field): readonly Rule[] {
   return [
-    keysLimit(KEY_LENGTH, field),
+    keysLimit(LABEL_KEY_LENGTH, field),
     {
       rule: `!self.exists(key, key.startsWith('${GROUP}/') || key.startsWith('${INTERNAL}/'))`,
       message: `${field} has a key under ${GROUP}, which is Culvert's own: choose another prefix`,

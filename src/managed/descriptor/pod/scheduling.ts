@@ -2,12 +2,11 @@ import { Type } from 'typebox'
 import { choice, integer, list, object, stringMap, text } from '../../../schema/define.ts'
 import { keysLimit } from '../../../schema/rules.ts'
 import { labelSelector } from '../label-selector.ts'
+import { LABEL_KEY_LENGTH } from '../label-text.ts'
 import { namespaceName } from '../namespace-name.ts'
 
 /** Which nodes agents run on: the fields of a Pod spec with these names, as Kubernetes has them. */
 
-/** Characters of `prefix/name` (Kubernetes, Labels and Selectors). */
-export const LABEL_KEY = 317
 const LABEL_VALUE = 63
 const ENTRIES = 16
 const TERMS = 4
@@ -15,7 +14,7 @@ const REQUIREMENTS = 6
 const SELECTOR = { labels: 8, bytes: 512, expressions: 4 }
 
 const labelKey = (description: string) =>
-  text({ description, minLength: 1, maxLength: LABEL_KEY, pattern: '^[-A-Za-z0-9._/]*$' })
+  text({ description, minLength: 1, maxLength: LABEL_KEY_LENGTH, pattern: '^[-A-Za-z0-9._/]*$' })
 const labelValue = (description: string) => text({ description, maxLength: LABEL_VALUE, pattern: '^[-A-Za-z0-9._]*$' })
 const topologyKey = labelKey('Label of nodes whose values are the places, such as `topology.kubernetes.io/zone`.')
 const weight = integer({ description: 'How much it counts, 1 to 100.', minimum: 1, maximum: 100 })
@@ -159,7 +158,7 @@ export const schedulingFields = {
     stringMap(labelValue('Value of the label.'), {
       description: `Labels that a node must have, at most ${ENTRIES}.`,
       maxProperties: ENTRIES,
-      rules: [keysLimit(LABEL_KEY, 'nodeSelector')],
+      rules: [keysLimit(LABEL_KEY_LENGTH, 'nodeSelector')],
     }),
   ),
   affinity: Type.Optional(

@@ -3,8 +3,9 @@ import { bool, choice, integer, list, object, stringMap, text } from '../../../s
 import { exactlyOne, keysLimit, type Rule } from '../../../schema/rules.ts'
 import { GROUP } from '../../names.ts'
 import { objectName } from '../common.ts'
+import { LABEL_KEY_LENGTH, labelText } from '../label-text.ts'
 import { AGENT, container, KEY_VOLUME, LABEL_NAME, quantity } from './container.ts'
-import { LABEL_KEY, schedulingFields } from './scheduling.ts'
+import { schedulingFields } from './scheduling.ts'
 
 /**
  * `spec.template` of a Tunnel: what may be added to the Pods of agents, and no more
@@ -17,7 +18,7 @@ const CONTAINERS = 3
 const VOLUMES = 8
 
 const metadataRules = (field: 'labels' | 'annotations'): readonly Rule[] => [
-  keysLimit(LABEL_KEY, field),
+  keysLimit(LABEL_KEY_LENGTH, field),
   {
     rule: `!self.exists(key, key.startsWith('${GROUP}/') || key.contains('.${GROUP}/'))`,
     message: `${field} has a key under ${GROUP}, which is Culvert's own: choose another prefix`,
@@ -31,14 +32,11 @@ const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
 const metadata = object(
   {
     labels: Type.Optional(
-      stringMap(
-        text({
-          description: 'Value of the label.',
-          maxLength: 63,
-          pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
-        }),
-        { description: `Labels, at most ${ENTRIES}.`, maxProperties: ENTRIES, rules: metadataRules('labels') },
-      ),
+      stringMap(labelText, {
+        description: `Labels, at most ${ENTRIES}.`,
+        maxProperties: ENTRIES,
+        rules: metadataRules('labels'),
+      }),
     ),
     annotations: Type.Optional(
       stringMap(text({ description: 'Value of the annotation.', maxLength: 1024 }), {
