@@ -45,3 +45,25 @@ export class KubeError extends Error {
     this.retryAfterMs = options.retryAfterMs
   }
 }
+
+/** Whether the same request may succeed later, although nothing that it names has changed. */
+export function isPassing(failure: KubeError): boolean {
+  switch (failure.code) {
+    case 'TooManyRequests':
+    case 'Unavailable':
+    case 'Timeout':
+    case 'Network':
+      return true
+    case 'Unauthorized':
+    case 'Forbidden':
+    case 'NotFound':
+    case 'AlreadyExists':
+    case 'Conflict':
+    case 'Gone':
+    case 'Invalid':
+    case 'NotLeader':
+    case 'Aborted':
+    case 'Unexpected':
+      return false
+  }
+}

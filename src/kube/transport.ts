@@ -6,7 +6,7 @@ import { jitter } from '../util/random.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { type Channel, Dispatchers } from './dispatchers.ts'
 import { errorFromCause, errorFromResponse } from './error-mapping.ts'
-import { KubeError } from './errors.ts'
+import { isPassing, KubeError } from './errors.ts'
 import type { KubeConnection } from './load-config.ts'
 import type { KubeRequest, KubeVerb } from './request.ts'
 import { type KubeAnswer, traced } from './tracing.ts'
@@ -186,28 +186,6 @@ export class Transport {
 /** Method and path without the query, for error messages. */
 export function callName(request: KubeRequest): string {
   return `${request.method} ${request.path.split('?', 1)[0]}`
-}
-
-/** Whether a retried read may succeed. */
-function isPassing(failure: KubeError): boolean {
-  switch (failure.code) {
-    case 'TooManyRequests':
-    case 'Unavailable':
-    case 'Timeout':
-    case 'Network':
-      return true
-    case 'Unauthorized':
-    case 'Forbidden':
-    case 'NotFound':
-    case 'AlreadyExists':
-    case 'Conflict':
-    case 'Gone':
-    case 'Invalid':
-    case 'NotLeader':
-    case 'Aborted':
-    case 'Unexpected':
-      return false
-  }
 }
 
 function classify(request: KubeRequest, error: unknown, outer: AbortSignal, timeout: AbortSignal): KubeError {

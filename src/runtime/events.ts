@@ -1,6 +1,7 @@
 import { context, ROOT_CONTEXT } from '@opentelemetry/api'
+import { isPassing, KubeError } from '../kube/errors.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
-import type { Clock } from '../util/clock.ts'
+import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { microTime } from '../util/micro-time.ts'
 import { printable } from '../util/printable.ts'
@@ -27,6 +28,9 @@ const CLUSTER_SCOPE_NAMESPACE = 'default'
 const REPEAT_AFTER_MS = 600_000
 const MAX_REMEMBERED = 4096
 const MAX_WAITING = 256
+
+/** Pauses, in milliseconds, before an Event that the server could not take is sent again; after the last it is dropped. */
+const PAUSES_MS = [500, 2000, 5000, 10_000]
 
 export interface ObjectEventNote {
   readonly type: 'Normal' | 'Warning'
@@ -55,8 +59,8 @@ interface Waiting {
 
 /**
  * Writes Events, for transitions only; the same text about the same object is written once in ten minutes. Events are
- * best effort: one that cannot be written (the namespace is being deleted, the server is down, too many at once) is
- * logged at debug level and dropped.
+ * best effort: one that is refused (the namespace is being deleted), that the server could not take for some 17 seconds,
+ * or that comes while too many wait is logged at debug level and dropped.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
@@ -100,15 +104,31 @@ export class EventRecorder {
 
   async #send(): Promise<void> {
     for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
-      const { namespace, name, body } = event
       try {
-        await this.#options.client.create(events, { namespace, name }, body)
+        await this.#write(event)
       } catch (error) {
+        const { namespace, name } = event
         this.#options.logger.debug({ namespace, event: name, err: error }, 'an Event was not written')
       }
     }
     // In the same turn as the last check for waiting Events, so that one recorded afterwards is not left unsent.
     this.#sending = undefined
+  }
+
+  /** A request whose outcome is unknown is sent again too: the name is the Event's own, so there is never a second one. */
+  async #write({ namespace, name, body }: Waiting): Promise<void> {
+    const { client, clock } = this.#options
+    for (let attempt = 0; ; attempt++) {
+      try {
+        await client.create(events, { namespace, name }, body)
+        return
+      } catch (error) {
+        if (attempt > 0 && error instanceof KubeError && error.code === 'AlreadyExists') return
+        const pause = PAUSES_MS[attempt]
+        if (pause === undefined || !(error instanceof KubeError && isPassing(error))) throw error
+        await sleep(clock, pause)
+      }
+    }
   }
 
   #isNews(object: KubeObject, event: ObjectEventNote): boolean {

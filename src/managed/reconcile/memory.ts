@@ -1,3 +1,4 @@
+import type { CustomResource } from '../cr.ts'
 import { DeleteMemory, type HeldUp } from '../delete/delete-memory.ts'
 import { IdentityMemory } from '../identity/identity-memory.ts'
 import { OutputMemory } from '../outputs/output-memory.ts'
@@ -20,6 +21,8 @@ export class Memory {
   untoldSince?: number | undefined
   /** The resourceVersion of the copy on which Kubernetes last refused a write, since the CR is another by now. */
   outdated?: string | undefined
+  /** The CR before the status writes that may have been carried out without an answer: Events tell what changed since. */
+  unannounced?: CustomResource | undefined
 
   /**
    * The CR is in an older state than before, since etcd was restored: each slice drops what it concluded from later
@@ -27,6 +30,7 @@ export class Memory {
    */
   rollBack(): void {
     const { identity, plan, outputs, rotation, delete: deletion, poll } = this
+    this.unannounced = undefined
     for (const slice of [identity, plan, outputs, rotation, deletion, poll]) slice.rollBack()
   }
 }

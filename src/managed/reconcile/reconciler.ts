@@ -114,14 +114,17 @@ export class ManagedReconciler {
       this.#tellMade(run)
       return outcome
     }
-    const before = run.cr
+    const { memory } = run
+    const before = memory.unannounced ?? run.cr
     try {
       await run.write(state, conditions)
     } catch (error) {
+      memory.unannounced = before
       this.#tellMade(run)
       // The answer to a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }
+    memory.unannounced = undefined
     noteTurn(run)
     this.#announce(before, run, state)
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome

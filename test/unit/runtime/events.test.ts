@@ -96,6 +96,44 @@ describe('what is written', () => {
   })
 })
 
+describe('an Event that the server could not take', () => {
+  test.each(['TooManyRequests', 'Unavailable', 'Timeout', 'Network'] as const)('(%s) is sent again', async (code) => {
+    const tries: number[] = []
+    serve = () => {
+      tries.push(clock.monotonic())
+      return tries.length < 4 ? Promise.reject(new KubeError(code, 'not now')) : Promise.resolve()
+    }
+    recorder.record(edge(), ready)
+    recorder.record(edge('back'), ready)
+    await clock.advance(7500)
+    await recorder.flush()
+    expect(tries.map((at) => at - (tries[0] ?? 0))).toEqual([0, 500, 2500, 7500, 7500])
+    expect(written.map(({ key }) => key.name.split('.')[0])).toEqual(['front', 'back'])
+  })
+
+  test('has been written if its name is taken at the second attempt', async () => {
+    const answers = [new KubeError('Timeout', 'no answer'), new KubeError('AlreadyExists', 'exists', { status: 409 })]
+    serve = () => Promise.reject(answers.shift())
+    recorder.record(edge(), ready)
+    await clock.advance(500)
+    await recorder.flush()
+    expect(answers).toEqual([])
+    expect(logger.lines).toEqual([])
+  })
+
+  test('is dropped after five attempts, and the next one is sent', async () => {
+    let tries = 0
+    serve = () => (++tries <= 5 ? Promise.reject(new KubeError('Unavailable', 'down')) : Promise.resolve())
+    recorder.record(edge(), ready)
+    recorder.record(edge('back'), ready)
+    await clock.advance(17_500)
+    await recorder.flush()
+    expect(tries).toBe(6)
+    expect(written).toHaveLength(1)
+    expect(logger.lines.map(({ level }) => level)).toEqual(['debug'])
+  })
+})
+
 describe('what is not written', () => {
   test('is what a stop has no time for: it waits as long as it was told to', async () => {
     const client = { create: () => new Promise<never>(() => undefined) }
