@@ -30,7 +30,7 @@ const MAX_REMEMBERED = 4096
 const MAX_WAITING = 256
 
 /** Pauses, in milliseconds, before an Event that the server could not take is sent again; after the last it is dropped. */
-const PAUSES_MS = [500, 2000, 5000, 10_000]
+const PAUSES_MS: readonly number[] = [500, 2000, 5000, 10_000]
 
 export interface ObjectEventNote {
   readonly type: 'Normal' | 'Warning'
@@ -124,7 +124,7 @@ export class EventRecorder {
         return
       } catch (error) {
         if (attempt > 0 && error instanceof KubeError && error.code === 'AlreadyExists') return
-        const pause = PAUSES_MS[attempt]
+        const pause = PAUSES_MS.at(attempt)
         if (pause === undefined || !(error instanceof KubeError && isPassing(error))) throw error
         await sleep(clock, pause)
       }
