@@ -66,8 +66,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./orphans/command.ts')).orphansCommand(),
   },
   sessions: {
-    summary: 'list the agents that are connected',
-    load: async () => (await import('./sessions.ts')).sessionsCommand(),
+    summary: 'list, restart, stop or update the agents that are connected',
+    load: async () => (await import('./sessions/command.ts')).sessionsCommand(),
   },
   operator: {
     summary: 'run the operator',

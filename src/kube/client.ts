@@ -1,6 +1,7 @@
 import { isServed, notApiServer } from './discovery.ts'
 import { KubeError } from './errors.ts'
 import { canBeNamed, collectionPath, objectPath, withQuery } from './paths.ts'
+import { type LogOptions, type PodLogs, readPodLog } from './pod-logs.ts'
 import { acceptList, acceptObject, identified, normalise, toList, withPreconditions } from './representation.ts'
 import type { KubeRequest } from './request.ts'
 import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
@@ -29,7 +30,7 @@ type Defaulted = 'timeoutMs' | 'writeTimeoutMs' | 'maxRetries' | 'maxConcurrent'
  */
 export type KubeClientOptions = Omit<TransportOptions, Defaulted> & Partial<Pick<TransportOptions, Defaulted>>
 
-export interface ClosableKubeClient extends KubeClient, Reviewer {
+export interface ClosableKubeClient extends KubeClient, Reviewer, PodLogs {
   /** Aborts requests in flight and closes all connections. Calls fail with `Aborted` from then on. */
   close(): Promise<void>
 }
@@ -84,6 +85,10 @@ class HttpKubeClient implements ClosableKubeClient {
 
   review(type: ResourceType, spec: Readonly<Record<string, unknown>>): Promise<ReviewStatus> {
     return sendReview((request) => this.#transport.call(request), type, spec)
+  }
+
+  podLog(pod: ObjectKey, options: LogOptions): AsyncGenerator<string> {
+    return readPodLog((request) => this.#transport.open(request), pod, options)
   }
 
   async list<T extends KubeObject>(type: ResourceType, options: ListOptions = {}): Promise<KubeList<T>> {

@@ -1,5 +1,8 @@
 const NEWLINE = 0x0a
 
+/** Lines of logs are no longer than this. */
+export const LINE_BYTES = 1024 * 1024
+
 /**
  * Splits a byte stream into lines. Lines are joined as bytes before they are decoded, so that a character whose bytes
  * arrive in two chunks stays whole. Empty lines are skipped; a last line without a newline is incomplete and dropped.

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { EVENT_SOURCE, events } from '../../runtime/events.ts'
+import type { AuditRecord } from './audit-records.ts'
 import { CommandError } from './command-error.ts'
 import type { ExplainedClient } from './explained-client.ts'
 
@@ -11,6 +12,8 @@ export interface CulvertEvent {
   readonly regarding: { readonly kind: string; readonly namespace: string | undefined; readonly name: string }
   /** When it happened, ISO 8601. */
   readonly at: string
+  /** The request to the API that it tells of, as the operator's audit record has it. */
+  readonly request?: AuditRecord
 }
 
 /** The parts of an events.k8s.io/v1 Event that are read. */

@@ -1,5 +1,6 @@
 import type { ClosableKubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
+import { type LogOptions, pods } from '../../kube/pod-logs.ts'
 import type { ReviewStatus } from '../../kube/reviews.ts'
 import type {
   DeleteOptions,
@@ -79,6 +80,24 @@ export class ExplainedClient {
     } catch (error) {
       throw this.#explanation({ verb: 'watch', type, namespace: options.namespace, name }, error)
     }
+  }
+
+  async *podLog(pod: ObjectKey, options: LogOptions): AsyncGenerator<string> {
+    try {
+      yield* this.#kube.podLog(pod, options)
+    } catch (error) {
+      const type = { ...pods, plural: 'pods/log' }
+      throw this.#explanation({ verb: 'get', type, namespace: pod.namespace, name: pod.name }, error)
+    }
+  }
+
+  create<T extends KubeObject>(
+    type: ResourceType,
+    { namespace, name }: ObjectKey,
+    body: Readonly<Record<string, unknown>>,
+  ): Promise<T> {
+    const call = { verb: 'create', type, namespace, name }
+    return this.#explained(call, () => this.#kube.create<T>(type, { namespace, name }, body))
   }
 
   mergePatch<T extends KubeObject>(

@@ -131,7 +131,7 @@ function print({ out }: Cluster, { account, orphans }: AccountOrphans): void {
     const used = each.type === 'settled' ? `(${each.why})` : each.usedBy.join(', ') || '-'
     return [`${collection}/${id}`, kind, namespace || '-', name, used].map((text) => ({ text }))
   })
-  for (const line of tableLines(COLUMNS, rows, out.width)) out.print(line)
+  for (const line of tableLines(COLUMNS, rows, out.tableWidth)) out.print(line)
   if (orphanCount > orphans.length) out.print(`${orphanCount - orphans.length} more are not listed in the status.`)
 }
 

@@ -31,14 +31,16 @@ export async function followRequest(cluster: Cluster, sent: SentRequest, timeout
       for (const line of changedConditions(object, shown)) printChange(out, `${seconds} s`, line)
       if (!isOver(sent, object)) continue
       if (stateOf(object).phase !== 'stalled') return DONE
-      printEnd(out, resource, 'is stalled')
+      if (sent.verb === 'command') printEnd(out, resource, 'has failed. Why')
+      else printEnd(out, resource, 'is stalled. What it waits for')
       return STALLED
     }
   } finally {
     cancel()
     ended.abort()
   }
-  printEnd(out, resource, `is not at rest after ${timeoutMs / 1000} s`)
+  const state = sent.verb === 'command' ? 'over' : 'at rest'
+  printEnd(out, resource, `is not ${state} after ${timeoutMs / 1000} s. What it waits for`)
   return TIMED_OUT
 }
 
@@ -52,7 +54,7 @@ function printChange({ print, width }: Terminal, at: string, change: string): vo
 }
 
 function printEnd({ print, width }: Terminal, resource: ResourceArgument, how: string): void {
-  for (const line of wrap(`${textOf(resource)} ${how}. What it waits for:`, width)) print(line)
+  for (const line of wrap(`${textOf(resource)} ${how}:`, width)) print(line)
   print(`  culvert why ${argumentsFor(resource)}`)
 }
 

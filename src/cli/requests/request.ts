@@ -18,10 +18,10 @@ export interface Request {
   readonly resource: ResourceArgument
 }
 
-/** A request, or an approval, that was written into the resource. */
+/** A request, or an approval, that was written into the resource; or a command, which is the resource. */
 export interface SentRequest extends Omit<Request, 'verb'> {
-  readonly verb: Verb | 'approve'
-  /** The resource with its annotation. */
+  readonly verb: Verb | 'approve' | 'command'
+  /** The resource as it was written. */
   readonly object: StatedResource
   /** What was done, for people. */
   readonly told: string
@@ -103,6 +103,8 @@ export function isOver({ verb, resource, object: asked }: SentRequest, object: S
       return openRequest(object, verb) === undefined && isAtRest(state)
     case 'approve':
       return !equalJSON(object.status?.plan, asked.status?.plan) && isAtRest(state)
+    case 'command':
+      return object.status?.finishedAt !== undefined
     case 'rotate':
       // A resource that cannot be rotated at present says so, and keeps the request for later.
       return isAtRest(state) && (openRequest(object, verb) === undefined || state.phase === 'stalled')

@@ -28,7 +28,7 @@ const LEAST_LAST = 24
 export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string[] {
   const headings = columns.map(({ heading }) => ({ text: heading }))
   const widths = widthsFor(columns, [headings, ...rows], width)
-  const wraps = columns.at(-1)?.wraps ?? false
+  const wraps = columns.at(-1)?.wraps === true && Number.isFinite(width)
   const lines = wraps ? rows.flatMap((cells) => wrapped(cells, widths, width)) : rows
   return [headings, ...lines].map((cells) => lineOf(cells, widths, width))
 }

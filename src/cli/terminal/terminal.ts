@@ -7,6 +7,8 @@ export type Style = Parameters<typeof styleText>[0]
 export interface Terminal {
   /** Columns of a line; at least 60. */
   readonly width: number
+  /** Columns of a line of a table, which other programs may read: no limit in a pipe or a file. */
+  readonly tableWidth: number
   /** Prints one line. */
   print(line: string): void
   /** `text` in a colour or weight, where there is a terminal that wants colours. */
@@ -15,13 +17,14 @@ export interface Terminal {
 
 /** Narrower terminals wrap lines by themselves. */
 const LEAST_WIDTH = 60
-/** Width of what is printed into a pipe or a file. */
+/** Width of prose that is printed into a pipe or a file. */
 const PIPE_WIDTH = 100
 
 /** A stream as a terminal. Colours follow what the stream can show, `NO_COLOR` and `FORCE_COLOR`. */
 export function terminalOf(stream: NodeJS.WriteStream): Terminal {
   return {
     width: Math.max(LEAST_WIDTH, stream.columns ?? PIPE_WIDTH),
+    tableWidth: Math.max(LEAST_WIDTH, stream.columns ?? Number.POSITIVE_INFINITY),
     print: (line) => void stream.write(`${line}\n`),
     styled: (style, text) => styleText(style, text, { stream }),
   }

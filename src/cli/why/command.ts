@@ -2,8 +2,15 @@ import { Command } from 'commander'
 import { isDeleting, nameOf } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
-import { eventsIfQuick } from '../cluster/events-about.ts'
-import { leaderOf, type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
+import { auditedRequests } from '../cluster/audit-records.ts'
+import { type CulvertEvent, type EventQuery, eventsIfQuick } from '../cluster/events-about.ts'
+import {
+  type Leader,
+  leaderOf,
+  type OperatorFlags,
+  operatorNamespaceOf,
+  operatorOptions,
+} from '../cluster/operator-lease.ts'
 import { type OutputFlags, outputOption } from '../cluster/output.ts'
 import { parseResource } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
@@ -29,8 +36,10 @@ export function whyCommand(): Command {
     .action((args: readonly string[], flags: WhyFlags) => askCluster(flags, (cluster) => runWhy(cluster, args, flags)))
 }
 
-/** Events are worth this many milliseconds. */
+/** Events and audit records are worth this many milliseconds. */
 const EVENTS_MS = 1_000
+/** Requests of this time are said, in milliseconds. */
+const REQUESTS_MS = 3_600_000
 
 /** @returns the exit code of the process */
 export async function runWhy(cluster: Cluster, args: readonly string[], flags: WhyFlags): Promise<number> {
@@ -44,12 +53,14 @@ export async function runWhy(cluster: Cluster, args: readonly string[], flags: W
   const root = rest.at(-1) ?? first
   const isWell = root.state?.phase === 'current'
   const regarding = root.resource ?? asked
-  const [leader, events, sides] = await Promise.all([
-    isWell ? undefined : leaderOf(kube, clock, flags),
+  const leading = isWell ? Promise.resolve(undefined) : leaderOf(kube, clock, flags)
+  const [leader, events, requests, sides] = await Promise.all([
+    leading,
     isWell ? [] : eventsIfQuick(kube, queryAbout(regarding), EVENTS_MS),
+    leading.then((found) => found && requestsIfQuick(cluster, flags, found, queryAbout(regarding))),
     isWell ? findSides(snapshot, asked) : isDeleting(asked) ? [] : ownSides(asked),
   ])
-  const facts: Facts = { links: [first, ...rest], sides, events, leader, now: clock.now() }
+  const facts: Facts = { links: [first, ...rest], sides, events, requests, leader, now: clock.now() }
   const paragraph = paragraphOf(facts)
   const own = remedyOf(root, leader, namedFor(snapshot, root.name))
   const remedy = own.text === '' ? sideRemedy(sides, (name) => namedFor(snapshot, name)) : own
@@ -67,13 +78,24 @@ function unlinked(): never {
   throw new Error('the way to a cause begins with the resource itself')
 }
 
+function requestsIfQuick(
+  { kube }: Cluster,
+  flags: WhyFlags,
+  leader: Leader,
+  query: EventQuery,
+): Promise<readonly CulvertEvent[] | undefined> {
+  const operator = { namespace: operatorNamespaceOf(flags, leader), release: flags.release }
+  const signal = AbortSignal.timeout(EVENTS_MS)
+  return auditedRequests(kube, operator, { ...query, sinceMs: REQUESTS_MS, signal })
+}
+
 function queryAbout({ kind, metadata: { namespace, name, uid } }: StatedResource) {
   // Events about objects without a namespace are in `default`.
   return { namespace: namespace ?? 'default', regarding: { kind, name, uid } }
 }
 
 /** The facts for programs: docs/cli/why.md. */
-function jsonOf({ links, events, leader }: Facts) {
+function jsonOf({ links, events, requests, leader }: Facts) {
   return {
     causes: links.map(({ by, name, state, unreadable }: Link) => ({
       ...name,
@@ -82,6 +104,7 @@ function jsonOf({ links, events, leader }: Facts) {
       ...state,
     })),
     events: events?.map(({ at, note, reason, type }) => ({ at, type, reason, note })),
+    requests: requests?.map(({ request }) => request),
     operator: leader?.type,
   }
 }

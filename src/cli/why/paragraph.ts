@@ -14,6 +14,8 @@ export interface Facts {
   readonly sides: readonly Side[]
   /** Events about the cause, or the resource that was asked about; undefined: not read. */
   readonly events: readonly CulvertEvent[] | undefined
+  /** Requests to the API for the same; undefined: not read. */
+  readonly requests: readonly CulvertEvent[] | undefined
   /** Undefined: it does not matter, since nothing is waited for. */
   readonly leader: Leader | undefined
   /** Wall time in milliseconds. */
@@ -21,7 +23,7 @@ export interface Facts {
 }
 
 /** One paragraph about why a resource is as it is, without the remedy. */
-export function paragraphOf({ links, sides, events, leader, now }: Facts): string {
+export function paragraphOf({ links, sides, events, requests, leader, now }: Facts): string {
   const [asked, ...causes] = links
   return [
     stateSentence(asked, now),
@@ -29,6 +31,7 @@ export function paragraphOf({ links, sides, events, leader, now }: Facts): strin
     ...(leader === undefined ? [] : leaderSentence(leader, links.at(-1)?.state)),
     ...attemptSentence(asked.resource),
     ...eventSentence(events ?? [], now),
+    ...requestSentence(requests ?? [], now),
     ...sideSentences(sides, asked),
   ].join(' ')
 }
@@ -126,6 +129,14 @@ function eventSentence(events: readonly CulvertEvent[], now: number): readonly s
   return [
     `Culvert reported ${last.reason} about ${last.regarding.kind}/${last.regarding.name} ${often}, last ${ago} ago.`,
   ]
+}
+
+/** What was sent last, and how it ended. */
+function requestSentence(requests: readonly CulvertEvent[], now: number): readonly string[] {
+  const last = requests.at(-1)
+  if (last === undefined) return []
+  const ago = spanText(Math.max(0, now - Date.parse(last.at)))
+  return [`The last request to the API, ${ago} ago and because of ${last.reason}: ${last.note}.`]
 }
 
 /** Conditions that say more than the state. */

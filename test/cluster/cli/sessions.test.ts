@@ -15,7 +15,8 @@ import type { Paper } from '../../../src/cli/plan/request-lines.ts'
 import { runPlan } from '../../../src/cli/plan.ts'
 import { runRequests } from '../../../src/cli/requests/command.ts'
 import type { Verb } from '../../../src/cli/requests/request.ts'
-import { runSessions } from '../../../src/cli/sessions.ts'
+import { runSessionAction } from '../../../src/cli/sessions/action.ts'
+import { runSessions } from '../../../src/cli/sessions/list.ts'
 import { wrap } from '../../../src/cli/terminal/wrap.ts'
 import { runTree } from '../../../src/cli/tree/command.ts'
 import { runWhy } from '../../../src/cli/why/command.ts'
@@ -24,6 +25,7 @@ import { completedInBash } from '../../builders/completed.ts'
 import { startNameServer } from '../../builders/name-server.ts'
 import { ask } from '../support/ask.ts'
 import { inTerminal } from '../support/terminal.ts'
+import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'
 
 const SESSIONS = new URL('../../../docs/cli/sessions/', import.meta.url)
@@ -39,7 +41,7 @@ let world: World
 
 /** A shop whose restriction has a rule of its own, a canary that waits, and a group that no agent serves. */
 beforeAll(async () => {
-  world = await World.open({ leaderElect: true, account: { mirrorSessions: { enabled: true } } })
+  world = await World.open({ leaderElect: true, account: { mirrorSessions: { enabled: true, interval: '1s' } } })
   await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'VPN' }] })
   await world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
   const ipRestriction = { ipPolicyRefs: [{ name: 'office' }] }
@@ -116,6 +118,17 @@ const approved: Run = async (width) => {
   return lines
 }
 
+/** One agent that is connected, and shown. */
+async function connected(): Promise<void> {
+  if ((await world.list('TunnelSession')).length > 0) return
+  const { body } = await world.api.post('/credentials', {})
+  const place = { os: 'linux', region: 'eu', ip: '198.51.100.7' }
+  world.emulator.admin.connectAgent({ token: String(body.token), ...place })
+  await until('its session is shown', async () => {
+    return (await world.list('TunnelSession')).some(({ status }) => status?.startedAt !== undefined)
+  })
+}
+
 /** A Backend for each width: what was approved waits no more. */
 const colour = (width: number): string => (width === WIDTHS[0] ? 'green' : 'blue')
 
@@ -187,7 +200,23 @@ const sessions: Readonly<Record<string, Session>> = {
       }),
     ],
   ],
-  // The last one, since it adds Backends.
+  // These come last, since they add an agent, and Backends.
+  agents: [
+    [
+      'culvert sessions list',
+      async (width) => {
+        await connected()
+        return await askedLater((cluster) => runSessions(cluster, fixed))(width)
+      },
+    ],
+    [
+      'culvert sessions restart -l culvert.dev/os=linux --yes',
+      askedLater((cluster) => {
+        const selected = { selector: 'culvert.dev/os=linux', yes: true, ttl: '1h', wait: false, timeout: 0 }
+        return runSessionAction(cluster, 'restart', [], selected)
+      }),
+    ],
+  ],
   approve: [
     [
       (width) => `kubectl apply -f ${colour(width)}.yaml`,
@@ -224,14 +253,22 @@ describe('the recorded session', { concurrent: false }, () => {
 /** What differs from run to run, in as many characters. */
 function steady(printedText: string): string {
   const ids = new Map<string, string>()
-  return printedText
-    .replaceAll(world.namespace, NAMESPACE)
-    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-11-24T10:00:00Z')
-    .replaceAll(/\b([a-z]+)_([0-9A-Za-z]{16,})\b/g, (id, prefix: string, rest: string) => {
-      const known = ids.get(id) ?? `${prefix}_${'0'.repeat(rest.length - 2)}${String(ids.size + 1).padStart(2, '0')}`
-      ids.set(id, known)
-      return known
-    })
+  return (
+    printedText
+      .replaceAll(world.namespace, NAMESPACE)
+      .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '2026-11-24T10:00:00Z')
+      .replaceAll(/\b(ts|restart)-[0-9a-f]{8,}/g, (name, start: string) => start.padEnd(name.length, '-0a1b2c3d'))
+      // An id that a narrow table has cut.
+      .replaceAll(
+        /\b([a-z]+_)([0-9A-Za-z]{8,})…/g,
+        (_id, prefix: string, rest: string) => `${prefix}${'0'.repeat(rest.length)}…`,
+      )
+      .replaceAll(/\b([a-z]+)_([0-9A-Za-z]{16,})\b/g, (id, prefix: string, rest: string) => {
+        const known = ids.get(id) ?? `${prefix}_${'0'.repeat(rest.length - 2)}${String(ids.size + 1).padStart(2, '0')}`
+        ids.set(id, known)
+        return known
+      })
+  )
 }
 
 /** With CULVERT_WRITE_SESSIONS=1 it is written anew: look at it as a user would. */

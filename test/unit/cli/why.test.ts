@@ -31,7 +31,7 @@ function link(reason: string, type: 'Reconciling' | 'Stalled', metadata = {}): L
 describe('the paragraph', () => {
   test.for(Object.entries(conditionReasons))('about %s has the remedy of its explanation', ([reason, { remedy }]) => {
     const root = link(reason, 'Stalled')
-    const paragraph = paragraphOf({ links: [root], sides: [], events: [], leader: undefined, now: NOW })
+    const paragraph = paragraphOf({ links: [root], sides: [], events: [], requests: [], leader: undefined, now: NOW })
     expect(paragraph).toContain(`(for 1 hour, since 2026-11-24T09:00:00Z): because of ${reason}.`)
     const { text, command } = remedyOf(root, undefined, named)
     if (remedy === 'Nothing.') expect(command).toBeUndefined()
@@ -54,16 +54,31 @@ describe('the paragraph', () => {
       links: [link('Rejected', 'Stalled')],
       sides: [],
       events,
+      requests: undefined,
       leader: undefined,
       now: NOW,
     })
     expect(paragraph).toContain('Culvert reported Rejected about Backend/web 2 times, last 10 minutes ago.')
   })
 
+  test('says what was sent last, why, and how it ended', () => {
+    const regarding = { kind: 'Backend', namespace: 'web', name: 'web' }
+    const sent = { type: 'Warning', reason: 'drift', regarding, at: '2026-11-24T09:58:00Z' }
+    const requests = [
+      { ...sent, note: 'PATCH backends/bkd_1 done (200): labels', at: '2026-11-24T09:50:00Z' },
+      { ...sent, note: 'PATCH backends/bkd_1 refused (400): labels' },
+    ]
+    const links: [Link] = [link('Rejected', 'Stalled')]
+    const paragraph = paragraphOf({ links, sides: [], events: [], requests, leader: undefined, now: NOW })
+    expect(paragraph).toContain(
+      'The last request to the API, 2 minutes ago and because of drift: PATCH backends/bkd_1 refused (400): labels.',
+    )
+  })
+
   test('says that no operator runs, before anything else may be done', () => {
     const leader = { type: 'silent', namespace: 'culvert-system', holder: 'pod-1', silentMs: 7_200_000 } as const
     const root = link('Progressing', 'Reconciling')
-    const paragraph = paragraphOf({ links: [root], sides: [], events: [], leader, now: NOW })
+    const paragraph = paragraphOf({ links: [root], sides: [], events: [], requests: [], leader, now: NOW })
     expect(paragraph).toContain('No operator runs: the Lease in namespace culvert-system was last renewed 2 hours ago')
     expect(remedyOf(root, leader, named).command).toBe('kubectl get pods -n culvert-system')
   })

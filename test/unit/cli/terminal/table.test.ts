@@ -16,6 +16,13 @@ test('a column that wraps goes on below itself', () => {
   ])
 })
 
+test('nothing wraps where a line has no end, as in a pipe', () => {
+  const note = 'Backend/next does not exist: '.repeat(20).trim()
+  const [, line, ...others] = tableLines(COLUMNS, [[{ text: 'Backend/web' }, { text: note }]], Number.POSITIVE_INFINITY)
+  expect(line).toBe(`Backend/web  ${note}`)
+  expect(others).toEqual([])
+})
+
 test('a column that wraps loses nothing, and no line is too long', () => {
   const word = fc.stringMatching(/^[a-z/:]{1,60}$/)
   fc.assert(
