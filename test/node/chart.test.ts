@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
+import { PROGRAM } from '../builders/program.ts'
 import { until } from '../cluster/support/wait.ts'
 import { BASE_REMARK } from '../image/base-image.ts'
 import { buildImage } from '../image/build-image.ts'
@@ -13,7 +14,7 @@ import { LeaseWatch, leadershipOf } from './support/lease-watch.ts'
 import { expectMemoryHeld } from './support/memory.ts'
 import { allObjects, type ListedObject, leftIn } from './support/objects.ts'
 import { operatorPods, untilPodsAreGone } from './support/pods.ts'
-import { QUICKSTART, readyResources, runQuickstart } from './support/quickstart.ts'
+import { QUICKSTART, QUICKSTART_NAMESPACE, readyResources, runQuickstart } from './support/quickstart.ts'
 
 /** The chart's default. */
 const LEASE_DURATION_MS = 15_000
@@ -55,6 +56,12 @@ test('every resource of the quickstart becomes Ready', async () => {
   console.log(`all ${QUICKSTART.length} resources Ready after ${Math.round(performance.now() - started)} ms`)
   expect(await readyResources(node)).toEqual(QUICKSTART)
   await expectMemoryHeld(node, 'after the quickstart')
+})
+
+test('culvert events finds what was sent to the API in the logs of the operators', async () => {
+  const cluster = ['--kubeconfig', node.kubeconfig, '-n', QUICKSTART_NAMESPACE, '--release', RELEASE]
+  const told = await node.namespace.output(process.execPath, [PROGRAM, 'events', 'edge/shop', ...cluster])
+  expect(told).toMatch(/ spec +Edge\/shop +POST edges\/\S+ done \(201\): /)
 })
 
 test('helm test reaches the operator by the name of its Service', async () => {
