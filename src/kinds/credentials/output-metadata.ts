@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { LABEL_KEY_LENGTH, labelText } from '../../managed/descriptor/label-text.ts'
+import { keyProblems } from '../../managed/descriptor/metadata-keys.ts'
 import type { OutputTemplate } from '../../managed/descriptor/output.ts'
 import { GROUP, INTERNAL, MANAGED_BY } from '../../managed/names.ts'
 import { stringMap, text } from '../../schema/define.ts'
@@ -7,12 +8,8 @@ import { keysLimit, type Rule } from '../../schema/rules.ts'
 
 /** Several times as many of each as reflectors and reloaders use. */
 const ENTRIES = 16
-const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
-const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const PREFIX_LENGTH = 253
 
 type Field = 'labels' | 'annotations'
-type Texts = Readonly<Record<string, string>>
 
 /** Spec fields for labels and annotations of the object that outputs are written to. */
 export const outputMetadata = {
@@ -40,9 +37,7 @@ export const outputMetadata = {
   ),
 }
 
-/**
- * CEL assumes no bound for the length of keys, so its rules only read their prefixes; `keyProblems` checks the rest.
- */
+/** These read prefixes only; `keyProblems` checks the rest. */
 function keyRules(field: Field): readonly Rule[] {
   return [
     keysLimit(LABEL_KEY_LENGTH, field),
@@ -59,20 +54,4 @@ export function outputMetadataProblems(
   { labels, annotations }: Partial<OutputTemplate>,
 ): readonly string[] {
   return [...keyProblems(`${path}.labels`, labels), ...keyProblems(`${path}.annotations`, annotations)]
-}
-
-function keyProblems(path: string, entries: Texts = {}): readonly string[] {
-  return Object.keys(entries).flatMap((key) => {
-    const slash = key.indexOf('/')
-    const prefix = slash < 0 ? undefined : key.slice(0, slash)
-    if (prefix === GROUP || prefix?.endsWith(`.${GROUP}`)) {
-      return [`${path}: ${JSON.stringify(key)} is under ${GROUP}, which is Culvert's own: choose another prefix`]
-    }
-    if (NAME.test(key.slice(slash + 1)) && (prefix === undefined || isPrefix(prefix))) return []
-    return [`${path}: ${JSON.stringify(key)} is not a valid key: write name or prefix/name, such as example.com/team`]
-  })
-}
-
-function isPrefix(text: string): boolean {
-  return text.length <= PREFIX_LENGTH && PREFIX.test(text)
 }

@@ -1,6 +1,6 @@
+import { isOwnKey, keyProblems } from '../descriptor/metadata-keys.ts'
 import { AGENT, KEY_VOLUME, OWN_FOLDER, OWN_VARIABLES } from '../descriptor/pod/container.ts'
 import type { TunnelTemplate } from '../descriptor/pod/template.ts'
-import { GROUP } from '../names.ts'
 import { CONFINED, type Container, type Pod } from './pod.ts'
 import { given, type Named, nonEmpty, variableOf } from './pod-fields.ts'
 
@@ -39,11 +39,18 @@ export function withTemplate(pod: Pod, template: TunnelTemplate | undefined): Po
   }
 }
 
+/** Keys in a template that no object can have, or that are Culvert's own. */
+export function templateProblems({ metadata, spec }: TunnelTemplate): readonly string[] {
+  return [
+    ...keyProblems('spec.template.metadata.labels', metadata?.labels),
+    ...keyProblems('spec.template.metadata.annotations', metadata?.annotations),
+    ...keyProblems('spec.template.spec.nodeSelector', spec?.nodeSelector),
+  ]
+}
+
 /** Culvert finds its Pods by its own labels. */
 function withoutOwn(texts: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(texts).filter(([key]) => !key.startsWith(`${GROUP}/`) && !key.includes(`.${GROUP}/`)),
-  )
+  return Object.fromEntries(Object.entries(texts).filter(([key]) => !isOwnKey(key)))
 }
 
 /** Fields that Culvert does not write. The grace period is in the Pods already, since agents drain by it. */

@@ -4,7 +4,7 @@ import type { TunnelTemplate } from '../../../../src/managed/descriptor/pod/temp
 import type { TunnelSpec } from '../../../../src/managed/descriptor/tunnel.ts'
 import { tunnelObjects } from '../../../../src/managed/tunnels/objects.ts'
 import { agentPod, type Pod, type TunnelFacts } from '../../../../src/managed/tunnels/pod.ts'
-import { withTemplate } from '../../../../src/managed/tunnels/template.ts'
+import { templateProblems, withTemplate } from '../../../../src/managed/tunnels/template.ts'
 
 const SPEC: TunnelSpec = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
 const common = { name: 'shop', namespace: 'store', labels: { app: 'shop' } }
@@ -260,4 +260,20 @@ test('an agent of the service is told by its environment what to do, and starts 
     },
   ])
   expect(spec.volumes).toMatchObject([{ name: 'key', secret: { secretName: 'shop-tunnel-token-1' } }])
+})
+
+describe('keys of a template', () => {
+  test.each<[string, TunnelTemplate, string]>([
+    ['a label', { metadata: { labels: { 'a b': 'c' } } }, 'spec.template.metadata.labels: "a b" is not a valid key'],
+    ['an annotation', { metadata: { annotations: { '/a': '' } } }, 'spec.template.metadata.annotations: "/a" is not'],
+    ['a node label', { spec: { nodeSelector: { 'A/b': 'c' } } }, 'spec.template.spec.nodeSelector: "A/b" is not'],
+    ['one of Culvert', { metadata: { labels: { 'x.culvert.dev/a': 'b' } } }, 'is under culvert.dev, which is Culvert'],
+  ])('that no object can have are named: %s', (_what, template, problem) => {
+    expect(templateProblems(template)).toEqual([expect.stringContaining(problem)])
+  })
+
+  test('that can be are taken', () => {
+    const labels = { team: 'edge', 'example.com/tier': 'web' }
+    expect(templateProblems({ metadata: { labels, annotations: labels }, spec: { nodeSelector: labels } })).toEqual([])
+  })
 })
