@@ -5,6 +5,7 @@ import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import type { ReferenceKind } from '../managed/descriptor/references.ts'
+import { equalJSON } from '../util/equal-json.ts'
 import {
   addressesUsed,
   domainsUsed,
@@ -87,7 +88,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     }),
     observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
     comparable,
-    otherwise,
+    alternatives,
     risks: edgeRisks,
   },
   status: {
@@ -132,22 +133,32 @@ function desiredModule(
   return remote !== undefined && isOurs(desired, module.field) ? DISABLED : undefined
 }
 
-/** For an API that wants other forms of modules. */
-function otherwise(body: Fields, remote?: RemoteObject): Fields | undefined {
+/**
+ * For an API that wants other forms of modules: first of what is in them, then also of disabled ones as a whole, since
+ * one may want these with their contents, or without.
+ */
+function alternatives(body: Fields, remote?: RemoteObject): readonly Fields[] {
+  const inAnotherForm = changed(body, (module, sent) => module.otherwise?.(sent))
+  const others = changed(inAnotherForm ?? body, (module, sent) => otherwiseDisabled(module, sent, remote))
+  return [inAnotherForm, others].filter((each) => each !== undefined)
+}
+
+/** The body with other forms of the modules that have one; undefined if none has. */
+function changed(body: Fields, formOf: (module: EdgeModule, sent: Fields) => Fields | undefined): Fields | undefined {
   const others = edgeModules.flatMap((module) => {
-    const other = otherModule(module, objectOf(body[module.name]), remote)
-    return other === undefined ? [] : [[module.name, other] as const]
+    const sent = objectOf(body[module.name])
+    const other = sent && formOf(module, sent)
+    return other === undefined || equalJSON(other, sent) ? [] : [[module.name, other] as const]
   })
   return others.length === 0 ? undefined : { ...body, ...Object.fromEntries(others) }
 }
 
-/** A disabled module without its contents, or with them if it was sent without; of an enabled one, its other form. */
-function otherModule(module: EdgeModule, sent: Fields | undefined, remote?: RemoteObject): Fields | undefined {
-  if (sent === undefined) return undefined
-  if (sent.enabled !== false) return module.otherwise?.(sent)
+/** A disabled module without its contents, or with them if it was sent without. */
+function otherwiseDisabled(module: EdgeModule, sent: Fields, remote?: RemoteObject): Fields | undefined {
+  if (sent.enabled !== false) return undefined
   if (Object.keys(sent).length > 1) return DISABLED
   const kept = remote && switchedOff(remote, module)
-  return kept !== undefined && Object.keys(kept).length > 1 ? kept : undefined
+  return kept !== undefined && Object.keys(kept).length > 1 ? (module.otherwise?.(kept) ?? kept) : undefined
 }
 
 /** Hostports and lists of ids are sets; the API may return them in any order. */
@@ -177,9 +188,11 @@ function presentModules(remote: RemoteObject): readonly string[] {
 
 /** Who may connect. An empty module does not count as protection. */
 function accessOf({ ip_restriction, mutual_tls }: RemoteObject): 'Restricted' | 'MutualTLS' | 'Public' {
-  const restriction = objectOf(ip_restriction)
-  if (restriction?.enabled !== false && refIds(restriction?.ip_policies).length > 0) return 'Restricted'
-  const mutual = objectOf(mutual_tls)
-  if (mutual?.enabled !== false && refIds(mutual?.certificate_authorities).length > 0) return 'MutualTLS'
-  return 'Public'
+  if (isApplied(ip_restriction, 'ip_policies')) return 'Restricted'
+  return isApplied(mutual_tls, 'certificate_authorities') ? 'MutualTLS' : 'Public'
+}
+
+function isApplied(module: unknown, references: string): boolean {
+  const fields = objectOf(module)
+  return fields !== undefined && fields.enabled !== false && refIds(fields[references]).length > 0
 }

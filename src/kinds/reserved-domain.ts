@@ -80,7 +80,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
       http_endpoint_configuration_id: refId(remote.http_endpoint_configuration) ?? null,
       https_endpoint_configuration_id: refId(remote.https_endpoint_configuration) ?? null,
     }),
-    otherwise,
+    alternatives,
   },
   status: {
     shown: status,
@@ -169,13 +169,13 @@ function desiredCertificate(desired: Desired<ReservedDomainSpec>, remote: Remote
  * The body for an API that enforces this rule in another way: without the field that gives way or, before setting a
  * policy, with the certificate in use removed.
  */
-function otherwise(body: Fields, remote?: RemoteObject): Fields | undefined {
+function alternatives(body: Fields, remote?: RemoteObject): readonly Fields[] {
   const { certificate_id: id, certificate_management_policy: policy, ...others } = body
-  if (policy === undefined || remote === undefined) return undefined
-  if (policy === null) return typeof id === 'string' ? { ...others, certificate_id: id } : undefined
-  if (id === null) return { ...others, certificate_management_policy: policy }
-  if (chosenCertificate(remote) === undefined) return undefined
-  return { ...others, certificate_id: null, certificate_management_policy: policy }
+  if (policy === undefined || remote === undefined) return []
+  if (policy === null) return typeof id === 'string' ? [{ ...others, certificate_id: id }] : []
+  if (id === null) return [{ ...others, certificate_management_policy: policy }]
+  if (chosenCertificate(remote) === undefined) return []
+  return [{ ...others, certificate_id: null, certificate_management_policy: policy }]
 }
 
 /** The Ref names the certificate in use, uploaded or automatic. */

@@ -31,7 +31,7 @@ export interface EdgeModule {
   held(module: Fields): Fields
   /** Ids that the sent form refers to. */
   ids(module: Fields): readonly string[]
-  /** Another form of the enabled module, for an API that refuses the first. Absent or undefined: there is none. */
+  /** Another form of what is in the module, for an API that refuses the first. Absent or undefined: there is none. */
   otherwise?(sent: Fields): Fields | undefined
   /** The sent form, normalised so that only differences in meaning remain. */
   comparable(module: Fields): Fields

@@ -33,10 +33,10 @@ export interface APIFields<Spec> {
    */
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
-   * The body to send if the API has refused `body`: another way to say the same, or as much of it as such a
-   * server accepts. Absent or undefined: nothing. `remote` is undefined for a create.
+   * The bodies to send if the API has refused `body`, one after the other: each another way to say the same, or as much
+   * of it as such a server accepts. A create takes the first only. Absent: none. `remote` is undefined for a create.
    */
-  otherwise?(body: Fields, remote?: RemoteObject): Fields | undefined
+  alternatives?(body: Fields, remote?: RemoteObject): readonly Fields[]
   /** What of a change of an object a person should look at first. Absent: nothing but its deletion. */
   readonly risks?: JudgeRisks
 }

@@ -9,7 +9,7 @@ import { reasons } from '../status/reasons.ts'
 export function formToSend(run: Reconciliation, body: RequestBody): RequestBody {
   const { cr, descriptor, memory } = run
   if (memory.identity.refusedForm?.generation !== generationOf(cr)) return body
-  return descriptor.fields.otherwise?.(body) ?? body
+  return descriptor.fields.alternatives?.(body)[0] ?? body
 }
 
 /**
@@ -26,7 +26,7 @@ export function afterForm(run: Reconciliation, body: RequestBody, sent: RequestB
     memory.identity.refusedForm = undefined
     return first
   }
-  if (descriptor.fields.otherwise?.(body) === undefined) return error
+  if ((descriptor.fields.alternatives?.(body) ?? []).length === 0) return error
   memory.identity.refusedForm = { generation: generationOf(cr), error }
   return new WaitError(reasons.Progressing, error.message, 0, true)
 }

@@ -20,8 +20,8 @@ export interface UpdateOperation {
   readonly type: 'update'
   readonly body: Fields
   readonly fields: readonly string[]
-  /** Body to send if the API refuses `body`. */
-  readonly otherwise?: Fields
+  /** Bodies to send if the API refuses `body`, one after the other. */
+  readonly alternatives: readonly Fields[]
 }
 
 /** Replaces the object by a new one, since these fields cannot be changed. Nothing else is planned beside it. */
@@ -156,8 +156,7 @@ export function planUpdate<Spec extends CommonSpec>(
   })
   if (fields.length === 0) return undefined
   const body = Object.fromEntries(fields.map((field) => [field, wanted[field]]))
-  const otherwise = descriptor.fields.otherwise?.(body, remote)
-  return { type: 'update', body, fields, ...(otherwise === undefined ? {} : { otherwise }) }
+  return { type: 'update', body, fields, alternatives: descriptor.fields.alternatives?.(body, remote) ?? [] }
 }
 
 /**

@@ -7,26 +7,26 @@ import { lastingAbsence } from './lasting-absence.ts'
 import type { UpdateOperation } from './plan.ts'
 
 /**
- * Updates the object `id`. If the API refuses the update, sends the plan's alternative body instead.
- * @throws ApiError of the first request if both are refused; otherwise that of the failed second one.
+ * Updates the object `id`. If the API refuses the update, sends the plan's alternatives in its place, until it takes one.
+ * @throws ApiError of the first request if all are refused; otherwise that of the one that failed.
  */
 export async function sendUpdate(
   run: Reconciliation,
   id: string,
-  { body, otherwise }: UpdateOperation,
+  { body, alternatives }: UpdateOperation,
   reason: WriteReason,
 ): Promise<void> {
-  const send = (each: Fields): Promise<unknown> => updateOne(run, id, each, reason)
-  try {
-    await send(body)
-  } catch (error) {
-    if (otherwise === undefined || !isRefusal(error)) throw error
+  let refusal: unknown
+  for (const each of [body, ...alternatives]) {
     try {
-      await send(otherwise)
-    } catch (failure) {
-      throw isRefusal(failure) ? error : failure
+      await updateOne(run, id, each, reason)
+      return
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      refusal ??= error
     }
   }
+  throw refusal
 }
 
 async function updateOne(run: Reconciliation, id: string, body: Fields, reason: WriteReason): Promise<void> {

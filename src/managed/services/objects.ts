@@ -22,8 +22,6 @@ export function isPlace(kind: string): boolean {
 
 /** An object of a Service. */
 export interface ServicePart extends WantedObject {
-  /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. */
-  readonly fixed: readonly string[]
   /** Kinds with which it is replaced: while it uses what is being deleted, that does not go. */
   readonly follows: readonly PartKind[]
 }

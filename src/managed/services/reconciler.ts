@@ -13,7 +13,7 @@ import { stampConditions } from '../status/conditions.ts'
 import { reasons } from '../status/reasons.ts'
 import { LASTING_MS } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
-import type { OwnedObjects } from '../tunnels/owned-objects.ts'
+import { cannotBecome, type OwnedObjects } from '../tunnels/owned-objects.ts'
 import { cannotRestrict, closed } from './closing.ts'
 import { type Failure, failureOf, outcomeOf } from './failures.ts'
 import { noteFor } from './followed.ts'
@@ -166,9 +166,7 @@ export class ServiceReconciler {
   /** Whether the Service owns it, and it goes or has what cannot be changed. */
   #isUnfit(service: ServiceResource, wanted: ServicePart): boolean {
     const stored = this.#stored(service, wanted)
-    if (stored === undefined) return false
-    const [has, wants] = [stored.spec, wanted.content.spec].map((spec) => spec as Readonly<Record<string, unknown>>)
-    return isDeleting(stored) || wanted.fixed.some((field) => !equalJSON(has?.[field], wants?.[field]))
+    return stored !== undefined && (isDeleting(stored) || cannotBecome(stored, wanted))
   }
 
   /** The object as it is known, if the Service owns it. */

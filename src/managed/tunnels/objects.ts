@@ -24,6 +24,8 @@ export interface WantedObject {
   readonly annotations: Readonly<Record<string, string>>
   /** The other fields, such as `spec`. A field that is null must be absent. */
   readonly content: Readonly<Record<string, unknown>>
+  /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. Default: none. */
+  readonly fixed?: readonly string[]
 }
 
 /** The Deployment of a Tunnel, its ServiceAccount and its PodDisruptionBudget. Pure. */

@@ -1,5 +1,6 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
+import { equalJSON } from '../../util/equal-json.ts'
 import { isDeleting, shortName } from '../cr.ts'
 import { TEMPLATE_DIGEST } from '../names.ts'
 import { ownershipOf, withOwner } from '../outputs/ownership.ts'
@@ -43,6 +44,10 @@ export class OwnedObjects {
     // What a watch shows is ours, or was: without its label, no watch shows it.
     const stored = found ?? (await this.make(owner, wanted))
     refuseForeign(stored, owner, type, name)
+    if (cannotBecome(stored, wanted)) {
+      await this.remove(owner, type, name)
+      throw new WaitError(reasons.Progressing, `${text(type, name)} will be replaced`, DELETING_MS)
+    }
     const body = { metadata: { labels, annotations }, ...content }
     if (covers(stored, body)) return stored
     const patch = withRemovals(stored, body)
@@ -82,6 +87,12 @@ export class OwnedObjects {
       if (!(error instanceof KubeError && error.code === 'Conflict')) throw error
     }
   }
+}
+
+/** Whether the object differs in a field that it cannot change. */
+export function cannotBecome({ spec }: KubeObject, { content, fixed = [] }: WantedObject): boolean {
+  const [has, wants] = [spec, content.spec].map((each) => each as Readonly<Record<string, unknown>> | undefined)
+  return fixed.some((field) => !equalJSON(has?.[field], wants?.[field]))
 }
 
 function refuseForeign(object: KubeObject, owner: KubeObject, type: ResourceType, name: string): void {

@@ -4,6 +4,7 @@ import { systemRandom } from '../../../src/util/random.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { adoptions } from '../simulation/adoption/turns.ts'
 import { episodes } from '../simulation/episodes.ts'
+import { Oracle } from '../simulation/oracle.ts'
 import { play } from '../simulation/play.ts'
 import { oneOf, tryAll } from '../simulation/restore/trial.ts'
 import { Laboratory, mixOf } from '../simulation/world.ts'
@@ -60,6 +61,27 @@ test('every life cycle step succeeds with a server that makes other choices, eac
 
 test('an existing object is observed, adopted, released and deleted at servers that make other choices', async () => {
   await tryAll('contrary choices, adoption', some(oneOf(11, adoptions), 24), 40, `${seed}.adoption`)
+})
+
+test('modules are switched off at a server that wants their contents, and a single rule as an object', async () => {
+  const laboratory = await Laboratory.open()
+  const contents = withAlternative(DECIDED, { name: 'module-contents', value: 'mandatory' })
+  const choices = withAlternative(contents, { name: 'rules-taken', value: 'object' })
+  const world = laboratory.world({ kinds: new Set(['Backend', 'Edge', 'IPPolicy']), choices })
+  const oracle = await Oracle.watch(world)
+  const edge = (enabled: boolean) => ({
+    protocol: 'TCP',
+    backend: { enabled, name: 'web' },
+    ipRestriction: { enabled, ipPolicyRefs: [{ name: 'office' }] },
+    trafficPolicy: { enabled, inbound: [{ expressions: ['true'], actions: [{ type: 'deny' }] }] },
+  })
+  world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
+  world.apply('IPPolicy', 'office', { rules: [{ cidr: '192.0.2.0/24', action: 'Allow' }] })
+  for (const enabled of [true, false, true]) {
+    world.apply('Edge', 'shop', edge(enabled))
+    expect(await oracle.untilRest()).toEqual([])
+    expect(await oracle.unlikeDeclared()).toEqual([])
+  }
 })
 
 function described(description: string): Manifest {

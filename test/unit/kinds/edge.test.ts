@@ -140,9 +140,8 @@ describe('a module that the spec switches off', () => {
     expect(update).toMatchObject({
       fields: ['ip_restriction'],
       body: { ip_restriction: { enabled: false, ip_policy_ids: ['ipp_2', 'id-of-office'] } },
-      otherwise: { ip_restriction: { enabled: false } },
+      alternatives: [{ ip_restriction: { enabled: false } }],
     })
-    expect(update?.otherwise?.ip_restriction).toEqual({ enabled: false })
     // The API may keep its value or drop it.
     for (const held of [off(['ipp_2', 'id-of-office']), off([])]) {
       expect(planUpdate(edge, desired, held, quiet)).toBeUndefined()
@@ -166,6 +165,24 @@ describe('a module that the spec switches off', () => {
       },
       tls_termination: { enabled: false, terminate_at: 'edge', min_version: '1.3' },
     })
+  })
+
+  test('is sent with its rules in another form, then without contents, where these are refused', () => {
+    const rule = { name: null, expressions: ['true'], actions: [{ type: 'deny', config: {} }] }
+    const held = { ...remote, policy: { enabled: true, inbound: [rule], outbound: [] } }
+    const off: EdgeSpec = { ...disabled, trafficPolicy: { enabled: false } }
+    const both = desiredOf({ spec: off, status: { internal: { appliedModules: ['ipRestriction', 'trafficPolicy'] } } })
+    const restriction = { enabled: false, ip_policy_ids: ['ipp_2', 'id-of-office'] }
+    const action = { type: 'deny', config: {} }
+    const update = planUpdate(edge, both, held, quiet)
+    expect(update?.body).toMatchObject({ ip_restriction: restriction, policy: { inbound: [{ actions: [action] }] } })
+    expect(update?.alternatives).toEqual([
+      {
+        ip_restriction: restriction,
+        policy: { enabled: false, inbound: { expressions: ['true'], actions: action } },
+      },
+      { ip_restriction: { enabled: false }, policy: { enabled: false } },
+    ])
   })
 
   test('lets go of what it refers to once it has left the spec', () => {

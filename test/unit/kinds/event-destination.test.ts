@@ -41,7 +41,7 @@ test('the target is sent again when a Secret changes, and only then', () => {
   const planned = (inputsChanged: boolean) =>
     plan(eventDestination, desired, { remote, children: [] }, { markedMetadata: 'marker', inputsChanged })
   expect(planned(false)).toEqual([])
-  expect(planned(true)).toEqual([{ type: 'update', body: { target: sent }, fields: ['target'] }])
+  expect(planned(true)).toEqual([{ type: 'update', body: { target: sent }, fields: ['target'], alternatives: [] }])
 })
 
 test('no secret is ever among what is compared', () => {

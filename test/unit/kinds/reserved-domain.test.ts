@@ -147,19 +147,19 @@ describe('an update', () => {
   test('takes the certificate of a policy for no certificate_id', () => {
     expect(update(uploaded('cert_1'), issued)).toMatchObject({
       body: { certificate_id: 'cert_1', certificate_management_policy: null },
-      otherwise: { certificate_id: 'cert_1' },
+      alternatives: [{ certificate_id: 'cert_1' }],
     })
   })
 
   test('clears what the spec has named when a policy takes its place', () => {
     const named = update(managed, unmanaged, ours('uploadedCertificate'))
     expect(named?.body).toEqual({ certificate_id: null, certificate_management_policy: policy })
-    expect(named?.otherwise).toEqual({ certificate_management_policy: policy })
+    expect(named?.alternatives).toEqual([{ certificate_management_policy: policy }])
     // A certificate that may be left from a policy is cleared only if the API requires it.
     const left = update(managed, unmanaged)
     expect(left?.body).toEqual({ certificate_management_policy: policy })
-    expect(left?.otherwise).toEqual({ certificate_id: null, certificate_management_policy: policy })
-    expect(update(managed, { ...unmanaged, certificate: null })?.otherwise).toBeUndefined()
+    expect(left?.alternatives).toEqual([{ certificate_id: null, certificate_management_policy: policy }])
+    expect(update(managed, { ...unmanaged, certificate: null })?.alternatives).toEqual([])
   })
 
   test('leaves endpoint configurations alone that the spec has not named', () => {

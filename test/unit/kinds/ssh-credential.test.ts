@@ -33,7 +33,9 @@ test('its rules are a set, and are taken away by the one that permits everything
   const acl = ['bind:A.example.com', 'bind:App=x']
   expect(left({ ...base, acl }, { ...base, acl: ['bind:App=x', 'bind:a.example.com'] })).toEqual([])
   expect(left({ ...base, acl }, { ...base, acl: ['bind:app=x', 'bind:a.example.com'] })).toHaveLength(1)
-  expect(left({ ...base, acl }, base)).toEqual([{ type: 'update', body: { acl: ['*'] }, fields: ['acl'] }])
+  expect(left({ ...base, acl }, base)).toEqual([
+    { type: 'update', body: { acl: ['*'] }, fields: ['acl'], alternatives: [] },
+  ])
   expect(left({ ...base, acl: ['*'] }, base)).toEqual([])
 })
 

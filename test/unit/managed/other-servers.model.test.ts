@@ -82,7 +82,7 @@ describe.each(STATUSES)('an object in use whose deletion is refused as %s with %
   })
 })
 
-test.each(STATUSES)('an update refused as %s with %i is sent the other way once', async (code, status) => {
+test.each(STATUSES)('an update refused as %s with %i is sent each other way once', async (code, status) => {
   const sent: unknown[] = []
   const run = {
     collection: {},
@@ -92,14 +92,19 @@ test.each(STATUSES)('an update refused as %s with %i is sent the other way once'
       cache: {
         update: async (_collection: unknown, _id: string, body: unknown) => {
           sent.push(body)
-          if (sent.length === 1) throw refusal(code, status, 'certificate_id and the policy exclude each other')
+          if (sent.length < 3) throw refusal(code, status, 'certificate_id and the policy exclude each other')
         },
       },
     },
   } as unknown as Reconciliation
-  const operation: UpdateOperation = { type: 'update', fields: ['a'], body: { a: 1 }, otherwise: { a: 2 } }
+  const operation: UpdateOperation = {
+    type: 'update',
+    fields: ['a'],
+    body: { a: 1 },
+    alternatives: [{ a: 2 }, { a: 3 }],
+  }
   await sendUpdate(run, 'rd_1', operation, writeReasons.spec)
-  expect(sent).toEqual([{ a: 1 }, { a: 2 }])
+  expect(sent).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }])
 })
 
 describe('a service that takes rules of a policy only as single objects', () => {

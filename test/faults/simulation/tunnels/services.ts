@@ -32,6 +32,8 @@ interface ServiceStory extends Story {
 /** When a missing policy comes. Before, its Edge must be closed, whatever fails. */
 const LATE_MS = 180_000
 const LASTS_MS = 2 * LATE_MS + AGAIN_MS
+/** By when the operator knows of an edit, and what was sent before it has arrived. */
+const KNOWN_MS = 2_000
 
 /** The Service serves everyone. It is for the office, whose policy comes late, and goes again so much later. */
 function comesAndGoes(title: string, goesMs: number): ServiceStory {
@@ -325,8 +327,9 @@ function openAfterClosing(world: SimulatedWorld): () => readonly string[] {
     const ids = new Set(names.map((name) => world.get('IPPolicy', name)?.status?.id))
     return edgesIn(world).flatMap(({ id, policies }) => {
       const follows = policies === undefined || (policies.length > 0 && policies.every((policy) => ids.has(policy)))
-      if (follows) followed.add(id)
-      const isLate = followed.has(id) || world.time.now - since >= LATE_MS
+      const sinceMs = world.time.now - since
+      if (follows && sinceMs >= KNOWN_MS) followed.add(id)
+      const isLate = followed.has(id) || sinceMs >= LATE_MS
       return follows || !isLate ? [] : [`the edge ${id} lets in others than ${named} does`]
     })
   }
