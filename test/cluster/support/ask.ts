@@ -22,7 +22,12 @@ export async function ask(
   width = 100,
 ): Promise<Asked> {
   const lines: string[] = []
-  const terminal: Terminal = { width, tableWidth: width, print: (line) => lines.push(line), styled: (_style, text) => text }
+  const terminal: Terminal = {
+    width,
+    tableWidth: width,
+    print: (line) => lines.push(line),
+    styled: (_style, text) => text,
+  }
   const code = await withCluster({ kubeconfig, namespace }, { out: terminal, err: terminal }, run)
   return { code, lines, text: lines.join(' ').replaceAll(/\s+/g, ' ') }
 }
