@@ -25,6 +25,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'say what a resource waits for, and what to do',
     load: async () => (await import('./why/command.ts')).whyCommand(),
   },
+  get: {
+    summary: 'list resources of all kinds, with their states',
+    load: async () => (await import('./get.ts')).getCommand(),
+  },
   tree: {
     summary: 'show what resources refer to, or what uses them, with their states',
     load: async () => (await import('./tree/command.ts')).treeCommand(),

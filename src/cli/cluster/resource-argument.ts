@@ -51,15 +51,19 @@ export function parseResource(args: readonly string[], scope: ResourceScope): Re
 }
 
 function resourceOf(kind: string, name: string, { kinds, namespace }: ResourceScope): ResourceArgument {
-  const descriptor = findKind(kind, kinds)
-  if (descriptor === undefined) {
-    const known = kinds.map(({ definition }) => definition.kind).sort()
-    throw new CommandError('BadArgument', `there is no kind ${JSON.stringify(kind)}: it is one of ${known.join(', ')}`)
-  }
+  const descriptor = kindNamed(kind, kinds)
   if (name === '' || !canBeNamed({ name })) {
     throw new CommandError('BadArgument', `${JSON.stringify(`${kind}/${name}`)}: no resource can have this name`)
   }
   return { descriptor, name, namespace: descriptor.definition.scope === 'Namespaced' ? namespace : undefined }
+}
+
+/** The kind that a person wrote. @throws CommandError `BadArgument` with all kinds if it is none of them */
+export function kindNamed(text: string, kinds: readonly Descriptor[]): Descriptor {
+  const found = findKind(text, kinds)
+  if (found !== undefined) return found
+  const known = kinds.map(({ definition }) => definition.kind).sort()
+  throw new CommandError('BadArgument', `there is no kind ${JSON.stringify(text)}: it is one of ${known.join(', ')}`)
 }
 
 /** The kind that a person wrote: `Edge`, `edges`, `edges.culvert.dev` or a short name. */

@@ -13,7 +13,7 @@ export interface NodeState {
 }
 
 /** How a node is. */
-export function nodeState({ name, resource }: Node): NodeState {
+export function nodeState({ name, resource }: Pick<Node, 'name' | 'resource'>): NodeState {
   if (resource === undefined) {
     return name === undefined
       ? { word: 'Unmanaged', style: 'dim', message: 'no resource shown here holds this object' }

@@ -9,6 +9,7 @@ import { completionScript } from '../../../src/cli/completion/command.ts'
 import { runDoctor } from '../../../src/cli/doctor/command.ts'
 import { runEvents } from '../../../src/cli/events.ts'
 import { runExport } from '../../../src/cli/export.ts'
+import { runGet } from '../../../src/cli/get.ts'
 import { runGraph } from '../../../src/cli/graph/command.ts'
 import { runOrphans } from '../../../src/cli/orphans/command.ts'
 import type { Paper } from '../../../src/cli/plan/request-lines.ts'
@@ -146,6 +147,13 @@ const sessions: Readonly<Record<string, Session>> = {
   why: [
     ['culvert why edge/beta', askedLater((cluster) => runWhy(cluster, ['edge/beta'], { ...fixed, release: 'none' }))],
     ['culvert why edge/shop', askedLater((cluster) => runWhy(cluster, ['edge/shop'], fixed))],
+  ],
+  get: [
+    ['culvert get', askedLater((cluster) => runGet(cluster, [], { ...fixed, notReady: false }))],
+    [
+      'culvert get edges --not-ready',
+      askedLater((cluster) => runGet(cluster, ['edges'], { ...fixed, notReady: true })),
+    ],
   ],
   tree: [
     ['culvert tree', asked((cluster) => runTree(cluster, [], { ...fixed, reverse: false }))],
