@@ -19,7 +19,7 @@ export const TOOLS = {
   helm4: { source: 'helm.sh/helm/v4/cmd/helm@v4.3.1', program: 'helm' },
   helm3: { source: 'helm.sh/helm/v3/cmd/helm@v3.22.0', program: 'helm' },
   kubeScore: { source: 'github.com/zegl/kube-score/cmd/kube-score@v1.20.0', program: 'kube-score' },
-  krew: { source: 'sigs.k8s.io/krew/cmd/krew@v0.4.5', program: 'krew' },
+  krew: { source: 'sigs.k8s.io/krew/cmd/krew@v0.4.4', program: 'krew' },
   kubeconform: { source: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0', program: 'kubeconform' },
 } as const satisfies Readonly<Record<string, GoTool>>
 
