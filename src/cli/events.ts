@@ -27,7 +27,11 @@ export function eventsCommand(): Command {
     )
     .argument('[resource...]', 'KIND/NAME, or KIND NAME; default: everything in the namespace')
     .option('-A, --all-namespaces', 'show the Events of all namespaces', false)
-    .option('--since <time>', 'only what happened in this time, such as 10m (default: 1h)', duration)
+    .option(
+      '--since <time>',
+      'only what happened in this time, such as 10m (default: all Events, and the requests of 1h)',
+      duration,
+    )
     .option('--audit-log <file>', 'read the audit records from this file instead; - is standard input')
     .addHelpText(
       'after',
@@ -42,15 +46,14 @@ export function eventsCommand(): Command {
 /** Events about what has no namespace. */
 const CLUSTER_SCOPE_NAMESPACE = 'default'
 
-/** As long as Kubernetes keeps Events. */
-const DEFAULT_SINCE_MS = 3_600_000
+/** Audit records of so many milliseconds are read by default: as long as most clusters keep Events. */
+const RECORDS_MS = 3_600_000
 
 /** @returns the exit code of the process */
 export async function runEvents(cluster: Cluster, args: readonly string[], flags: EventsFlags): Promise<number> {
   const { clock, kube, out, scope } = cluster
   const resource = args.length === 0 ? undefined : parseResource(args, scope)
   const namespace = resource === undefined ? cluster.namespace : (resource.namespace ?? CLUSTER_SCOPE_NAMESPACE)
-  const sinceMs = flags.since ?? DEFAULT_SINCE_MS
   const query: EventQuery = {
     namespace: flags.allNamespaces ? undefined : namespace,
     ...(resource === undefined
@@ -60,10 +63,10 @@ export async function runEvents(cluster: Cluster, args: readonly string[], flags
   const found = await Promise.all([
     culvertEvents(kube, query),
     flags.auditLog === undefined
-      ? recordedRequests(cluster, flags, { ...query, sinceMs })
+      ? recordedRequests(cluster, flags, { ...query, sinceMs: flags.since ?? RECORDS_MS })
       : requestsIn(linesOfFile(flags.auditLog), query),
   ])
-  const from = clock.now() - sinceMs
+  const from = flags.since === undefined ? Number.NEGATIVE_INFINITY : clock.now() - flags.since
   const events = found
     .flatMap((each) => each ?? [])
     .filter(({ at }) => Date.parse(at) >= from)
@@ -88,7 +91,7 @@ async function* linesOfFile(path: string): AsyncGenerator<string> {
   try {
     yield* splitLines(path === '-' ? process.stdin : createReadStream(path), LINE_BYTES)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
+    if (!(error instanceof Error)) throw error
     throw new CommandError('BadArgument', `--audit-log ${path}: ${error.message}`)
   }
 }

@@ -76,11 +76,12 @@ function recordIn(line: string): AuditRecord | undefined {
 }
 
 function isAskedFor({ resource }: AuditRecord, { namespace, regarding }: EventQuery): boolean {
-  if (regarding === undefined) return namespace === undefined || resource?.namespace === namespace
+  const isPlaced = namespace === undefined || resource?.namespace === namespace
+  if (regarding === undefined) return isPlaced
   const { kind, name, uid } = regarding
   const isNamed = resource?.kind === kind && resource.name === name && (uid === undefined || resource.uid === uid)
   // Events about what has no namespace are in one; requests are not.
-  return isNamed && (resource.namespace === undefined || resource.namespace === namespace)
+  return isNamed && (isPlaced || resource.namespace === undefined)
 }
 
 function eventOf(record: AuditRecord): CulvertEvent {

@@ -90,6 +90,8 @@ describe('requests in the logs of the operator', () => {
       return (await auditedRequests(client, OPERATOR, { namespace, sinceMs: 1000 }))?.length
     }
     expect([await count('web'), await count('elsewhere'), await count(undefined)]).toEqual([2, 0, 2])
+    const everywhere = { namespace: undefined, regarding: EDGE.regarding, sinceMs: 1000 }
+    expect(await auditedRequests(client, OPERATOR, everywhere)).toHaveLength(1)
   })
 
   test('are unknown where the logs may not be read, or no Pod is found', async () => {
