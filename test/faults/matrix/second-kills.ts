@@ -4,14 +4,14 @@ import { play, type Reference } from '../simulation/play.ts'
 import { type Planned, playAll, References } from '../simulation/suite.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { befalls, numbered, writesAmong } from '../simulation/writes.ts'
-import { some, spread } from '../support/size.ts'
+import { some, spread, turnAmong } from '../support/size.ts'
 
 /** When a process is killed: at a write, before it arrives, after it, or once its answer has come. */
 export const POINTS = ['before', 'after', 'answered'] as const
 
-/** Number of pairs of kills to run, of more than ten thousand. */
+/** Number of pairs of kills to run, of more than ten thousand; each run plays others. */
 const MOST_FIRST = 700
-const MOST_SECOND = 4200
+const MOST_SECOND = 2800
 
 export const kill = (when: (typeof POINTS)[number]): Fault => ({ type: 'kill', when })
 
@@ -26,10 +26,10 @@ export async function killTwice(suite: string, half: 0 | 1): Promise<void> {
       firsts.push(...POINTS.map((when) => ({ episode, reference, at, write, when })))
     }
   }
-  const mine = some(spread(firsts, MOST_FIRST), 15).filter((_, index) => index % 2 === half)
+  const mine = some(spread(firsts, MOST_FIRST, turnAmong), 15).filter((_, index) => index % 2 === half)
   const cases: Planned[] = []
   for (const first of mine) cases.push(...(await secondKills(laboratory, first)))
-  await playAll(suite, laboratory, some(spread(cases, MOST_SECOND / 2), 30), 1500)
+  await playAll(suite, laboratory, some(spread(cases, MOST_SECOND / 2, turnAmong), 30), 1000)
 }
 
 interface First {

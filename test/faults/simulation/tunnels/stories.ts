@@ -4,7 +4,7 @@ import { openRequest } from '../../../../src/managed/reconcile/requests.ts'
 import type { Pod } from '../../../../src/managed/tunnels/pod.ts'
 import { deploymentType, type TunnelResource, tunnelStatus } from '../../../../src/managed/tunnels/tunnel.ts'
 import { equalJSON } from '../../../../src/util/equal-json.ts'
-import { leastOf, some } from '../../support/size.ts'
+import { leastOf, partOf, some } from '../../support/size.ts'
 import { conditionNamed } from '../oracle.ts'
 import { NAMESPACE, type SimulatedWorld } from '../world.ts'
 import { AGAIN_MS, playStories, type Story, type Subject } from './playing.ts'
@@ -103,9 +103,9 @@ const tunnels: Subject<TunnelStory> = {
   },
 }
 
-/** Plays every story of a Tunnel with every fault at every write. */
+/** Plays every story of a Tunnel with every fault at every write, half of them in each run. */
 export async function playTunnels(suite: string): Promise<void> {
-  await playStories(suite, tunnels, { least: leastOf(2000), some: (cases) => some(cases, 60) })
+  await playStories(suite, tunnels, { least: leastOf(1000), some: (cases) => some(partOf(cases, 2), 60) })
 }
 
 function tunnelIn(world: SimulatedWorld): (TunnelResource & CustomResource) | undefined {
