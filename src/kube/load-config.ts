@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, isAbsolute, join } from 'node:path'
-import { KubeConfig } from '@kubernetes/client-node'
+import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
 import type { Dispatcher } from 'undici'
 import { parse } from 'yaml'
 import { KubeError } from './errors.ts'
