@@ -268,6 +268,7 @@ class Stage {
     // A budget of one request a minute, as edits of the Account set it, delays requests in progress for minutes after
     // it is raised.
     if (!(await world.until(() => this.#isAccountSeen, FAREWELL_MS))) return ['the Account was not looked at']
+    if (this.#isPutBack && this.#hasMeddled) this.#confirmIdentity()
     if (!this.#isPutBack) this.#oracle.allow({ others: await this.#others() })
     const orphans = this.#found.size * LEFT_RULES
     const problems = this.#isPutBack ? await this.#takeBack() : await this.#oracle.judge(undefined, orphans, LOOK_MS)
@@ -299,6 +300,18 @@ class Stage {
       field.endsWith('endpoint_configuration') && value !== null
     const named = Object.keys(cr.spec).filter((field) => /endpointConfigurationRef$/i.test(field))
     return Object.entries(object).filter(isConfiguration).length > named.length
+  }
+
+  /**
+   * An Account that was put back to before its first check cannot tell objects that somebody has removed by hand from
+   * another account behind its key: if all are gone, it asks a person, who confirms.
+   */
+  #confirmIdentity(): void {
+    const { account, accountKey, accountType, server, time } = this.#world
+    const ready = account?.status?.conditions?.find(({ type }) => type === 'Ready')
+    if (ready?.reason !== 'IdentityUnproven') return
+    const annotations = { 'culvert.dev/confirm-identity-requested-at': `at ${time.now}` }
+    server.patch(accountType, accountKey, { metadata: { annotations } })
   }
 
   /** Excuses only what may still be so at the end. */
