@@ -16,7 +16,7 @@ export async function bundle(folder: string): Promise<string> {
   const external = /\.node$/
   // ssh2 is CommonJS, and names its own folder.
   const transform = { define: { __dirname: 'import.meta.dirname' } }
-  // Classes of every kind of Kubernetes, which reading a kubeconfig needs none of: a fifth of an idle operator's memory.
+  // Classes of every kind of Kubernetes, which reading a kubeconfig needs none of: 1.2 MB of code, and 8 MiB of an idle operator.
   const treeshake = { moduleSideEffects: [{ test: /@kubernetes\/client-node\/dist\/gen\//, sideEffects: false }] }
   const input = join(ROOT, 'src/main.ts')
   const build = await rolldown({ input, platform: 'node', cwd: ROOT, external, transform, treeshake })

@@ -1,3 +1,4 @@
+import { pods } from '../../src/kube/pod-logs.ts'
 import { subjectAccessReviews, tokenReviews } from '../../src/kube/reviews.ts'
 import type { ResourceType } from '../../src/kube/types.ts'
 import { roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
@@ -8,7 +9,7 @@ import type { Permission, Verb } from '../../src/managed/permissions.ts'
 import { partKinds } from '../../src/managed/services/objects.ts'
 import { serviceType } from '../../src/managed/services/service.ts'
 import { namespaceType, SYSTEM_NAMESPACE } from '../../src/managed/store/namespaces.ts'
-import { podType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
+import { workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 
@@ -180,7 +181,7 @@ export function tunnelPermissions(kinds: KindsRegistry): readonly Permission[] {
     })),
     ...credentials.map((type) => ({ type, verbs: write, why: 'A Tunnel owns the credential of its agents.' })),
     { type: secretType, verbs: ['get', ...write], why: 'A Tunnel owns the key of its agents.' },
-    { type: podType, verbs: ['list'], why: 'Agents that gave up say why; listed while not all are connected.' },
+    { type: pods, verbs: ['list'], why: 'Agents that gave up say why; listed while not all are connected.' },
   ]
 }
 

@@ -3,7 +3,7 @@ import type { Descriptor } from '../managed/descriptor/descriptor.ts'
 import { resourceTypeOf } from '../managed/kinds-registry.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { type OutputFlags, outputOption } from './cluster/output.ts'
-import { kindNamed, parseResources, type ResourceArgument } from './cluster/resource-argument.ts'
+import { kindNamed, parseResource, type ResourceArgument } from './cluster/resource-argument.ts'
 import { type StatedResource, stateOf } from './cluster/resource-state.ts'
 import { notFound } from './requests/request.ts'
 import { spanText } from './terminal/age.ts'
@@ -56,9 +56,8 @@ export async function runGet(cluster: Cluster, args: readonly string[], flags: G
 async function read(cluster: Cluster, args: readonly string[], flags: GetFlags): Promise<readonly StatedResource[]> {
   const { kinds, kube, namespace, scope } = cluster
   const all = kinds.all.filter(({ role }) => role !== 'mirror')
-  const asked = args.map((arg) => (arg.includes('/') ? parseResources([arg], scope)[0] : kindNamed(arg, scope.kinds)))
+  const asked = args.map((arg) => (arg.includes('/') ? parseResource([arg], scope) : kindNamed(arg, scope.kinds)))
   const lists = (asked.length === 0 ? all : asked).map(async (each): Promise<readonly StatedResource[]> => {
-    if (each === undefined) return []
     if ('name' in each) return [await one(cluster, each)]
     return kube.listSelected(resourceTypeOf(each), placeOf(each, flags, namespace), flags.selector)
   })

@@ -11,7 +11,7 @@ export interface LogOptions {
   readonly sinceSeconds: number
   /** Only so many lines from the end. */
   readonly tailLines: number
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Reads what Pods wrote. */

@@ -2,7 +2,7 @@ import { pods } from '../../kube/pod-logs.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { auditRecord } from '../../telemetry/audit.ts'
 import { CommandError } from './command-error.ts'
-import type { CulvertEvent, EventQuery } from './events-about.ts'
+import { byTime, type CulvertEvent, type EventQuery } from './events-about.ts'
 import type { ExplainedClient } from './explained-client.ts'
 
 /** A line of the operator's audit log (`telemetry.md § Audit records`). */
@@ -25,16 +25,16 @@ export async function auditedRequests(
   { namespace, release }: { readonly namespace: string; readonly release: string },
   query: AuditQuery,
 ): Promise<readonly CulvertEvent[] | undefined> {
-  const signal = query.signal ?? new AbortController().signal
+  const { signal } = query
   const sinceSeconds = Math.ceil(query.sinceMs / 1000)
   try {
     const labelSelector = `app.kubernetes.io/component=operator,app.kubernetes.io/instance=${release}`
-    const { items } = await kube.list<KubeObject>(pods, { namespace, labelSelector, signal })
+    const { items } = await kube.list<KubeObject>(pods, { namespace, labelSelector, ...(signal && { signal }) })
     if (items.length === 0) return undefined
     const logs = items.map(({ metadata }) => kube.podLog(metadata, { sinceSeconds, tailLines: MOST_LINES, signal }))
     return (await Promise.all(logs.map((log) => requestsIn(ofStarted(log), query)))).flat().sort(byTime)
   } catch (error) {
-    if (signal.aborted || (error instanceof CommandError && error.code === 'Forbidden')) return undefined
+    if (signal?.aborted || (error instanceof CommandError && error.code === 'Forbidden')) return undefined
     throw error
   }
 }
@@ -49,20 +49,13 @@ async function* ofStarted(log: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /** The audit records among these lines that a query asks for. */
-export async function requestsIn(
-  lines: AsyncIterable<string> | Iterable<string>,
-  query: EventQuery,
-): Promise<readonly CulvertEvent[]> {
+export async function requestsIn(lines: AsyncIterable<string>, query: EventQuery): Promise<readonly CulvertEvent[]> {
   const found: CulvertEvent[] = []
   for await (const line of lines) {
     const record = recordIn(line)
     if (record !== undefined && isAskedFor(record, query)) found.push(eventOf(record))
   }
   return found
-}
-
-export function byTime(left: CulvertEvent, right: CulvertEvent): number {
-  return left.at < right.at ? -1 : 1
 }
 
 /** Whatever else a log holds is no record. */

@@ -65,7 +65,12 @@ export async function culvertEvents(
     found.push(...page.items)
     next = page.continue
   } while (next !== undefined)
-  return found.map(eventOf).sort((left, right) => (left.at < right.at ? -1 : 1))
+  return found.map(eventOf).sort(byTime)
+}
+
+/** Compares by time, oldest first. */
+export function byTime(left: CulvertEvent, right: CulvertEvent): number {
+  return left.at < right.at ? -1 : 1
 }
 
 function eventOf({ type = '', reason = '', note = '', eventTime, regarding, metadata }: RawEvent): CulvertEvent {

@@ -28,8 +28,8 @@ export interface ActionFlags extends ClusterFlags {
   readonly restart?: boolean
 }
 
-/** What one TunnelSessionCommand is to be sent to. */
-interface Target {
+/** A TunnelSessionCommand to create. */
+interface PlannedCommand {
   readonly sessions: readonly ShownSession[]
   readonly spec: Readonly<Record<string, unknown>>
 }
@@ -42,8 +42,8 @@ export async function runSessionAction(
   flags: ActionFlags,
 ): Promise<number> {
   const { namespace, out, err } = cluster
-  const targets = await targetsOf(cluster, args, flags.selector)
-  const sessions = targets.flatMap((target) => target.sessions)
+  const planned = await planCommands(cluster, args, flags.selector)
+  const sessions = planned.flatMap((each) => each.sessions)
   if (sessions.length === 0) {
     err.print(await noneText(cluster, namespace))
     return 1
@@ -59,16 +59,16 @@ export async function runSessionAction(
     return 1
   }
   const codes: number[] = []
-  for (const target of targets) codes.push(await send(cluster, action, target, flags))
+  for (const each of planned) codes.push(await send(cluster, action, each, flags))
   return Math.max(...codes)
 }
 
 /** @throws CommandError `BadArgument` without sessions or with two ways to name them, `NotFound` for an unknown one */
-async function targetsOf(
+async function planCommands(
   cluster: Cluster,
   args: readonly string[],
   selector: string | undefined,
-): Promise<readonly Target[]> {
+): Promise<readonly PlannedCommand[]> {
   const { namespace } = cluster
   const isSelected = selector !== undefined && selector.trim() !== ''
   if (isSelected === args.length > 0) {
@@ -111,7 +111,7 @@ function accountText({ status }: ShownSession): string {
 async function send(
   cluster: Cluster,
   action: SessionAction,
-  { sessions, spec }: Target,
+  { sessions, spec }: PlannedCommand,
   flags: ActionFlags,
 ): Promise<number> {
   const { kinds, kube, namespace, out } = cluster

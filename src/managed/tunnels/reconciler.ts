@@ -1,4 +1,5 @@
 import { KubeError } from '../../kube/errors.ts'
+import { pods } from '../../kube/pod-logs.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { done } from '../../runtime/outcome.ts'
 import { isDeleting, isPaused, type ResourceName } from '../cr.ts'
@@ -15,7 +16,7 @@ import { tunnelObjects } from './objects.ts'
 import type { AgentFacts } from './pod.ts'
 import { accountOf, type Route, routeOf } from './route.ts'
 import { writeStatus } from './status-writer.ts'
-import { deploymentType, podType, TUNNEL, type TunnelResource, tunnelStatus, workloadName } from './tunnel.ts'
+import { deploymentType, TUNNEL, type TunnelResource, tunnelStatus, workloadName } from './tunnel.ts'
 
 /** How often agents that are not connected are asked why. */
 const DISCONNECTED_MS = 30_000
@@ -87,7 +88,7 @@ export class TunnelReconciler {
 
   async #lastError({ metadata: { namespace, name } }: TunnelResource): Promise<string | undefined> {
     const labelSelector = `${TUNNEL}=${name}`
-    return lastError((await this.#context.kube.list(podType, { namespace, labelSelector })).items)
+    return lastError((await this.#context.kube.list(pods, { namespace, labelSelector })).items)
   }
 
   async #excuse(descriptor: ComposedDescriptor, cr: TunnelResource, error: unknown): Promise<Outcome> {

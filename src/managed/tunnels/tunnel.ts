@@ -40,7 +40,6 @@ export const TOKEN = 'token'
 export const deploymentType = namespaced('apps', 'deployments', 'Deployment')
 export const serviceAccountType = namespaced('', 'serviceaccounts', 'ServiceAccount')
 export const budgetType = namespaced('policy', 'poddisruptionbudgets', 'PodDisruptionBudget')
-export const podType = namespaced('', 'pods', 'Pod')
 
 /** What runs the agents of a Tunnel, each of them watched. */
 export const workloadTypes: readonly ResourceType[] = [deploymentType, serviceAccountType, budgetType]

@@ -1,6 +1,7 @@
 import { rootSchema } from '../../../scripts/crds/crd.ts'
 import { type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { pods } from '../../../src/kube/pod-logs.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import type { AccountResource } from '../../../src/managed/accounts/account-resource.ts'
 import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
@@ -10,7 +11,7 @@ import { KindsRegistry, resourceTypeOf } from '../../../src/managed/kinds-regist
 import { serviceType } from '../../../src/managed/services/service.ts'
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
 import type { TunnelPolicy } from '../../../src/managed/tunnels/policy.ts'
-import { podType, workloadTypes } from '../../../src/managed/tunnels/tunnel.ts'
+import { workloadTypes } from '../../../src/managed/tunnels/tunnel.ts'
 import { events } from '../../../src/runtime/events.ts'
 import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import type { Random } from '../../../src/util/random.ts'
@@ -66,7 +67,7 @@ export interface WorldOptions {
 
 const builtIn: readonly ServedType[] = [
   ...[secretType, configMapType, namespaceType, events, leases],
-  ...[...workloadTypes, podType, serviceType],
+  ...[...workloadTypes, pods, serviceType],
 ].map((type) => ({ type }))
 /** Types of other operators whose objects exist beside resources. */
 const companions: readonly ServedType[] = kinds.flatMap((descriptor) => {

@@ -4,24 +4,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openAuditLog } from '../../../src/telemetry/audit.ts'
 import { Rarely } from '../../../src/telemetry/rarely.ts'
-import type { WriteReport } from '../../../src/telemetry/write-report.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { createSilentLogger } from '../../builders/silent-logger.ts'
+import { writeReport } from '../../builders/write-report.ts'
 
-const report: WriteReport = {
-  origin: { reason: 'drift', resource: { kind: 'IPPolicy', namespace: 'shop', name: 'office', uid: 'u-1' } },
-  method: 'PATCH',
-  collection: 'ip_policies',
-  objectId: 'ipp_1',
-  command: undefined,
-  fields: ['description'],
-  outcome: 'done',
-  status: 200,
-  error: undefined,
-  apiErrorCode: undefined,
-  operationId: 'op_1',
-  seconds: 0.0123,
-}
+const report = writeReport()
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'culvert-audit-'))

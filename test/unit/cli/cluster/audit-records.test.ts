@@ -7,6 +7,7 @@ import type { WriteReport } from '../../../../src/telemetry/write-report.ts'
 import { systemClock } from '../../../../src/util/clock.ts'
 import { systemRandom } from '../../../../src/util/random.ts'
 import { type FakeKubeServer, sendJson, sendStatus, startFakeKubeServer } from '../../../builders/fake-kube-server.ts'
+import { writeReport } from '../../../builders/write-report.ts'
 
 const NOON = Date.parse('2026-11-24T12:00:00Z')
 const PODS = '/api/v1/namespaces/culvert-system/pods'
@@ -15,21 +16,8 @@ const EDGE = { namespace: 'web', regarding: { kind: 'Edge', name: 'shop' } }
 
 function line(name: string, seconds: number, report: Partial<WriteReport> = {}): string {
   const resource = { kind: 'Edge', namespace: 'web', name, uid: `uid of ${name}` }
-  const sent: WriteReport = {
-    origin: { resource, reason: 'drift' },
-    method: 'PATCH',
-    collection: 'edges/tls',
-    objectId: 'edge_1',
-    command: undefined,
-    fields: ['description'],
-    outcome: 'done',
-    status: 200,
-    error: undefined,
-    apiErrorCode: undefined,
-    operationId: 'op_1',
-    seconds: 0.1,
-    ...report,
-  }
+  const update = { origin: { resource, reason: 'drift' }, collection: 'edges/tls', objectId: 'edge_1' } as const
+  const sent = writeReport({ ...update, ...report })
   return `${JSON.stringify(auditRecord('Account/web/default', sent, NOON + seconds * 1000))}\n`
 }
 
