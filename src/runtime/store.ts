@@ -10,7 +10,7 @@ export interface Store<T extends KubeObject> {
   /** In no particular order. */
   list(): T[]
   /** The objects that the index `name` holds under `value`. Throws a `RangeError` for an unknown index. */
-  byIndex(name: string, value: string): T[]
+  byIndex(name: string, value: string): readonly T[]
 }
 
 /**
@@ -43,10 +43,17 @@ export class MapStore<T extends KubeObject> implements Store<T> {
     return [...this.#objects.values()]
   }
 
-  byIndex(name: string, value: string): T[] {
+  byIndex(name: string, value: string): readonly T[] {
     const index = this.#indexes.get(name)
     if (index === undefined) throw new RangeError(`there is no index ${name}`)
-    return [...(index.entries.get(value) ?? [])].flatMap((key) => this.#objects.get(key) ?? [])
+    const keys = index.entries.get(value)
+    if (keys === undefined) return NONE
+    const found: T[] = []
+    for (const key of keys) {
+      const object = this.#objects.get(key)
+      if (object !== undefined) found.push(object)
+    }
+    return found
   }
 
   /** Adds an index, which includes objects already in the store. Throws a `RangeError` when the name is taken. */
@@ -54,41 +61,45 @@ export class MapStore<T extends KubeObject> implements Store<T> {
     if (this.#indexes.has(name)) throw new RangeError(`the index ${name} already exists`)
     const index: Index<T> = { valuesOf, entries: new Map() }
     this.#indexes.set(name, index)
-    for (const object of this.#objects.values()) file(index, object)
+    for (const [key, object] of this.#objects) refile(index, key, undefined, object)
   }
 
   set(object: T): void {
     const key = keyString(object.metadata)
     const previous = this.#objects.get(key)
     this.#objects.set(key, object)
-    for (const index of this.#indexes.values()) {
-      if (previous !== undefined) unfile(index, previous)
-      file(index, object)
-    }
+    for (const index of this.#indexes.values()) refile(index, key, previous, object)
   }
 
   delete(key: ObjectKey): void {
-    const previous = this.get(key)
+    const text = keyString(key)
+    const previous = this.#objects.get(text)
     if (previous === undefined) return
-    this.#objects.delete(keyString(key))
-    for (const index of this.#indexes.values()) unfile(index, previous)
+    this.#objects.delete(text)
+    for (const index of this.#indexes.values()) refile(index, text, previous, undefined)
   }
 }
 
-function file<T extends KubeObject>(index: Index<T>, object: T): void {
-  const key = keyString(object.metadata)
-  for (const value of index.valuesOf(object)) {
-    const keys = index.entries.get(value)
-    if (keys === undefined) index.entries.set(value, new Set([key]))
+/** Files the object of that key under its values in place of those of `previous`; most changes change none. */
+function refile<T extends KubeObject>(
+  { valuesOf, entries }: Index<T>,
+  key: string,
+  previous: T | undefined,
+  object: T | undefined,
+): void {
+  const before = previous === undefined ? NONE : valuesOf(previous)
+  const after = object === undefined ? NONE : valuesOf(object)
+  for (const value of before) {
+    if (after.includes(value)) continue
+    const keys = entries.get(value)
+    keys?.delete(key)
+    if (keys?.size === 0) entries.delete(value)
+  }
+  for (const value of after) {
+    const keys = entries.get(value)
+    if (keys === undefined) entries.set(value, new Set([key]))
     else keys.add(key)
   }
 }
 
-function unfile<T extends KubeObject>(index: Index<T>, object: T): void {
-  const key = keyString(object.metadata)
-  for (const value of index.valuesOf(object)) {
-    const keys = index.entries.get(value)
-    keys?.delete(key)
-    if (keys?.size === 0) index.entries.delete(value)
-  }
-}
+const NONE: readonly never[] = []

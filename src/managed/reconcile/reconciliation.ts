@@ -58,6 +58,8 @@ export class Reconciliation {
   #own: OwnStatus = {}
   #internal: InternalChange = {}
   #kind: Fields | undefined
+  /** `status` as last computed; undefined once something has changed. */
+  #status: (CommonStatus & Fields) | undefined
   #overtaken: boolean = false
   /** The last call to Kubernetes about the CR. */
   #call: Promise<unknown> = Promise.resolve()
@@ -100,7 +102,14 @@ export class Reconciliation {
 
   /** Status in Kubernetes plus what this run has noted. */
   get status(): CommonStatus & Fields {
-    return withoutAbsent({ ...statusOf(this.#cr), ...this.#own, ...this.#kind, internal: this.#bookkeeping() })
+    // Steps ask for it again and again.
+    this.#status ??= withoutAbsent({
+      ...statusOf(this.#cr),
+      ...this.#own,
+      ...this.#kind,
+      internal: this.#bookkeeping(),
+    })
+    return this.#status
   }
 
   /** `status.internal` in Kubernetes plus what this run has noted. */
@@ -125,16 +134,19 @@ export class Reconciliation {
   /** Notes status fields of the reconciler for the next write; undefined removes one. */
   note(fields: OwnStatus): void {
     this.#own = { ...this.#own, ...fields }
+    this.#status = undefined
   }
 
   /** Notes fields of `status.internal` for the next write; undefined removes one. */
   noteInternal(fields: InternalChange): void {
     this.#internal = { ...this.#internal, ...fields }
+    this.#status = undefined
   }
 
   /** Notes all status fields of the kind for the next write; fields not in `fields` are removed. */
   noteKind(fields: Fields): void {
     this.#kind = fields
+    this.#status = undefined
   }
 
   /** Notes that `object` is the remote object of this CR. */
@@ -248,13 +260,19 @@ export class Reconciliation {
     const { resourceVersion, uid } = this.#cr.metadata
     const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
     try {
-      this.#cr = await this.context.resources.write(this.#cr, () => {
+      const written = await this.context.resources.write(this.#cr, () => {
         return this.context.kube.mergePatch<CustomResource>(this.#type, nameOf(this.#cr), patch, options)
       })
+      this.#take(written)
     } catch (error) {
       if (isConflict(error)) await this.#noteOutdated(resourceVersion)
       throw error
     }
+  }
+
+  #take(cr: CustomResource): void {
+    this.#cr = cr
+    this.#status = undefined
   }
 
   /**
@@ -286,7 +304,7 @@ export class Reconciliation {
     if (live?.metadata.uid !== this.#cr.metadata.uid || internalOf(live).create?.nonce !== before) {
       throw new ConflictError(undefined)
     }
-    this.#cr = live
+    this.#take(live)
     this.#overtaken = true
   }
 }
@@ -309,7 +327,9 @@ function common(status: CommonStatus & Fields): Fields {
 }
 
 function withoutAbsent(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  const present: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(fields)) if (value !== undefined) present[field] = value
+  return present
 }
 
 /** Longest URI that the CRD accepts, in characters. */

@@ -359,7 +359,8 @@ export class ResourceStore implements Resources {
 
   #enter({ kind }: KubeObject, put: (source: RecordedSource<KubeObject>) => void): void {
     const { managed, accounts, mirrors, commands, composed } = this.#watches
-    const source = [managed, accounts, mirrors, commands, composed].map((kinds) => kinds.get(kind)).find(Boolean)
+    const source =
+      managed.get(kind) ?? accounts.get(kind) ?? mirrors.get(kind) ?? commands.get(kind) ?? composed.get(kind)
     this.#recording = true
     try {
       if (source !== undefined) put(source as RecordedSource<KubeObject>)
@@ -399,7 +400,11 @@ export class ResourceStore implements Resources {
   }
 
   #find(index: string, value: string): readonly CustomResource[] {
-    return [...this.#watches.managed.values()].flatMap(({ store }) => store.byIndex(index, value))
+    const found: CustomResource[] = []
+    for (const { store } of this.#watches.managed.values()) {
+      for (const cr of store.byIndex(index, value)) found.push(cr)
+    }
+    return found
   }
 
   /** CRs for which `id` means the same object as for the account. */
