@@ -8,9 +8,7 @@ import { AccountRegistry } from '../managed/accounts/registry.ts'
 import { CommandReconciler } from '../managed/commands/reconciler.ts'
 import { CommandStore } from '../managed/commands/store.ts'
 import { subscribeCommands } from '../managed/commands/wakeups.ts'
-import { statusOf } from '../managed/cr.ts'
 import { holdName, NamespaceHolds } from '../managed/delete/namespace-hold.ts'
-import type { KindsRegistry } from '../managed/kinds-registry.ts'
 import { type MirrorContext, type MirrorMetrics, MirrorReconciler } from '../managed/mirrors/reconciler.ts'
 import { MirrorReports } from '../managed/mirrors/report.ts'
 import { subscribeMirrors } from '../managed/mirrors/wakeups.ts'
@@ -21,19 +19,18 @@ import { LONG_WAIT_MS } from '../managed/reconcile/long-waits.ts'
 import { Memories } from '../managed/reconcile/memory.ts'
 import { priorityOf } from '../managed/reconcile/priority.ts'
 import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
-import { isRotationFailing } from '../managed/rotation/words.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../managed/store/wakeups.ts'
 import { subscribeTunnels } from '../managed/tunnels/wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
 import { EventRecorder } from '../runtime/events.ts'
-import type { CredentialState, Metrics } from '../runtime/metrics.ts'
+import type { Metrics } from '../runtime/metrics.ts'
 import { tracedReconcile } from '../runtime/tracing.ts'
 import type { Priority } from '../util/priority.ts'
 import { base, type Live, type ReconcilersOptions, STOP_MS, tracing, WAITING } from './controller-parts.ts'
 import { sessionFactory } from './sessions.ts'
-import { stateSources } from './states.ts'
+import { credentialStates, stateSources } from './states.ts'
 import { serviceController, tunnelController } from './traffic-controllers.ts'
 
 /** What runs while this process leads. */
@@ -115,7 +112,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   })
   const accounts = accountController(parts, accountReconciler)
   metrics.watchStates(stateSources(watches, budgets))
-  metrics.watchCredentials(() => credentialStates(kinds, store))
+  metrics.watchCredentials(credentialStates(kinds, watches.managed))
   const wake = { managed: wakeManaged, account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
   const stop = new AbortController()
@@ -291,24 +288,6 @@ function commandController(
 function watchBase({ kube, clock, random, options }: ReconcilersOptions) {
   const { logger, watchSilenceMs, watchNamespaces } = options
   return { client: kube, clock, random, logger, stallMs: watchSilenceMs, namespaces: watchNamespaces }
-}
-
-function credentialStates(kinds: KindsRegistry, store: ResourceStore): CredentialState[] {
-  return store.all().flatMap((cr) => {
-    const descriptor = kinds.managedKind(cr.kind)
-    if (descriptor === undefined) return []
-    const { namespace = '', name } = cr.metadata
-    const status = statusOf(cr)
-    const renewsAt = timeOf(descriptor.status.certificate?.renewsAt?.(status))
-    const expiresAt = timeOf(descriptor.status.certificate?.expiresAt?.(status))
-    const failing = isRotationFailing(descriptor, status)
-    const known = [renewsAt, expiresAt, failing].some((value) => value !== undefined)
-    return known ? [{ kind: cr.kind, namespace, name, renewsAt, expiresAt, failing }] : []
-  })
-}
-
-function timeOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Date.parse(text)
 }
 
 function driftMetrics(metrics: Metrics): ManagedContext['metrics'] {

@@ -1,19 +1,26 @@
 import type { RateBudget } from '../api/rate-budget.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
+import { type CustomResource, nameOf, nameText, statusOf } from '../managed/cr.ts'
+import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { KindsRegistry } from '../managed/kinds-registry.ts'
+import { isRotationFailing } from '../managed/rotation/words.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import type { Watches } from '../managed/store/resource-store.ts'
-import type { ResourceState, StateSources } from '../runtime/state-metrics.ts'
+import type { CredentialState } from '../runtime/metrics.ts'
+import type { ObjectSource } from '../runtime/object-source.ts'
+import type { CountedState, ResourceState, StateSources } from '../runtime/state-metrics.ts'
 
 /** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. */
 export function stateSources(watches: Watches, budgets: ReadonlyMap<string, RateBudget>): StateSources {
   const { managed, accounts, commands, composed } = watches
   const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list())
+  const tally = new Tally()
+  for (const source of [managed, accounts, commands, composed].flatMap((sources) => [...sources.values()])) {
+    tally.follow(source)
+  }
   return {
-    resources: () => {
-      const kinds = [...managed.values(), ...accounts.values(), ...commands.values(), ...composed.values()]
-      return kinds.flatMap<KubeObject>(({ store }) => store.list()).map(resourceState)
-    },
+    resources: () => tally.counts(),
     accounts: () => {
       return allAccounts().map((account) => ({ account: accountText(keyOfAccount(account)), ...state(account) }))
     },
@@ -25,6 +32,62 @@ export function stateSources(watches: Watches, budgets: ReadonlyMap<string, Rate
       })
     },
   }
+}
+
+/** How many resources are in which state, kept as they change: a scrape does not go through all resources. */
+class Tally {
+  readonly #counts = new Map<string, { readonly state: ResourceState; count: number }>()
+
+  follow(source: Pick<ObjectSource<KubeObject>, 'subscribe'>): void {
+    source.subscribe(({ type, object, previous }) => {
+      if (previous !== undefined) this.#add(resourceState(previous), -1)
+      this.#add(resourceState(object), type === 'deleted' ? -1 : 1)
+    })
+  }
+
+  counts(): Iterable<CountedState> {
+    return this.#counts.values()
+  }
+
+  #add(state: ResourceState, by: 1 | -1): void {
+    const { kind, ready, synced, reason } = state
+    const key = `${kind} ${ready} ${synced} ${reason}`
+    const counted = this.#counts.get(key) ?? { state, count: 0 }
+    counted.count += by
+    if (counted.count === 0) this.#counts.delete(key)
+    else this.#counts.set(key, counted)
+  }
+}
+
+/** The states of all certificates and tokens, kept as their resources change. */
+export function credentialStates(kinds: KindsRegistry, managed: Watches['managed']): () => Iterable<CredentialState> {
+  const states = new Map<string, CredentialState>()
+  for (const [kind, source] of managed) {
+    const descriptor = kinds.managedKind(kind)
+    if (descriptor === undefined) continue
+    source.subscribe(({ type, object }) => {
+      const key = nameText(nameOf(object))
+      const state = type === 'deleted' ? undefined : credentialState(descriptor, object)
+      if (state === undefined) states.delete(key)
+      else states.set(key, state)
+    })
+  }
+  return () => states.values()
+}
+
+/** Undefined for a resource whose status says nothing about a certificate or a rotation. */
+function credentialState(descriptor: ManagedDescriptor, cr: CustomResource): CredentialState | undefined {
+  const { namespace = '', name } = cr.metadata
+  const status = statusOf(cr)
+  const renewsAt = timeOf(descriptor.status.certificate?.renewsAt?.(status))
+  const expiresAt = timeOf(descriptor.status.certificate?.expiresAt?.(status))
+  const failing = isRotationFailing(descriptor, status)
+  const isKnown = renewsAt !== undefined || expiresAt !== undefined || failing !== undefined
+  return isKnown ? { kind: cr.kind, namespace, name, renewsAt, expiresAt, failing } : undefined
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Date.parse(text)
 }
 
 /**

@@ -14,6 +14,12 @@ export interface ResourceState {
   readonly reason: string
 }
 
+/** How many resources are in one state. */
+export interface CountedState {
+  readonly state: ResourceState
+  readonly count: number
+}
+
 /** State of an account, from its condition Ready. */
 export interface AccountState {
   /** `Kind/namespace/name`. */
@@ -32,7 +38,7 @@ export interface BudgetState {
 
 /** Sources of the figures, each read at each scrape. */
 export interface StateSources {
-  readonly resources: () => Iterable<ResourceState>
+  readonly resources: () => Iterable<CountedState>
   readonly accounts: () => Iterable<AccountState>
   readonly budgets: () => Iterable<BudgetState>
 }
@@ -47,7 +53,10 @@ export function watchStates(registry: Registry, { resources, accounts, budgets }
     registers,
     collect() {
       this.reset()
-      for (const { kind, ready, synced, reason } of resources()) this.inc({ kind, ready, synced, reason })
+      for (const { state, count } of resources()) {
+        const { kind, ready, synced, reason } = state
+        this.set({ kind, ready, synced, reason }, count)
+      }
     },
   })
   new Gauge({
