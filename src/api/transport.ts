@@ -1,12 +1,12 @@
 import { type Dispatcher, errors } from 'undici'
 import type { HttpClientOptions } from '../http-client/options.ts'
-import { type Method, send } from '../http-client/send.ts'
+import { exchange, type HttpAnswer, type Method, TooLarge } from '../http-client/send.ts'
 import type { WriteReport } from '../telemetry/write-report.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter } from '../util/random.ts'
 import { saysAbsent } from './absent.ts'
 import type { Ending } from './adaptive-limit.ts'
-import { type AnswerBody, readBody, TooLarge } from './answer-body.ts'
+import { readBody } from './answer-body.ts'
 import { ApiError } from './errors.ts'
 import type { Answer, OutgoingRequest } from './exchange.ts'
 import { answerError, type CallContext, networkError, operationIdFor } from './failure.ts'
@@ -145,14 +145,12 @@ export class Transport {
     const cancelTimer = clock.setTimer(requestTimeoutMs, () => timeout.abort())
     const caller = outgoing.options.signal
     try {
-      // Limits the whole exchange, body included.
-      const signal = caller === undefined ? timeout.signal : AbortSignal.any([timeout.signal, caller])
+      const signals = caller === undefined ? [timeout.signal] : [timeout.signal, caller]
       const headers = { authorization: `Bearer ${key}`, [versionHeader.toLowerCase()]: versionValue }
       const { method, url, body } = outgoing
       const request = { method, path: `${url.pathname}${url.search}`, body }
-      const response = await send(request, { ...this.#options, origin: url.origin, headers, signal })
-      const read = await readBody(response, maxResponseBytes)
-      return this.#judge(call, response, read, outgoing.mayBeAbsent ?? false)
+      const options = { ...this.#options, origin: url.origin, headers, signals, maxBytes: maxResponseBytes }
+      return this.#judge(call, await exchange(request, options), outgoing.mayBeAbsent ?? false)
     } catch (error) {
       if (error instanceof ApiError) throw error
       if (error instanceof TooLarge) throw invalid(call.label, `the answer is larger than ${maxResponseBytes} bytes`)
@@ -171,14 +169,10 @@ export class Transport {
     }
   }
 
-  #judge(
-    call: CallContext,
-    response: Dispatcher.ResponseData,
-    { value: body, problem, text, ...size }: AnswerBody,
-    mayBeAbsent: boolean,
-  ): Omit<Answer, 'sentAt'> {
-    const status = response.statusCode
-    const operationId = operationIdFor(call, header(response, 'operation-id'))
+  #judge(call: CallContext, answer: HttpAnswer, mayBeAbsent: boolean): Omit<Answer, 'sentAt'> {
+    const { status } = answer
+    const { value: body, problem, text, ...size } = readBody(answer.body)
+    const operationId = operationIdFor(call, header(answer, 'operation-id'))
     if (status >= 200 && status < 300) {
       if (problem !== undefined) throw invalid(call.label, `the API answered ${status} with a body that is ${problem}`)
       return { status, body, operationId, size }
@@ -187,9 +181,9 @@ export class Transport {
     throw answerError(call, {
       status,
       body,
-      ...(isPlainText(response) ? { sentence: text } : {}),
+      ...(isPlainText(answer) ? { sentence: text } : {}),
       operationId,
-      retryAfterMs: parseRetryAfter(header(response, 'retry-after'), this.#options.clock.now()),
+      retryAfterMs: parseRetryAfter(header(answer, 'retry-after'), this.#options.clock.now()),
     })
   }
 
@@ -246,8 +240,8 @@ function sortOf({ method, collection, id }: OutgoingRequest): string {
   return `${method} ${collection}${id === undefined ? '' : '/…'}`
 }
 
-function header(response: Dispatcher.ResponseData, name: string): string | undefined {
-  const value = response.headers[name]
+function header({ headers }: HttpAnswer, name: string): string | undefined {
+  const value = headers[name]
   return Array.isArray(value) ? value[0] : value
 }
 
@@ -260,6 +254,6 @@ function aborted(call: string, definite: boolean, cause: unknown): ApiError {
 }
 
 /** HTML and the like would not be read by people. */
-function isPlainText(response: Dispatcher.ResponseData): boolean {
-  return /^text\/plain\b/i.test(header(response, 'content-type') ?? '')
+function isPlainText(answer: HttpAnswer): boolean {
+  return /^text\/plain\b/i.test(header(answer, 'content-type') ?? '')
 }

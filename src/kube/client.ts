@@ -1,4 +1,5 @@
 import { isServed, notApiServer } from './discovery.ts'
+import { Echoes } from './echoes.ts'
 import { KubeError } from './errors.ts'
 import { canBeNamed, collectionPath, objectPath, withQuery } from './paths.ts'
 import { type LogOptions, type PodLogs, readPodLog } from './pod-logs.ts'
@@ -51,6 +52,8 @@ export function createKubeClient(options: KubeClientOptions): ClosableKubeClient
 
 class HttpKubeClient implements ClosableKubeClient {
   readonly #transport: Transport
+  /** By path, for the types that are watched as whole objects. */
+  readonly #echoes = new Map<string, Echoes>()
 
   constructor(transport: Transport) {
     this.#transport = transport
@@ -131,10 +134,14 @@ class HttpKubeClient implements ClosableKubeClient {
       accept: acceptObject(type),
       signal,
     }
+    const echoes = type.metadataOnly ? undefined : this.#echoesOf(type)
     try {
       const body = await this.#transport.open(request)
       options.onOpen?.()
-      yield* readFrames<T>(callName(request), body, signal, (object) => normalise<T>(type, object))
+      yield* readFrames<T>(callName(request), body, signal, {
+        normalise: (object) => normalise<T>(type, object),
+        echoes,
+      })
     } catch (error) {
       if (!options.signal.aborted) throw error
     } finally {
@@ -166,7 +173,7 @@ class HttpKubeClient implements ClosableKubeClient {
     patch: Readonly<Record<string, unknown>>,
     options: PatchOptions = {},
   ): Promise<T> {
-    const patched = await this.#transport.call({
+    const request: KubeRequest = {
       verb: 'patch',
       method: 'PATCH',
       resource: type.plural,
@@ -175,8 +182,14 @@ class HttpKubeClient implements ClosableKubeClient {
       accept: acceptObject(type),
       contentType: 'application/merge-patch+json',
       body: withPreconditions(patch, options),
-    })
-    return normalise<T>(type, patched)
+    }
+    const echoes = type.metadataOnly ? undefined : this.#echoes.get(collectionPath(type, undefined))
+    const send = () =>
+      this.#transport.call(request, (text, parse) => {
+        const read = () => normalise<T>(type, parse())
+        return echoes === undefined ? read() : echoes.answered(text, read)
+      })
+    return await (echoes === undefined ? send() : echoes.duringWrite(send))
   }
 
   async apply<T extends KubeObject>(
@@ -217,6 +230,13 @@ class HttpKubeClient implements ClosableKubeClient {
       if (isNotFound(error) && (await this.#isAbsent(type, error, request))) return false
       throw error
     }
+  }
+
+  #echoesOf(type: ResourceType): Echoes {
+    const path = collectionPath(type, undefined)
+    const echoes = this.#echoes.get(path) ?? new Echoes()
+    this.#echoes.set(path, echoes)
+    return echoes
   }
 
   /**

@@ -9,11 +9,11 @@ export class ConcurrencyLimit {
     this.#free = limit
   }
 
-  /** Resolves with the function that releases the slot; rejects with the signal's reason when aborted while waiting. */
-  async acquire(signal?: AbortSignal): Promise<() => void> {
-    signal?.throwIfAborted()
+  /** Resolves with the function that releases the slot; rejects with a signal's reason when one is aborted while waiting. */
+  async acquire(signals: readonly AbortSignal[] = []): Promise<() => void> {
+    for (const signal of signals) signal.throwIfAborted()
     if (this.#free > 0) this.#free--
-    else await this.#wait(signal)
+    else await this.#wait(signals)
     let held = true
     return () => {
       if (!held) return
@@ -22,8 +22,8 @@ export class ConcurrencyLimit {
     }
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<void> {
-    return abortable(signal, (resolve) => {
+  #wait(signals: readonly AbortSignal[]): Promise<void> {
+    return abortable(signals, (resolve) => {
       this.#waiting.add(resolve)
       return () => this.#waiting.delete(resolve)
     })

@@ -14,6 +14,8 @@ export interface Channel {
 }
 
 interface Connections {
+  /** With which they were last used. */
+  readonly material: ConnectionMaterial
   readonly fingerprint: string
   readonly calls: Dispatcher
   readonly watches: Dispatcher
@@ -40,8 +42,15 @@ export class Dispatchers {
   /** The channel for a call or a watch, with credentials no older than half a minute. */
   async channel(purpose: 'calls' | 'watches'): Promise<Channel> {
     const material = await this.#current()
-    const connections = this.#connectionsFor(material.tls)
+    const connections = this.#connectionsFor(material)
     return { dispatcher: connections[purpose], headers: material.headers }
+  }
+
+  /** The channel for a call or a watch if it is open already, and its credentials are fresh. */
+  ready(purpose: 'calls' | 'watches'): Channel | undefined {
+    const material = this.#fresh()
+    if (material === undefined || this.#connections?.material !== material) return undefined
+    return { dispatcher: this.#connections[purpose], headers: material.headers }
   }
 
   /** The server refused the credentials: fetch them again for the next request. */
@@ -60,9 +69,14 @@ export class Dispatchers {
     await Promise.all([connections.calls.destroy(), connections.watches.destroy()])
   }
 
+  #fresh(): ConnectionMaterial | undefined {
+    return this.#monotonic() - this.#loadedAt < REFRESH_MS ? this.#material : undefined
+  }
+
   async #current(): Promise<ConnectionMaterial> {
+    const fresh = this.#fresh()
+    if (fresh !== undefined) return fresh
     const now = this.#monotonic()
-    if (this.#material !== undefined && now - this.#loadedAt < REFRESH_MS) return this.#material
     // A credential plugin that hangs is abandoned, so that it cannot block all calls forever.
     if (this.#loading === undefined || now - this.#loading.since >= REFRESH_MS) {
       this.#loading = { material: this.#connection.material(), since: now }
@@ -80,12 +94,16 @@ export class Dispatchers {
     }
   }
 
-  #connectionsFor(tls: TlsMaterial): Connections {
+  #connectionsFor(material: ConnectionMaterial): Connections {
     if (this.#closed) throw new Error('the client is closed')
+    const { tls } = material
     const fingerprint = JSON.stringify(tls)
-    if (this.#connections?.fingerprint === fingerprint) return this.#connections
+    if (this.#connections?.fingerprint === fingerprint) {
+      this.#connections = { ...this.#connections, material }
+      return this.#connections
+    }
     if (this.#connections !== undefined) retire(this.#connections)
-    this.#connections = { fingerprint, calls: this.#dispatcher(tls), watches: this.#dispatcher(tls) }
+    this.#connections = { material, fingerprint, calls: this.#dispatcher(tls), watches: this.#dispatcher(tls) }
     return this.#connections
   }
 

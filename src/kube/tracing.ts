@@ -5,23 +5,23 @@ import { KubeError } from './errors.ts'
 import type { KubeRequest } from './request.ts'
 
 /** A complete answer. */
-export interface KubeAnswer {
+export interface KubeAnswer<T> {
   readonly status: number
-  readonly body: unknown
+  readonly body: T
 }
 
 /**
  * Sends a request inside a span. Lists get none: they belong to watches, which outlive the reconcile that may have
  * started one.
  */
-export async function traced(
+export async function traced<T>(
   tracer: Tracer | undefined,
   request: KubeRequest,
   server: string,
-  send: () => Promise<KubeAnswer>,
-): Promise<KubeAnswer> {
+  send: () => Promise<KubeAnswer<T>>,
+): Promise<KubeAnswer<T>> {
   const { verb, method, resource, subresource, path } = request
-  if (verb === 'list' || verb === 'watch') return await send()
+  if (tracer === undefined || verb === 'list' || verb === 'watch') return await send()
   return await inClientSpan(
     tracer,
     {

@@ -1,10 +1,11 @@
-import type { Dispatcher } from 'undici'
+import { buffer } from 'node:stream/consumers'
 import type { HttpClientOptions } from '../http-client/options.ts'
-import { send } from '../http-client/send.ts'
+import { exchange, type HttpAnswer, type HttpRequest, open, type SendOptions } from '../http-client/send.ts'
+import { abortable } from '../util/abortable.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter } from '../util/random.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
-import { type Channel, Dispatchers } from './dispatchers.ts'
+import { Dispatchers } from './dispatchers.ts'
 import { errorFromCause, errorFromResponse } from './error-mapping.ts'
 import { isPassing, KubeError } from './errors.ts'
 import type { KubeConnection } from './load-config.ts'
@@ -20,7 +21,7 @@ export interface KubeRequestObservation {
   readonly verb: KubeVerb
   /** Plural of the resource. */
   readonly resource: string
-  /** HTTP status, or the code of the `KubeError` when there was no response. */
+  /** HTTP status, or the code of the `KubeError` when no whole answer came. */
   readonly code: string
   readonly seconds: number
 }
@@ -43,17 +44,29 @@ export interface TransportOptions extends HttpClientOptions {
   readonly onRequest?: (observation: KubeRequestObservation) => void
 }
 
+/** Makes what is wanted from the JSON text of an answer; `parse` parses it. */
+type Read<T> = (text: string, parse: () => unknown) => T
+
+/** Sends one attempt; what it returns was answered with `status`. */
+type Send<T> = (
+  request: HttpRequest,
+  options: SendOptions & { readonly signals: readonly AbortSignal[] },
+) => Promise<{ readonly status: number; readonly result: T }>
+
 /** Sends requests: time-outs, the cap on concurrent calls, retries of reads, credentials, and errors as `KubeError`. */
 export class Transport {
   readonly #options: TransportOptions
   readonly #dispatchers: Dispatchers
   readonly #limit: ConcurrencyLimit
+  readonly #server: { readonly origin: string; readonly path: string }
   readonly #closing = new AbortController()
 
   constructor(options: TransportOptions) {
     this.#options = options
     this.#dispatchers = new Dispatchers(options.connection, () => options.clock.monotonic())
     this.#limit = new ConcurrencyLimit(options.maxConcurrent)
+    const { origin, pathname } = new URL(options.connection.server)
+    this.#server = { origin, path: pathname.replace(/\/$/, '') }
   }
 
   async close(): Promise<void> {
@@ -62,15 +75,15 @@ export class Transport {
   }
 
   /**
-   * The parsed JSON body of a 2xx response. Reads are retried on 429, 5xx and network failures; a write is sent once,
-   * unless the server refused the credentials, which is a definite answer.
+   * The body of a 2xx response, as `read` makes it from its text. Reads are retried on 429, 5xx and network failures; a
+   * write is sent once, unless the server refused the credentials, which is a definite answer.
    */
-  async call(request: KubeRequest): Promise<unknown> {
+  async call<T = unknown>(request: KubeRequest, read: Read<T> = (_, parse) => parse() as T): Promise<T> {
     for (let attempt = 0, renewed = false; ; attempt++) {
       try {
         const { connection, tracer } = this.#options
-        const exchange = () => this.#withPlace(request, () => this.#attempt(request, 'calls', readAnswer))
-        return (await traced(tracer, request, connection.server, exchange)).body
+        const send = () => this.#withPlace(request, () => this.#call(request, read))
+        return (await traced(tracer, request, connection.server, send)).body
       } catch (error) {
         const failure = errorFromCause(callName(request), error)
         if (failure.code === 'Unauthorized' && !renewed) {
@@ -90,7 +103,14 @@ export class Transport {
    */
   async open(request: KubeRequest): Promise<AsyncIterable<Uint8Array>> {
     try {
-      return await this.#attempt(request, 'watches', (response) => Promise.resolve(response.body))
+      return await this.#attempt(request, 'watches', async (sent, options) => {
+        const { status, headers, body } = await open(sent, {
+          ...options,
+          signal: AbortSignal.any([...options.signals]),
+        })
+        if (isSuccess(status)) return { status, result: body }
+        throw this.#failure(request, { status, headers, body: await buffer(body) })
+      })
     } catch (error) {
       const failure = errorFromCause(callName(request), error)
       if (failure.code === 'Unauthorized') this.#dispatchers.forgetCredentials()
@@ -98,11 +118,20 @@ export class Transport {
     }
   }
 
+  async #call<T>(request: KubeRequest, read: Read<T>): Promise<KubeAnswer<T>> {
+    return await this.#attempt(request, 'calls', async (sent, options) => {
+      const answer = await exchange(sent, options)
+      if (!isSuccess(answer.status)) throw this.#failure(request, answer)
+      const { status } = answer
+      const text = answer.body.toString()
+      return { status, result: { status, body: read(text, () => parsed(text, status, request)) } }
+    })
+  }
+
   async #withPlace<T>(request: KubeRequest, send: () => Promise<T>): Promise<T> {
-    const signal = this.#signals(request.signal)
     let release: () => void
     try {
-      release = await this.#limit.acquire(signal)
+      release = await this.#limit.acquire(this.#signals(request))
     } catch (error) {
       throw aborted(request, error)
     }
@@ -113,30 +142,28 @@ export class Transport {
     }
   }
 
-  async #attempt<T>(
-    request: KubeRequest,
-    purpose: 'calls' | 'watches',
-    read: (response: Dispatcher.ResponseData, request: KubeRequest) => Promise<T>,
-  ): Promise<T> {
+  async #attempt<T>(request: KubeRequest, purpose: 'calls' | 'watches', send: Send<T>): Promise<T> {
     const { clock } = this.#options
     const timeout = new AbortController()
     const timeoutMs = request.method === 'GET' ? this.#options.timeoutMs : this.#options.writeTimeoutMs
     const cancelTimer = clock.setTimer(timeoutMs, () => timeout.abort())
-    const outer = this.#signals(request.signal)
-    const signal = AbortSignal.any([outer, timeout.signal])
+    const outer = this.#signals(request)
+    const signals = [...outer, timeout.signal]
     const started = clock.monotonic()
     let code: string | undefined
     try {
-      const channel = await raceAbort(this.#dispatchers.channel(purpose), signal)
+      const channel = this.#dispatchers.ready(purpose) ?? (await raceAbort(this.#dispatchers.channel(purpose), signals))
       // Checked again once the connection is open; this check saves opening it.
       if (request.method !== 'GET') this.#options.beforeWrite?.()
-      const response = await this.#send(request, channel, signal)
-      code = String(response.statusCode)
-      if (response.statusCode < 200 || response.statusCode > 299) throw await this.#failure(request, response)
-      return await read(response, request)
+      // A server behind a proxy may have a path of its own (https://proxy/clusters/a).
+      const path = `${this.#server.path}${request.path}`
+      const options = { ...this.#options, ...channel, origin: this.#server.origin, signals }
+      const { status, result } = await send({ ...request, path }, options)
+      code = String(status)
+      return result
     } catch (error) {
       const failure = classify(request, error, outer, timeout.signal)
-      code ??= failure.code
+      code = failure.status === undefined ? failure.code : String(failure.status)
       throw failure
     } finally {
       cancelTimer()
@@ -145,22 +172,10 @@ export class Transport {
     }
   }
 
-  #send(request: KubeRequest, channel: Channel, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    const { origin, pathname } = new URL(this.#options.connection.server)
-    // A server behind a proxy may have a path of its own (https://proxy/clusters/a).
-    const path = `${pathname.replace(/\/$/, '')}${request.path}`
-    return send({ ...request, path }, { ...this.#options, ...channel, origin, signal })
-  }
-
-  async #failure(request: KubeRequest, response: Dispatcher.ResponseData): Promise<KubeError> {
-    const body = await response.body.text()
-    const header = response.headers['retry-after']
-    const retryAfter = typeof header === 'string' ? header : undefined
-    return errorFromResponse(
-      callName(request),
-      { status: response.statusCode, retryAfter, body },
-      this.#options.clock.now(),
-    )
+  #failure(request: KubeRequest, { status, headers, body }: HttpAnswer): KubeError {
+    const retryAfter = headers['retry-after']
+    const answer = { status, retryAfter, body: body.toString() }
+    return errorFromResponse(callName(request), answer, this.#options.clock.now())
   }
 
   #retryDelay(request: KubeRequest, failure: KubeError, attempt: number): number | undefined {
@@ -172,14 +187,15 @@ export class Transport {
 
   async #pause(request: KubeRequest, ms: number): Promise<void> {
     try {
-      await sleep(this.#options.clock, ms, this.#signals(request.signal))
+      await sleep(this.#options.clock, ms, this.#signals(request))
     } catch (error) {
       throw aborted(request, error)
     }
   }
 
-  #signals(signal: AbortSignal | undefined): AbortSignal {
-    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal])
+  /** What gives a request up, apart from its time-out. */
+  #signals({ signal }: KubeRequest): readonly AbortSignal[] {
+    return signal === undefined ? [this.#closing.signal] : [signal, this.#closing.signal]
   }
 }
 
@@ -188,9 +204,14 @@ export function callName(request: KubeRequest): string {
   return `${request.method} ${request.path.split('?', 1)[0]}`
 }
 
-function classify(request: KubeRequest, error: unknown, outer: AbortSignal, timeout: AbortSignal): KubeError {
+function classify(
+  request: KubeRequest,
+  error: unknown,
+  outer: readonly AbortSignal[],
+  timeout: AbortSignal,
+): KubeError {
   if (error instanceof KubeError) return error
-  if (outer.aborted) return aborted(request, error)
+  if (outer.some((signal) => signal.aborted)) return aborted(request, error)
   if (timeout.aborted) return new KubeError('Timeout', `${callName(request)}: timed out`, { cause: error })
   return errorFromCause(callName(request), error)
 }
@@ -199,26 +220,23 @@ function aborted(request: KubeRequest, cause: unknown): KubeError {
   return new KubeError('Aborted', `${callName(request)}: aborted`, { cause })
 }
 
-async function readAnswer(response: Dispatcher.ResponseData, request: KubeRequest): Promise<KubeAnswer> {
-  return { status: response.statusCode, body: await readJson(response, request) }
-}
-
-async function readJson(response: Dispatcher.ResponseData, request: KubeRequest): Promise<unknown> {
-  const text = await response.body.text()
+function parsed(text: string, status: number, request: KubeRequest): unknown {
   try {
     return JSON.parse(text)
   } catch {
     // Without the cause: a syntax error quotes the body, which may be a Secret.
-    throw new KubeError('Unexpected', `${callName(request)}: the response is not JSON`, { status: response.statusCode })
+    throw new KubeError('Unexpected', `${callName(request)}: the response is not JSON`, { status })
   }
 }
 
-/** Settles as `promise` does, or rejects when `signal` is aborted first: a credential plugin may hang. */
-function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299
+}
+
+/** Settles as `promise` does, or rejects when one of `signals` is aborted first: a credential plugin may hang. */
+function raceAbort<T>(promise: Promise<T>, signals: readonly AbortSignal[]): Promise<T> {
+  return abortable(signals, (resolve, reject) => {
+    promise.then(resolve, reject)
+    return () => undefined
   })
 }

@@ -1,3 +1,4 @@
+import type { Echoes } from './echoes.ts'
 import { errorFromCause, errorFromFrame } from './error-mapping.ts'
 import { KubeError } from './errors.ts'
 import { splitLines } from './lines.ts'
@@ -11,6 +12,13 @@ interface RawFrame {
   readonly object?: { readonly metadata?: { readonly resourceVersion?: unknown } } | null
 }
 
+/** How the lines of a watch become objects. */
+export interface FrameReader<T extends KubeObject> {
+  readonly normalise: (object: unknown) => T
+  /** Absent for objects of which writes are not answered in the same form. */
+  readonly echoes?: Echoes | undefined
+}
+
 /**
  * The frames of a watch's body. Ends when the server ends the watch or `signal` is aborted.
  *
@@ -21,10 +29,16 @@ export async function* readFrames<T extends KubeObject>(
   call: string,
   body: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
-  normalise: (object: unknown) => T,
+  { normalise, echoes }: FrameReader<T>,
 ): AsyncGenerator<WatchFrame<T>> {
   try {
-    for await (const line of splitLines(body, MAX_LINE_BYTES)) yield toFrame(call, parseFrame(call, line), normalise)
+    for await (const line of splitLines(body, MAX_LINE_BYTES)) {
+      const echo = echoes?.shown(line)
+      const frame: WatchFrame<T> =
+        echo === undefined ? toFrame(call, parseFrame(call, line), normalise) : { type: 'modified', object: echo as T }
+      if (echo === undefined && frame.type === 'modified') echoes?.note(line, frame.object)
+      yield frame
+    }
   } catch (error) {
     if (signal.aborted) return
     if (error instanceof RangeError) throw new KubeError('Unexpected', `${call}: ${error.message}`, { cause: error })

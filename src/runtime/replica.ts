@@ -146,6 +146,8 @@ export class Replica<T extends KubeObject> {
       this.#emit({ type: 'added', object })
       return
     }
+    // A watch repeats the answer to our own write.
+    if (object === stored) return
     const { resourceVersion, uid } = object.metadata
     const isOlder = !isNewer(resourceVersion, stored.metadata.resourceVersion)
     if (isOlder && !regardless) return

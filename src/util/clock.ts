@@ -26,7 +26,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  return abortable(signal, (resolve) => clock.setTimer(ms, resolve))
+/** Resolves after `ms`; rejects with a signal's reason when one is aborted first. */
+export function sleep(clock: Clock, ms: number, signals?: AbortSignal | readonly AbortSignal[]): Promise<void> {
+  return abortable(signals, (resolve) => clock.setTimer(ms, resolve))
 }
