@@ -24,7 +24,7 @@ export function getCommand(): Command {
       'List resources of all kinds, or of some, in one table: how each is, since when, and what it waits for. ' +
         'TunnelSessions are listed if they are named.',
     )
-    .argument('[what...]', 'kinds, or KIND/NAME; a kind may be plural or a short name; default: all kinds')
+    .argument('[resource...]', 'kinds, or KIND/NAME; a kind may be plural or a short name; default: all kinds')
     .option('-A, --all-namespaces', 'list the resources of all namespaces', false)
     .option('-l, --selector <labels>', 'only those with these labels, such as app=shop')
     .option('--not-ready', 'only those that are not Ready', false)
