@@ -1,14 +1,18 @@
 import type { RateBudget } from '../api/rate-budget.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
+import { type AccountResource, accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
 import { reasons } from '../managed/status/reasons.ts'
 import type { Watches } from '../managed/store/resource-store.ts'
 import type { ResourceState, StateSources } from '../runtime/state-metrics.ts'
 
-/** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. */
-export function stateSources(watches: Watches, budgets: ReadonlyMap<string, RateBudget>): StateSources {
+/** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. Accounts that are not ours are left out. */
+export function stateSources(
+  watches: Watches,
+  budgets: ReadonlyMap<string, RateBudget>,
+  isOurs: (account: AccountResource) => boolean,
+): StateSources {
   const { managed, accounts, commands, composed } = watches
-  const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list())
+  const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list().filter(isOurs))
   return {
     resources: () => {
       const kinds = [...managed.values(), ...accounts.values(), ...commands.values(), ...composed.values()]

@@ -1,0 +1,92 @@
+import type { KubeObject } from '../../kube/types.ts'
+import { type AccountKey, accountText } from '../../managed/accounts/account-resource.ts'
+import type { ResourceStore } from '../../managed/store/resource-store.ts'
+import type { ReconcileKey } from '../../runtime/controller.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
+import { done, type Outcome } from '../../runtime/outcome.ts'
+import type { AccountClaims } from './account-claims.ts'
+import type { Owner, OwnerOf } from './owners.ts'
+
+type Reconcile = (key: ReconcileKey, signal: AbortSignal) => Promise<Outcome>
+
+/** A queue of things with owners. */
+export interface Door {
+  readonly ownerOf: OwnerOf
+  /** What has owners, by kind. */
+  readonly sources: ReadonlyMap<string, ObjectSource<KubeObject>>
+  readonly enqueue: (key: ReconcileKey, priority: 'drift') => void
+}
+
+/** Lets through what belongs to accounts that this process works on. */
+export class Gate {
+  readonly #claims: AccountClaims
+  readonly #store: ResourceStore
+  readonly #doors: Door[] = []
+
+  constructor(claims: AccountClaims, store: ResourceStore) {
+    this.#claims = claims
+    this.#store = store
+  }
+
+  /** `reconcile` for what may be worked on; anything else is done with at once, and queued when that changes. */
+  guard(ownerOf: OwnerOf, reconcile: Reconcile): Reconcile {
+    return (key, signal) => {
+      const owner = ownerOf(key)
+      if (!this.#isOpen(owner, key.namespace)) return Promise.resolve(done)
+      if (owner === undefined || owner === 'gone') return reconcile(key, signal)
+      return this.#claims.count(owner, () => reconcile(key, signal))
+    }
+  }
+
+  /** `tell` for what may be worked on. */
+  guardTell(ownerOf: OwnerOf, tell: (key: ReconcileKey) => Promise<void> | undefined): typeof tell {
+    return (key) => {
+      const owner = ownerOf(key)
+      if (!this.#isOpen(owner, key.namespace)) return undefined
+      const told = tell(key)
+      if (told === undefined || owner === undefined || owner === 'gone') return told
+      return this.#claims.count(owner, () => told)
+    }
+  }
+
+  /** Whether this process works on an account, as far as it exists. */
+  isOpen(key: AccountKey): boolean {
+    const account = this.#store.account(key)
+    return account !== undefined && this.#claims.isOpen(account)
+  }
+
+  /** Adds a queue whose contents `wake` and `wakeNamespace` queue. */
+  add(door: Door): void {
+    this.#doors.push(door)
+  }
+
+  /** Queues everything of an account. */
+  wake(account: AccountKey): void {
+    const text = accountText(account)
+    this.#wakeWhere((owner) => owner !== undefined && owner !== 'gone' && accountText(owner) === text)
+  }
+
+  /** Queues everything of a namespace that has no account. */
+  wakeNamespace(namespace: string): void {
+    this.#wakeWhere((owner, key) => owner === undefined && key.namespace === namespace)
+  }
+
+  #wakeWhere(isConcerned: (owner: Owner, key: ReconcileKey) => boolean): void {
+    for (const { sources, ownerOf, enqueue } of this.#doors) {
+      for (const [kind, { store }] of sources) {
+        for (const {
+          metadata: { namespace, name },
+        } of store.list()) {
+          const key = { kind, namespace, name }
+          if (isConcerned(ownerOf(key), key)) enqueue(key, 'drift')
+        }
+      }
+    }
+  }
+
+  #isOpen(owner: Owner, namespace: string | undefined): boolean {
+    if (owner === 'gone') return true
+    const account = owner === undefined ? undefined : this.#store.account(owner)
+    return account === undefined ? this.#claims.isOpenWithout(namespace) : this.#claims.isOpen(account)
+  }
+}
