@@ -5,6 +5,9 @@ import { claimant, moveTo, type Named } from './divided.ts'
 /** Longer than a takeover from a dead operator takes. Milliseconds. */
 const MOVED_MS = 10 * 60_000
 
+/** By then an account that comes back has left. Milliseconds. */
+const BACK_MS = 5_000
+
 /** What goes wrong when an account moves. */
 export interface Move {
   /** At the operator's write of that index, from 0, its label changes. */
@@ -14,6 +17,8 @@ export interface Move {
   readonly to: Named
   /** The operator that then has it. */
   readonly next: string
+  /** After how many milliseconds the label is as before again. Default: it stays. */
+  readonly backMs?: number
   /** What befalls that write besides. */
   readonly fault?: Fault
   /**
@@ -43,9 +48,10 @@ export class Moves implements Trouble {
     this.#passed += 1
     if (!isNow) return undefined
     this.#hasMoved = true
-    const { when, to, fault, killed } = this.#move
+    const { when, to, fault, killed, backMs } = this.#move
     const act = (): void => {
       moveTo(this.#world, to)
+      if (backMs !== undefined) this.#world.time.setTimer(backMs, () => moveTo(this.#world, 'red'))
       if (killed === 'former, for good') {
         this.#hasKilled = true
         this.#world.downDivision('red')
@@ -64,8 +70,9 @@ export class Moves implements Trouble {
     return has === next ? problems : [...problems, `${has} has the account, not ${next}`]
   }
 
-  /** Resolves when the account has its next operator. */
-  static async untilMoved(world: SimulatedWorld, to: string): Promise<void> {
+  /** Resolves when the account has its next operator; for an account that comes back, some time after it did. */
+  static async untilMoved(world: SimulatedWorld, to: string, backMs = 0): Promise<void> {
+    if (backMs > 0) await world.advance(backMs + BACK_MS)
     await world.until(() => claimant(world) === to, MOVED_MS)
   }
 
