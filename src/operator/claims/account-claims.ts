@@ -27,6 +27,11 @@ const RIVAL_MS = 20_000
 /** Pause after an account changed under a claim: the watch should show it sooner. Milliseconds. */
 const CONFLICT_MS = 1_000
 /**
+ * Least time between two lists of everything, from start to start: whoever may change the labels of one account again and
+ * again makes the cluster list everything no more often than this. Milliseconds.
+ */
+const LISTS_MS = 5_000
+/**
  * How long an account that is given up waits for its reconciles to end by themselves. After that, their calls to the API
  * are refused, and they end with errors. Milliseconds.
  */
@@ -93,8 +98,8 @@ export class AccountClaims {
   /** Operators whose claims have been reported, by `Kind/namespace/name` and UID of the account. */
   readonly #reported = new Map<string, string>()
   readonly #inFlight = new InFlight()
-  /** Accounts that wait for lists, by `Kind/namespace/name`. */
-  readonly #waiting = new Map<string, AccountKey>()
+  /** What queues the accounts that wait for lists, by `Kind/namespace/name`. */
+  readonly #waiting = new Map<string, () => void>()
   #isListing: boolean = false
   /** Monotonic time at which the latest complete lists began. */
   #listedAt = Number.NEGATIVE_INFINITY
@@ -149,14 +154,15 @@ export class AccountClaims {
   /** Runs until `signal` is aborted. */
   async run(signal: AbortSignal, hooks: ClaimHooks): Promise<void> {
     const { clock, random, logger, watches } = this.#options
-    const controller = new Controller({
+    const list = (key: AccountKey): void => this.#list(key, signal, () => controller.enqueue({ ...key }, 'poll'))
+    const controller: Controller = new Controller({
       clock,
       random,
       logger,
       workers: 16,
       maxPerGroup: 16,
       stopMs: STOP_MS,
-      reconcile: (key) => this.#reconcile(accountKeyOf(key), hooks, (key) => controller.enqueue({ ...key }, 'poll')),
+      reconcile: (key) => this.#reconcile(accountKeyOf(key), hooks, list),
     })
     for (const accounts of watches.accounts.values()) {
       accounts.subscribe(({ object }) => {
@@ -182,7 +188,7 @@ export class AccountClaims {
     return this.#claims || claimOf(account) !== undefined || this.#entries.has(accountText(keyOfAccount(account)))
   }
 
-  async #reconcile(key: AccountKey, hooks: ClaimHooks, enqueue: (key: AccountKey) => void): Promise<Outcome> {
+  async #reconcile(key: AccountKey, hooks: ClaimHooks, list: (key: AccountKey) => void): Promise<Outcome> {
     try {
       for (;;) {
         const account = this.#options.store.account(key)
@@ -190,7 +196,7 @@ export class AccountClaims {
           this.#remove(key)
           return done
         }
-        const outcome = await this.#take(await this.#step(account), account, hooks, enqueue)
+        const outcome = await this.#take(await this.#step(account), account, hooks, list)
         if (outcome !== undefined) return outcome
       }
     } catch (error) {
@@ -221,7 +227,7 @@ export class AccountClaims {
     step: ClaimStep,
     account: AccountResource,
     hooks: ClaimHooks,
-    enqueue: (key: AccountKey) => void,
+    list: (key: AccountKey) => void,
   ): Promise<Outcome | undefined> {
     const key = keyOfAccount(account)
     if (step !== 'defer') this.#report(account, undefined)
@@ -235,7 +241,7 @@ export class AccountClaims {
         this.#hold(account, { listsFrom: this.#options.clock.monotonic(), isOpen: false })
         return undefined
       case 'list':
-        this.#list(key, enqueue)
+        list(key)
         return done
       case 'open':
         this.#hold(account, { ...(this.#holdOf(account) ?? IMPLIED), isOpen: true })
@@ -307,20 +313,23 @@ export class AccountClaims {
   }
 
   /** Lists everything once for all accounts that ask before that begins. */
-  #list(key: AccountKey, enqueue: (key: AccountKey) => void): void {
-    this.#waiting.set(accountText(key), key)
-    if (!this.#isListing) void this.#listAll(enqueue)
+  #list(key: AccountKey, signal: AbortSignal, listed: () => void): void {
+    this.#waiting.set(accountText(key), listed)
+    if (!this.#isListing) void this.#listAll(signal)
   }
 
-  async #listAll(enqueue: (key: AccountKey) => void): Promise<void> {
+  async #listAll(signal: AbortSignal): Promise<void> {
+    const { clock, refresh } = this.#options
     this.#isListing = true
-    while (this.#waiting.size > 0) {
-      const keys = [...this.#waiting.values()]
+    while (this.#waiting.size > 0 && !signal.aborted) {
+      const dueMs = this.#listedAt + LISTS_MS - clock.monotonic()
+      if (dueMs > 0) await sleep(clock, dueMs, signal).catch(() => undefined)
+      const waiting = [...this.#waiting.values()]
       this.#waiting.clear()
-      const since = this.#options.clock.monotonic()
-      await this.#options.refresh(since)
+      const since = clock.monotonic()
+      await refresh(since)
       this.#listedAt = since
-      for (const key of keys) enqueue(key)
+      for (const listed of waiting) listed()
     }
     this.#isListing = false
   }

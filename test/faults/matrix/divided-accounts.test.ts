@@ -75,13 +75,13 @@ test('at rest, operators that divide accounts send nothing but renewals of their
   world.trouble = {
     request: ({ process, server, method, path, query }) => {
       const what = `${process.name}: ${method} ${path.split('/').at(-1)}`
-      if (server === 'kubernetes' && !query.has('watch')) sent.push(what)
+      // The key of the account is read for each resync.
+      if (server === 'kubernetes' && !query.has('watch') && !path.endsWith('/secrets/key')) sent.push(what)
       return undefined
     },
   }
-  await world.advance(55_000)
-  // The key of the account is read for its resync.
-  expect(new Set(sent)).toEqual(new Set(['red-0: PATCH red', 'blue-1: PATCH blue', 'red-0: GET key']))
+  await world.advance(120_000)
+  expect(new Set(sent)).toEqual(new Set(['red-0: PATCH red', 'blue-1: PATCH blue']))
   world.down()
 })
 
