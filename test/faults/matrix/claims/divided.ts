@@ -11,7 +11,7 @@ const LABEL = 'operator'
 export type Named = 'red' | 'blue' | 'both'
 
 /** Two operators that divide accounts by a label. */
-export const divisions: readonly Division[] = [divisionOf('red'), divisionOf('blue')]
+const divisions: readonly Division[] = [divisionOf('red'), divisionOf('blue')]
 
 function divisionOf(name: string): Division {
   return { name, selectors: selectorsFor(`${LABEL} in (${name},both)`) }
