@@ -3,6 +3,7 @@ import { type Episode, episodes } from '../simulation/episodes.ts'
 import type { Fault } from '../simulation/faults.ts'
 import { type PlayOptions, play, type Reference, referenceOf } from '../simulation/play.ts'
 import type { Planned } from '../simulation/suite.ts'
+import { playMovedServices } from '../simulation/tunnels/services.ts'
 import { Laboratory } from '../simulation/world.ts'
 import { numbered } from '../simulation/writes.ts'
 import { CaseList } from '../support/case-list.ts'
@@ -79,6 +80,10 @@ test('an account that comes back at once, or while it is handed over, is worked 
     }
   }
   await stage.play('claims, accounts that come back', 16, 200, 8)
+})
+
+test('a Service stays restricted and complete while its account moves at any write', async () => {
+  await playMovedServices('claims, Services', dividedWorld('red'), (world) => moveTo(world, 'blue'))
 })
 
 /** Collects cases and plays them. */

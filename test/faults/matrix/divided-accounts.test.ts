@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
 import type { Division } from '../simulation/operator.ts'
 import { Oracle } from '../simulation/oracle.ts'
+import { Fleet } from '../simulation/sessions/fleet.ts'
 import { Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } from '../simulation/world.ts'
 import { claimant, dividedWorld, moveTo, OnlyClaimant } from './claims/divided.ts'
 
@@ -176,3 +177,28 @@ test('an operator without selectors leaves claimed accounts alone, and takes the
   expect(await oracle.judge()).toEqual([])
   world.down()
 })
+
+test.each([0, 5, 20, 100, 500, 2_000])(
+  'sessions are shown, and told once what to do, while their account moves after %i ms',
+  async (ms) => {
+    const fleet = await Fleet.open(await Laboratory.open(), false, dividedWorld('red'))
+    const { world, oracle } = fleet
+    const only = new OnlyClaimant(world)
+    world.trouble = only
+    const target = { type: 'Selector', selector: {} }
+    fleet.command('all', { target, action: 'Restart' })
+    await world.advance(ms)
+    moveTo(world, 'blue')
+    await world.until(() => claimant(world) === 'blue', 60_000)
+    expect(claimant(world)).toBe('blue')
+    await world.advance(60_000)
+    expect(await fleet.unlike()).toEqual([])
+    expect(new Set(fleet.posted).size).toBe(fleet.posted.length)
+    expect(fleet.commands.map(({ status }) => status?.done)).toEqual([3])
+    fleet.disconnect(0)
+    await world.advance(30_000)
+    expect(fleet.shown).toHaveLength(2)
+    expect([...only.unspent(), ...oracle.violations]).toEqual([])
+    world.down()
+  },
+)
