@@ -37,5 +37,5 @@ export function openDivision(parts: ReconcilersOptions): Division {
   })
   const owned = watches.services === undefined ? undefined : new ServiceParts(watches)
   const owners = new Owners({ kinds, store, watches, parts: (service) => owned?.of(service) ?? [] })
-  return { claims, gate: new Gate(claims, store), owners, parts: owned }
+  return { claims, gate: new Gate(claims, store, clock), owners, parts: owned }
 }

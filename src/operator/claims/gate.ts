@@ -4,6 +4,7 @@ import type { ResourceStore } from '../../managed/store/resource-store.ts'
 import type { ReconcileKey } from '../../runtime/controller.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import type { Clock } from '../../util/clock.ts'
 import type { AccountClaims } from './account-claims.ts'
 import type { Owner, OwnerOf } from './owners.ts'
 
@@ -21,11 +22,15 @@ export interface Door {
 export class Gate {
   readonly #claims: AccountClaims
   readonly #store: ResourceStore
+  readonly #clock: Pick<Clock, 'setTimer'>
   readonly #doors: Door[] = []
+  /** Accounts whose contents are about to be queued, as `Kind/namespace/name`. */
+  #opened = new Set<string>()
 
-  constructor(claims: AccountClaims, store: ResourceStore) {
+  constructor(claims: AccountClaims, store: ResourceStore, clock: Pick<Clock, 'setTimer'>) {
     this.#claims = claims
     this.#store = store
+    this.#clock = clock
   }
 
   /** `reconcile` for what may be worked on; anything else is done with at once, and queued when that changes. */
@@ -60,15 +65,21 @@ export class Gate {
     this.#doors.push(door)
   }
 
-  /** Queues everything of an account. */
+  /** Queues everything of an account, soon: many accounts are opened at a time, and this looks at every resource. */
   wake(account: AccountKey): void {
-    const text = accountText(account)
-    this.#wakeWhere((owner) => owner !== undefined && owner !== 'gone' && accountText(owner) === text)
+    if (this.#opened.size === 0) this.#clock.setTimer(0, () => this.#wakeOpened())
+    this.#opened.add(accountText(account))
   }
 
   /** Queues everything of a namespace that has no account. */
   wakeNamespace(namespace: string): void {
     this.#wakeWhere((owner, key) => owner === undefined && key.namespace === namespace)
+  }
+
+  #wakeOpened(): void {
+    const opened = this.#opened
+    this.#opened = new Set()
+    this.#wakeWhere((owner) => owner !== undefined && owner !== 'gone' && opened.has(accountText(owner)))
   }
 
   #wakeWhere(isConcerned: (owner: Owner, key: ReconcileKey) => boolean): void {

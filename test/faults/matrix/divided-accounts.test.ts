@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { KEPT_KEY_PREFIX } from '../../../src/managed/accounts/kept-key.ts'
 import { namespaceType } from '../../../src/managed/store/namespaces.ts'
 import type { Division } from '../simulation/operator.ts'
 import { Oracle } from '../simulation/oracle.ts'
@@ -111,7 +112,7 @@ test('the label of a namespace moves its Accounts', async () => {
   world.down()
 })
 
-test('a ClusterAccount moves by its own label', async () => {
+test('a ClusterAccount moves by its own label, and its key stays kept', async () => {
   const stage = await settled({ ...dividedWorld('red'), isShared: true })
   const { world, oracle, only } = stage
   moveTo(world, 'blue')
@@ -119,6 +120,8 @@ test('a ClusterAccount moves by its own label', async () => {
   await edit(stage, 'second')
   expect(only.unspent()).toEqual([])
   expect(await oracle.judge()).toEqual([])
+  const kept = world.secrets().filter(({ metadata }) => metadata.name.startsWith(KEPT_KEY_PREFIX))
+  expect(kept.map(({ metadata }) => metadata.name)).toEqual([`${KEPT_KEY_PREFIX}${world.account?.metadata.uid}`])
   world.down()
 })
 
