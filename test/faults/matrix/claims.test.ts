@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { type Episode, episodes } from '../simulation/episodes.ts'
 import type { Fault } from '../simulation/faults.ts'
 import { type PlayOptions, play, type Reference, referenceOf } from '../simulation/play.ts'
@@ -8,7 +8,7 @@ import { Laboratory } from '../simulation/world.ts'
 import { numbered } from '../simulation/writes.ts'
 import { CaseList } from '../support/case-list.ts'
 import { IS_WHOLE, leastOf, partOf, some } from '../support/size.ts'
-import { claimant, dividedWorld, moveTo, OnlyClaimant } from './claims/divided.ts'
+import { dividedWorld, moveTo, OnlyClaimant } from './claims/divided.ts'
 import { type Move, Moves } from './claims/stories.ts'
 
 const divided: PlayOptions = { world: dividedWorld('red') }
