@@ -50,6 +50,8 @@ export interface AccountClaimsOptions {
   /** Resolves when everything is known as of that monotonic time or later. */
   readonly refresh: (since: number) => Promise<void>
   readonly metrics: ClaimMetrics
+  /** Longest time between sending a write and its last possible effect, in milliseconds. */
+  readonly requestTimeoutMs: number
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -98,6 +100,11 @@ export class AccountClaims {
   /** Operators whose claims have been reported, by `Kind/namespace/name` and UID of the account. */
   readonly #reported = new Map<string, string>()
   readonly #inFlight = new InFlight()
+  /**
+   * Until when a claim may still be removed by a request of this process that got no answer, by `Kind/namespace/name`.
+   * Monotonic times.
+   */
+  readonly #unsettledUntil = new Map<string, number>()
   /** What queues the accounts that wait for lists, by `Kind/namespace/name`. */
   readonly #waiting = new Map<string, () => void>()
   #isListing: boolean = false
@@ -200,8 +207,7 @@ export class AccountClaims {
         if (outcome !== undefined) return outcome
       }
     } catch (error) {
-      const isOutdated = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound')
-      if (!isOutdated) return { type: 'backoff', error }
+      if (!isOutdated(error)) return { type: 'backoff', error }
       return { type: 'after', ms: CONFLICT_MS, reason: 'the account has changed', priority: 'poll' }
     }
   }
@@ -238,7 +244,7 @@ export class AccountClaims {
         await this.#write(account)
         return undefined
       case 'hold':
-        this.#hold(account, { listsFrom: this.#options.clock.monotonic(), isOpen: false })
+        this.#hold(account, { listsFrom: this.#settledFrom(key), isOpen: false })
         return undefined
       case 'list':
         list(key)
@@ -252,7 +258,7 @@ export class AccountClaims {
         return undefined
       case 'release':
         if (this.#holdOf(account) !== undefined) await this.#leave(account, hooks)
-        else this.#options.store.record(await writeClaim(this.#options, account, undefined))
+        else await this.#removeClaim(account)
         return undefined
       case 'defer':
         return this.#defer(account)
@@ -269,6 +275,24 @@ export class AccountClaims {
     this.#hold(account, { listsFrom, isOpen: false })
     if (!isInherited) logger.info({ account: accountText(keyOfAccount(account)) }, 'this operator works on the account')
     store.record(written)
+  }
+
+  /** Gives an account to others. */
+  async #removeClaim(account: AccountResource): Promise<void> {
+    const { store, clock, requestTimeoutMs } = this.#options
+    const text = accountText(keyOfAccount(account))
+    try {
+      store.record(await writeClaim(this.#options, account, undefined))
+      this.#unsettledUntil.delete(text)
+    } catch (error) {
+      if (!isOutdated(error)) this.#unsettledUntil.set(text, clock.monotonic() + requestTimeoutMs)
+      throw error
+    }
+  }
+
+  /** From when on a list shows whether the claim is still there. */
+  #settledFrom(key: AccountKey): number {
+    return Math.max(this.#options.clock.monotonic(), this.#unsettledUntil.get(accountText(key)) ?? 0)
   }
 
   /** Stops all work on the account; nothing new has begun since it is not open. */
@@ -359,9 +383,15 @@ export class AccountClaims {
   #remove(key: AccountKey): void {
     const text = accountText(key)
     this.#entries.delete(text)
+    this.#unsettledUntil.delete(text)
     for (const known of this.#reported.keys()) if (known.startsWith(`${text} `)) this.#reported.delete(known)
     this.#options.metrics.claimedElsewhere(text, undefined)
   }
+}
+
+/** Whether somebody changed the account first, so that a write of ours was certainly not carried out. */
+function isOutdated(error: unknown): boolean {
+  return error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound')
 }
 
 function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {

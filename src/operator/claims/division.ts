@@ -31,6 +31,7 @@ export function openDivision(parts: ReconcilersOptions): Division {
     rivals: new Rivals({ kube, clock, logger, namespace }),
     refresh: (since) => refreshWatches(watches, since, clock),
     metrics: { claimedElsewhere: (account, operator) => metrics.setClaimedElsewhere(account, operator) },
+    requestTimeoutMs: options.requestTimeoutMs,
     clock,
     random,
     logger,

@@ -112,6 +112,44 @@ test('the label of a namespace moves its Accounts', async () => {
   world.down()
 })
 
+test('an account that comes back while the removal of its claim is on its way is not touched before that has arrived', async () => {
+  const laboratory = await Laboratory.open()
+  const divisions = ['red', 'blue'].map((name): Division => {
+    return { name, selectors: { namespaces: { matchLabels: { operator: name } } } }
+  })
+  const world = laboratory.world({ kinds, divisions })
+  const label = (name: string): void => {
+    world.server.patch(namespaceType, { name: NAMESPACE }, { metadata: { labels: { operator: name } } })
+  }
+  label('red')
+  const oracle = await Oracle.watch(world)
+  world.apply('IPPolicy', NAME, { ...SPEC, allowEmpty: true })
+  expect(await oracle.untilRest()).toEqual([])
+  // Lists for claims are spaced.
+  await world.advance(10_000)
+  let isLate = false
+  const only = new OnlyClaimant(world, {
+    request: ({ body }) => {
+      if (isLate || !body.includes('"claim":null')) return undefined
+      isLate = true
+      // The label of the namespace leaves the account as it is, so that the removal is still valid.
+      world.time.setTimer(1, () => label('red'))
+      return { type: 'late', ms: 3_000 }
+    },
+  })
+  world.trouble = only
+  label('blue')
+  for (let edits = 0; edits < 1_500; edits++) {
+    world.apply('IPPolicy', NAME, { description: `edit ${edits}`, allowEmpty: true })
+    await world.advance(5)
+  }
+  expect(isLate).toBe(true)
+  expect(only.unspent()).toEqual([])
+  expect(await oracle.untilRest()).toEqual([])
+  expect(claimant(world)).toBe('red')
+  world.down()
+})
+
 test('a ClusterAccount moves by its own label, and its key stays kept', async () => {
   const stage = await settled({ ...dividedWorld('red'), isShared: true })
   const { world, oracle, only } = stage
