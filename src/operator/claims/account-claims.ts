@@ -1,68 +1,50 @@
 import { ApiError } from '../../api/errors.ts'
-import { KubeError } from '../../kube/errors.ts'
-import type { KubeClient } from '../../kube/types.ts'
 import {
   type AccountKey,
   type AccountResource,
   accountText,
   keyOfAccount,
 } from '../../managed/accounts/account-resource.ts'
-import { type Claim, claimOf, isSameClaim, writeClaim } from '../../managed/claims/claim.ts'
+import { type Claim, claimOf, isSameClaim } from '../../managed/claims/claim.ts'
 import { type ClaimStep, claimStep, type Hold, wantedClaim } from '../../managed/claims/claim-step.ts'
-import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import type { ResourceStore, Watches } from '../../managed/store/resource-store.ts'
 import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
-import { type Clock, sleep } from '../../util/clock.ts'
+import { sleep } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import type { Logger } from '../../util/logger.ts'
 import { jitter, type Random } from '../../util/random.ts'
 import { STOP_MS } from '../controller-parts.ts'
+import { ClaimWriter, type ClaimWriterOptions, isOutdated } from './claim-writer.ts'
+import { type ClaimMetrics, Deferrals } from './deferrals.ts'
 import { InFlight } from './in-flight.ts'
 import type { Rivals } from './rivals.ts'
 import type { Selection } from './selection.ts'
+import { SharedLists } from './shared-lists.ts'
 
 /** Pause between two reads of the Lease of an operator whose claim stands in the way. Milliseconds. */
 const RIVAL_MS = 20_000
 /** Pause after an account changed under a claim: the watch should show it sooner. Milliseconds. */
 const CONFLICT_MS = 1_000
 /**
- * Least time between two lists of everything, from start to start: whoever may change the labels of one account again and
- * again makes the cluster list everything no more often than this. Milliseconds.
- */
-const LISTS_MS = 5_000
-/**
  * How long an account that is given up waits for its reconciles to end by themselves. After that, their calls to the API
  * are refused, and they end with errors. Milliseconds.
  */
 const DRAIN_MS = 30_000
 
-export interface AccountClaimsOptions {
+export interface AccountClaimsOptions extends ClaimWriterOptions {
   /** This operator, and the term of this process. */
   readonly self: Claim
   readonly selection: Selection
-  readonly kinds: KindsRegistry
   readonly store: ResourceStore
   /** Already synced, with the lists of this term. */
   readonly watches: Pick<Watches, 'accounts' | 'namespaces'>
-  readonly kube: Pick<KubeClient, 'mergePatch'>
   readonly rivals: Rivals
   /** Resolves when everything is known as of that monotonic time or later. */
   readonly refresh: (since: number) => Promise<void>
   readonly metrics: ClaimMetrics
-  /** Longest time between sending a write and its last possible effect, in milliseconds. */
-  readonly requestTimeoutMs: number
-  readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-}
-
-export interface ClaimMetrics {
-  /**
-   * Sets which other operator works on an account that this one selects too; undefined: none. `account` is
-   * `Kind/namespace/name`.
-   */
-  claimedElsewhere(account: string, operator: string | undefined): void
 }
 
 /** What the rest of the operator does when accounts come and go. */
@@ -95,31 +77,19 @@ export class AccountClaims {
   readonly #claims: boolean
   readonly #wanted: Claim | undefined
   readonly #entries = new Map<string, Entry>()
-  /** Claims of earlier terms of this operator as the first lists of this term showed them, by UID of the account. */
-  readonly #inherited = new Map<string, Claim>()
-  /** Operators whose claims have been reported, by `Kind/namespace/name` and UID of the account. */
-  readonly #reported = new Map<string, string>()
   readonly #inFlight = new InFlight()
-  /**
-   * Until when a claim may still be removed by a request of this process that got no answer, by `Kind/namespace/name`.
-   * Monotonic times.
-   */
-  readonly #unsettledUntil = new Map<string, number>()
-  /** What queues the accounts that wait for lists, by `Kind/namespace/name`. */
-  readonly #waiting = new Map<string, () => void>()
-  #isListing: boolean = false
-  /** Monotonic time at which the latest complete lists began. */
-  #listedAt = Number.NEGATIVE_INFINITY
+  readonly #lists: SharedLists
+  readonly #deferrals: Deferrals
+  readonly #writer: ClaimWriter
 
   constructor(options: AccountClaimsOptions) {
     this.#options = options
-    const { self, selection, store } = options
+    const { self, selection, store, refresh, clock, metrics, logger } = options
+    this.#lists = new SharedLists(refresh, clock)
+    this.#deferrals = new Deferrals(metrics, logger)
+    this.#writer = new ClaimWriter(options, self.operator, store.accounts())
     this.#claims = selection.isPartial
     this.#wanted = wantedClaim({ self, claims: this.#claims })
-    for (const account of store.accounts()) {
-      const claim = claimOf(account)
-      if (claim?.operator === self.operator) this.#inherited.set(account.metadata.uid, claim)
-    }
   }
 
   /** Whether anything may be done for the account now. */
@@ -161,7 +131,9 @@ export class AccountClaims {
   /** Runs until `signal` is aborted. */
   async run(signal: AbortSignal, hooks: ClaimHooks): Promise<void> {
     const { clock, random, logger, watches } = this.#options
-    const list = (key: AccountKey): void => this.#list(key, signal, () => controller.enqueue({ ...key }, 'poll'))
+    const list = (key: AccountKey): void => {
+      this.#lists.request(accountText(key), () => controller.enqueue({ ...key }, 'poll'), signal)
+    }
     const controller: Controller = new Controller({
       clock,
       random,
@@ -220,7 +192,7 @@ export class AccountClaims {
       isSelected: this.#selects(account),
       claim: claimOf(account),
       hold: this.#holdOf(account),
-      listedAt: this.#listedAt,
+      listedAt: this.#lists.begunAt,
       silentMs: undefined,
     }
     const step = claimStep(facts)
@@ -236,7 +208,7 @@ export class AccountClaims {
     list: (key: AccountKey) => void,
   ): Promise<Outcome | undefined> {
     const key = keyOfAccount(account)
-    if (step !== 'defer') this.#report(account, undefined)
+    if (step !== 'defer') this.#deferrals.note(account, undefined)
     switch (step) {
       case 'rest':
         return done
@@ -244,7 +216,7 @@ export class AccountClaims {
         await this.#write(account)
         return undefined
       case 'hold':
-        this.#hold(account, { listsFrom: this.#settledFrom(key), isOpen: false })
+        this.#hold(account, { listsFrom: this.#writer.settledFrom(key), isOpen: false })
         return undefined
       case 'list':
         list(key)
@@ -258,7 +230,7 @@ export class AccountClaims {
         return undefined
       case 'release':
         if (this.#holdOf(account) !== undefined) await this.#leave(account, hooks)
-        else await this.#removeClaim(account)
+        else this.#options.store.record(await this.#writer.remove(account))
         return undefined
       case 'defer':
         return this.#defer(account)
@@ -268,31 +240,12 @@ export class AccountClaims {
   /** Takes an account that nobody works on. */
   async #write(account: AccountResource): Promise<void> {
     const { store, clock, logger } = this.#options
-    const claim = claimOf(account)
-    const isInherited = claim !== undefined && isSameClaim(claim, this.#inherited.get(account.metadata.uid))
-    const written = await writeClaim(this.#options, account, this.#wanted)
+    const written = await this.#writer.write(account, this.#wanted)
+    const { isInherited } = written
     const listsFrom = isInherited ? Number.NEGATIVE_INFINITY : clock.monotonic()
     this.#hold(account, { listsFrom, isOpen: false })
     if (!isInherited) logger.info({ account: accountText(keyOfAccount(account)) }, 'this operator works on the account')
-    store.record(written)
-  }
-
-  /** Gives an account to others. */
-  async #removeClaim(account: AccountResource): Promise<void> {
-    const { store, clock, requestTimeoutMs } = this.#options
-    const text = accountText(keyOfAccount(account))
-    try {
-      store.record(await writeClaim(this.#options, account, undefined))
-      this.#unsettledUntil.delete(text)
-    } catch (error) {
-      if (!isOutdated(error)) this.#unsettledUntil.set(text, clock.monotonic() + requestTimeoutMs)
-      throw error
-    }
-  }
-
-  /** From when on a list shows whether the claim is still there. */
-  #settledFrom(key: AccountKey): number {
-    return Math.max(this.#options.clock.monotonic(), this.#unsettledUntil.get(accountText(key)) ?? 0)
+    store.record(written.account)
   }
 
   /** Stops all work on the account; nothing new has begun since it is not open. */
@@ -316,46 +269,9 @@ export class AccountClaims {
   #defer(account: AccountResource): Outcome {
     const { random, rivals } = this.#options
     const { operator = '' } = claimOf(account) ?? {}
-    this.#report(account, operator)
+    this.#deferrals.note(account, operator)
     if (!rivals.isReadable(operator)) return done
     return { type: 'after', ms: jitter(random, RIVAL_MS, 0.2), reason: 'claimed by another', priority: 'drift' }
-  }
-
-  /** Says once of an account that another operator works on it. */
-  #report(account: AccountResource, operator: string | undefined): void {
-    const { metrics, logger } = this.#options
-    const text = accountText(keyOfAccount(account))
-    const known = `${text} ${account.metadata.uid}`
-    if (this.#reported.get(known) === operator) return
-    metrics.claimedElsewhere(text, operator)
-    if (operator === undefined) {
-      this.#reported.delete(known)
-      return
-    }
-    this.#reported.set(known, operator)
-    logger.info({ account: text, operator }, 'another operator works on the account, which is selected here too')
-  }
-
-  /** Lists everything once for all accounts that ask before that begins. */
-  #list(key: AccountKey, signal: AbortSignal, listed: () => void): void {
-    this.#waiting.set(accountText(key), listed)
-    if (!this.#isListing) void this.#listAll(signal)
-  }
-
-  async #listAll(signal: AbortSignal): Promise<void> {
-    const { clock, refresh } = this.#options
-    this.#isListing = true
-    while (this.#waiting.size > 0 && !signal.aborted) {
-      const dueMs = this.#listedAt + LISTS_MS - clock.monotonic()
-      if (dueMs > 0) await sleep(clock, dueMs, signal).catch(() => undefined)
-      const waiting = [...this.#waiting.values()]
-      this.#waiting.clear()
-      const since = clock.monotonic()
-      await refresh(since)
-      this.#listedAt = since
-      for (const listed of waiting) listed()
-    }
-    this.#isListing = false
   }
 
   #isOurs(account: AccountResource): boolean {
@@ -383,15 +299,9 @@ export class AccountClaims {
   #remove(key: AccountKey): void {
     const text = accountText(key)
     this.#entries.delete(text)
-    this.#unsettledUntil.delete(text)
-    for (const known of this.#reported.keys()) if (known.startsWith(`${text} `)) this.#reported.delete(known)
-    this.#options.metrics.claimedElsewhere(text, undefined)
+    this.#writer.forget(key)
+    this.#deferrals.forget(key)
   }
-}
-
-/** Whether somebody changed the account first, so that a write of ours was certainly not carried out. */
-function isOutdated(error: unknown): boolean {
-  return error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound')
 }
 
 function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
