@@ -25,7 +25,9 @@ export class Gate {
   readonly #clock: Pick<Clock, 'setTimer'>
   readonly #doors: Door[] = []
   /** Accounts whose contents are about to be queued, as `Kind/namespace/name`. */
-  #opened = new Set<string>()
+  #accounts = new Set<string>()
+  /** Namespaces whose contents without an account are about to be queued. */
+  #namespaces = new Set<string>()
 
   constructor(claims: AccountClaims, store: ResourceStore, clock: Pick<Clock, 'setTimer'>) {
     this.#claims = claims
@@ -67,19 +69,29 @@ export class Gate {
 
   /** Queues everything of an account, soon: many accounts are opened at a time, and this looks at every resource. */
   wake(account: AccountKey): void {
-    if (this.#opened.size === 0) this.#clock.setTimer(0, () => this.#wakeOpened())
-    this.#opened.add(accountText(account))
+    this.#wakeSoon()
+    this.#accounts.add(accountText(account))
   }
 
-  /** Queues everything of a namespace that has no account. */
+  /** Queues everything of a namespace that has no account, soon. */
   wakeNamespace(namespace: string): void {
-    this.#wakeWhere((owner, key) => owner === undefined && key.namespace === namespace)
+    this.#wakeSoon()
+    this.#namespaces.add(namespace)
   }
 
-  #wakeOpened(): void {
-    const opened = this.#opened
-    this.#opened = new Set()
-    this.#wakeWhere((owner) => owner !== undefined && owner !== 'gone' && opened.has(accountText(owner)))
+  #wakeSoon(): void {
+    if (this.#accounts.size === 0 && this.#namespaces.size === 0) this.#clock.setTimer(0, () => this.#wakeAll())
+  }
+
+  #wakeAll(): void {
+    const [accounts, namespaces] = [this.#accounts, this.#namespaces]
+    this.#accounts = new Set()
+    this.#namespaces = new Set()
+    this.#wakeWhere((owner, { namespace = '' }) => {
+      if (owner === 'gone') return false
+      const hasAccount = owner !== undefined && this.#store.account(owner) !== undefined
+      return hasAccount ? accounts.has(accountText(owner)) : namespaces.has(namespace)
+    })
   }
 
   #wakeWhere(isConcerned: (owner: Owner, key: ReconcileKey) => boolean): void {

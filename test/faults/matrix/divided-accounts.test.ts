@@ -112,6 +112,21 @@ test('the label of a namespace moves its Accounts', async () => {
   world.down()
 })
 
+test('a resource without an account is reported once its namespace is selected', async () => {
+  const divisions = ['red', 'blue'].map((name): Division => {
+    return { name, selectors: { namespaces: { matchLabels: { operator: name } } } }
+  })
+  const world = (await Laboratory.open()).world({ kinds, divisions })
+  world.apply('IPPolicy', NAME, { ...SPEC, allowEmpty: true, accountRef: { name: 'missing' } })
+  const ready = () => world.get('IPPolicy', NAME)?.status?.conditions?.find(({ type }) => type === 'Ready')
+  await world.advance(60_000)
+  expect(ready()).toBeUndefined()
+  world.server.patch(namespaceType, { name: NAMESPACE }, { metadata: { labels: { operator: 'blue' } } })
+  await world.advance(1_000)
+  expect(ready()).toMatchObject({ status: 'False', message: expect.stringContaining('missing') })
+  world.down()
+})
+
 test('an account that comes back while the removal of its claim is on its way is not touched before that has arrived', async () => {
   const laboratory = await Laboratory.open()
   const divisions = ['red', 'blue'].map((name): Division => {
