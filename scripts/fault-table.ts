@@ -53,6 +53,7 @@ const MATRIX: readonly (readonly [name: string, where: 'simulation' | 'real'])[]
   ['tunnels', 'simulation'],
   ['services', 'simulation'],
   ['approvals', 'simulation'],
+  ['claims', 'simulation'],
   ['upgraded midway', 'real'],
   ['traces equal to the simulation', 'real'],
 ]

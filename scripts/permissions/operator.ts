@@ -46,7 +46,7 @@ export const ownNamespacePermissions: readonly Permission[] = [
   {
     type: leases,
     verbs: ['get', 'watch', 'create', 'patch'],
-    why: 'Of several operators, only the holder of the Lease works; the others watch it to notice at once when it is released.',
+    why: 'Of several operators, only the holder of the Lease works; the others watch it to notice at once when it is released. Operators that divide accounts read that of another that may be dead.',
   },
   {
     type: secretType,

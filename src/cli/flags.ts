@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from 'commander'
+import { parseLabelSelector } from '../managed/accounts/selector-text.ts'
+import type { LabelSelector } from '../managed/descriptor/label-selector.ts'
 import { isDomainPattern } from '../util/domain-pattern.ts'
 import { parseDuration } from '../util/duration.ts'
 
@@ -24,6 +26,13 @@ export function installation(value: string): string {
 
 /** The chart has the same limit. A default id may be longer: it consists of a UID, a namespace and a name. */
 const INSTALLATION_BYTES = 255
+
+/** Parses a label selector as kubectl's `-l` takes it. */
+export function labelSelector(value: string): LabelSelector {
+  const parsed = parseLabelSelector(value)
+  if ('problem' in parsed) throw new InvalidArgumentError(parsed.problem)
+  return parsed
+}
 
 /** Collects the values of a flag that may be given several times. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {

@@ -1,14 +1,15 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
+import type { LabelSelector } from '../managed/descriptor/label-selector.ts'
 import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import { logNodeWarnings } from '../operator/node-warnings.ts'
-import type { OperatorOptions } from '../operator/options.ts'
+import { type OperatorOptions, refuseUnsafeSelectors } from '../operator/options.ts'
 import { runRelease } from '../operator/release.ts'
 import { runOperator } from '../operator/run-operator.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
 import { connectionOptions } from './cluster/flags.ts'
-import { collect, domainPatterns, duration, installation, positive } from './flags.ts'
+import { collect, domainPatterns, duration, installation, labelSelector, positive } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
 interface Flags {
@@ -18,6 +19,8 @@ interface Flags {
   readonly name: string
   readonly installation?: string
   readonly watchNamespace: readonly string[]
+  readonly accountSelector?: LabelSelector
+  readonly namespaceSelector?: LabelSelector
   readonly holdNamespaces: boolean
   readonly watchSecrets: boolean
   readonly secretsInterval: number
@@ -67,6 +70,17 @@ export function operatorCommand(): Command {
       'watch only this namespace, and no ClusterAccounts (repeatable; default: all)',
       collect,
       [],
+    )
+    .option(
+      '--account-selector <selector>',
+      'work only on Accounts and ClusterAccounts with these labels, and on their resources; needs --installation ' +
+        '(default: all)',
+      labelSelector,
+    )
+    .option(
+      '--namespace-selector <selector>',
+      'work only on Accounts of namespaces with these labels; needs --installation (default: all)',
+      labelSelector,
     )
     .option(
       '--hold-namespaces',
@@ -214,8 +228,18 @@ export function operatorCommand(): Command {
       if (flags.tunnelTemplates && !flags.tunnels) {
         command.error('error: --tunnel-templates needs --tunnels', { exitCode: 1 })
       }
+      if (flags.release && (flags.accountSelector ?? flags.namespaceSelector) !== undefined) {
+        const remedy = 'stop every operator, and run it once, without selectors'
+        command.error(`error: --release releases the resources of all accounts: ${remedy}`, { exitCode: 1 })
+      }
       favourMemory()
       const options = optionsFrom(flags)
+      try {
+        refuseUnsafeSelectors(options)
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error
+        command.error(`error: ${error.message}`, { exitCode: 1 })
+      }
       logNodeWarnings(options.logger)
       if (flags.release) {
         const release = { timeoutMs: flags.releaseTimeout, print: (line: string) => console.log(line) }
@@ -251,6 +275,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     proxies: environment.proxies,
     tracing: environment.tracesAllowed && (flags.otlpEndpoint !== undefined || environment.tracesConfigured),
     watchNamespaces: flags.watchNamespace,
+    selectors: { accounts: flags.accountSelector, namespaces: flags.namespaceSelector },
     readSecretsEveryMs: flags.watchSecrets ? undefined : flags.secretsInterval,
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     dnsEndpoints: { enabled: flags.dnsEndpoints, domains: flags.dnsDomains },

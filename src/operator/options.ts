@@ -4,6 +4,7 @@ import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
 import type { ServicePolicy } from '../managed/services/service.ts'
 import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import type { Logger } from '../util/logger.ts'
+import type { Selectors } from './claims/selection.ts'
 
 /** How an operator is run. Times are in milliseconds. */
 export interface OperatorOptions {
@@ -14,6 +15,8 @@ export interface OperatorOptions {
   readonly name: string
   readonly identity: string
   readonly installation?: string | undefined
+  /** Which accounts this operator works on, where several divide them between them. Absent: all. */
+  readonly selectors?: Selectors
   /** Empty: all. */
   readonly watchNamespaces: readonly string[]
   /**
@@ -75,4 +78,34 @@ export function refuseUnsafeTimes({
     `--request-timeout (${requestTimeoutMs} ms) must be shorter than --lease-duration less --renew-deadline ` +
       `(${leaseDurationMs - renewDeadlineMs} ms): a write of a former leader could otherwise overlap with a new one`,
   )
+}
+
+/**
+ * Operators that divide accounts must recognise each other's objects, and whether one of them is dead.
+ *
+ * @throws RangeError naming the flag and the remedy.
+ */
+export function refuseUnsafeSelectors({
+  selectors,
+  installation,
+  leaderElect,
+  watchNamespaces,
+}: OperatorOptions): void {
+  const { accounts, namespaces } = selectors ?? {}
+  const flag = accounts === undefined ? '--namespace-selector' : '--account-selector'
+  if (accounts === undefined && namespaces === undefined) return
+  if (installation === undefined) {
+    throw new RangeError(
+      `${flag} needs --installation: give all operators that divide accounts the same id, ` +
+        'or the objects of an account that moves would belong to nobody',
+    )
+  }
+  if (!leaderElect) {
+    throw new RangeError(
+      `${flag} needs the Lease, by which other operators see whether this one lives: remove --no-leader-elect`,
+    )
+  }
+  if (namespaces !== undefined && watchNamespaces.length > 0) {
+    throw new RangeError('--namespace-selector needs the labels of all namespaces: remove --watch-namespace')
+  }
 }

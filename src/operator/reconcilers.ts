@@ -1,6 +1,6 @@
 import type { RateBudget } from '../api/rate-budget.ts'
 import { AccountReconciler } from '../managed/accounts/account-reconciler.ts'
-import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
+import { type AccountKey, accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../managed/accounts/kept-key.ts'
 import { sweepKeptKeys } from '../managed/accounts/kept-key-sweep.ts'
 import { KeysInUse } from '../managed/accounts/keys-in-use.ts'
@@ -9,7 +9,7 @@ import { CommandReconciler } from '../managed/commands/reconciler.ts'
 import { CommandStore } from '../managed/commands/store.ts'
 import { subscribeCommands } from '../managed/commands/wakeups.ts'
 import { holdName, NamespaceHolds } from '../managed/delete/namespace-hold.ts'
-import { type MirrorContext, type MirrorMetrics, MirrorReconciler } from '../managed/mirrors/reconciler.ts'
+import { type MirrorContext, type MirrorMetrics, MirrorReconciler, mirrorKeys } from '../managed/mirrors/reconciler.ts'
 import { MirrorReports } from '../managed/mirrors/report.ts'
 import { subscribeMirrors } from '../managed/mirrors/wakeups.ts'
 import { MirrorWriter } from '../managed/mirrors/writer.ts'
@@ -19,6 +19,7 @@ import { LONG_WAIT_MS } from '../managed/reconcile/long-waits.ts'
 import { Memories } from '../managed/reconcile/memory.ts'
 import { priorityOf } from '../managed/reconcile/priority.ts'
 import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
+import { serviceType } from '../managed/services/service.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../managed/store/wakeups.ts'
@@ -28,6 +29,8 @@ import { EventRecorder } from '../runtime/events.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { tracedReconcile } from '../runtime/tracing.ts'
 import type { Priority } from '../util/priority.ts'
+import type { ClaimHooks } from './claims/account-claims.ts'
+import { type Division, openDivision } from './claims/division.ts'
 import { base, type Live, type ReconcilersOptions, STOP_MS, tracing, WAITING } from './controller-parts.ts'
 import { sessionFactory } from './sessions.ts'
 import { credentialStates, stateSources } from './states.ts'
@@ -50,6 +53,8 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const memories = new Memories()
   metrics.watchHeldUp(() => memories.heldUp())
   const registry = new AccountRegistry(store, kinds, parts.clock)
+  const division = openDivision(parts)
+  const { claims, gate, owners } = division
   store.learnAddressesFrom((account, id) => registry.shownAt(account, id))
   const shared = { ...sharedContext(parts), events: eventSink(recorder), memories }
   const keptKeys = new KeptKeys(parts.kube, namespace)
@@ -63,7 +68,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   })
   const mirrorReports = new MirrorReports()
   const budgets = new Map<string, RateBudget>()
-  const managed: Controller = managedController(parts, {
+  const managed: Controller = managedController(parts, division, {
     ...shared,
     companions,
     accounts: registry,
@@ -103,16 +108,25 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       openDispatcher: parts.openDispatcher,
       requestTimeoutMs: options.requestTimeoutMs,
       apiRequests: options.apiRequests,
-      beforeWrite: parts.beforeApiWrite,
+      beforeWrite: (key) => {
+        parts.beforeApiWrite()
+        claims.assertOurs(key)
+      },
       recheck: (key) => wakeAccount(key, 'poll'),
       budgets,
     }),
     wake: (cr, priority) => wakeManaged(cr, priority),
     wakePatiently: (cr) => managed.enqueuePatiently(cr, priorityOf(store.get(cr), 'drift')),
   })
-  const accounts = accountController(parts, accountReconciler)
-  metrics.watchStates(stateSources(watches, budgets))
-  metrics.watchCredentials(credentialStates(kinds, watches.managed))
+  const accounts = accountController(parts, division, accountReconciler)
+  metrics.watchStates(stateSources(watches, budgets, (account) => claims.isOpen(account)))
+  metrics.watchCredentials(
+    credentialStates(kinds, watches.managed, (name) => {
+      const cr = store.get(name)
+      const account = cr && store.accountKeyOf(cr)
+      return account === undefined || gate.isOpen(account)
+    }),
+  )
   const wake = { managed: wakeManaged, account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
   const stop = new AbortController()
@@ -120,9 +134,10 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const mirror = mirrorReconciler(parts, live, (key, account, conditions) => {
     if (mirrorReports.note(key, account, conditions)) wakeAccount({ ...key }, 'drift')
   })
-  const mirrors = mirrorController(parts, mirror, stop.signal)
-  const commands = commandController(parts, live, mirror)
-  const tunnels = tunnelController(parts, live)
+  const mirrors = mirrorController(parts, division, mirror, stop.signal)
+  const commandReconciler = newCommandReconciler(parts, live, mirror)
+  const commands = commandController(parts, division, commandReconciler)
+  const tunnels = tunnelController(parts, division, live)
   subscribeTunnels(kinds, store, watches, {
     tunnel: (name) => tunnels.enqueue(name),
     backend: (name) => {
@@ -131,9 +146,34 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       wakeManaged(name, 'poll')
     },
   })
-  const services = serviceController(parts, live)
+  const services = serviceController(parts, division, live)
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
   subscribeCommands(store, watches, (name) => commands.enqueue(name))
+  gate.add({ ownerOf: owners.managed, sources: watches.managed, enqueue: wakeManaged })
+  gate.add({ ownerOf: owners.command, sources: watches.commands, enqueue: (key) => commands.enqueue(key, 'drift') })
+  gate.add({ ownerOf: owners.tunnel, sources: watches.composed, enqueue: (key) => tunnels.enqueue(key, 'drift') })
+  if (services !== undefined && watches.services !== undefined) {
+    const sources = new Map([[serviceType.kind, watches.services]])
+    gate.add({ ownerOf: owners.service, sources, enqueue: (key) => services.enqueue(key, 'drift') })
+  }
+  const hooks: ClaimHooks = {
+    wake: (key) => {
+      wakeAccount({ ...key }, 'edit')
+      for (const shown of mirrorKeys(kinds, key)) mirrors.enqueue(shown, 'drift')
+      gate.wake(key)
+    },
+    wakeNamespace: (name) => gate.wakeNamespace(name),
+    endSession: (key) => registry.remove(key),
+    forget: (account) => {
+      const key = keyOfAccount(account)
+      accountReconciler.leave(account)
+      mirror.leave(key)
+      for (const { metadata } of store.membersOf(key)) memories.forget(metadata.uid)
+      for (const { store: all } of watches.commands.values()) {
+        for (const command of all.list()) if (isOf(key, store.accountKeyOf(command))) commandReconciler.forget(command)
+      }
+    },
+  }
   return {
     run: async (signal) => {
       companions.start(signal)
@@ -143,9 +183,10 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       const isWhole = options.watchNamespaces.length === 0
       const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
       const held = holds && holdsController(parts, holds).run(signal)
+      const claiming = claims.run(signal, hooks)
       const all = [managed, accounts, mirrors, commands, tunnels, ...(services === undefined ? [] : [services])]
       await Promise.all(all.map((controller) => controller.run(signal)))
-      await Promise.all([sweep, held])
+      await Promise.all([sweep, held, claiming])
       await companions.ended()
       await recorder.flush(EVENTS_MS)
       await registry.close()
@@ -199,6 +240,7 @@ function sharedContext({ options, installation, fingerprints, kinds, store, kube
 
 function managedController(
   parts: ReconcilersOptions,
+  { claims, gate, owners }: Division,
   context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times' | 'inFlight'>,
 ): Controller {
   const { options, store, metrics, leadingSince } = parts
@@ -206,14 +248,22 @@ function managedController(
   const reconciler = new ManagedReconciler({
     ...context,
     metrics: driftMetrics(metrics),
-    leadership: { leadingSince: () => leadingSince },
+    leadership: {
+      leadingSince: (cr) => {
+        const account = store.accountKeyOf(cr)
+        return account === undefined ? leadingSince : Math.max(leadingSince, claims.soleSince(account))
+      },
+    },
     times: { requestTimeoutMs, scanPauseMs, readLagMs },
   })
   const controller = new Controller({
     ...base(parts),
     workers,
-    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
-    longWaits: { afterMs: LONG_WAIT_MS, tell: (key) => reconciler.tellWait(key) },
+    reconcile: gate.guard(
+      owners.managed,
+      tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    ),
+    longWaits: { afterMs: LONG_WAIT_MS, tell: gate.guardTell(owners.managed, (key) => reconciler.tellWait(key)) },
     groupOf: (key) => groupOf(store, key),
     tenantOf,
     queueObserver: metrics.queue,
@@ -223,12 +273,22 @@ function managedController(
   return controller
 }
 
-function accountController(parts: ReconcilersOptions, reconciler: AccountReconciler): Controller {
+function accountController(
+  parts: ReconcilersOptions,
+  { gate, owners }: Division,
+  reconciler: AccountReconciler,
+): Controller {
   return new Controller({
     ...base(parts),
     ...WAITING,
-    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(accountKeyOf(key))),
-    longWaits: { afterMs: LONG_WAIT_MS, tell: (key) => reconciler.tellWait(accountKeyOf(key)) },
+    reconcile: gate.guard(
+      owners.account,
+      tracedReconcile(tracing(parts), (key) => reconciler.reconcile(accountKeyOf(key))),
+    ),
+    longWaits: {
+      afterMs: LONG_WAIT_MS,
+      tell: gate.guardTell(owners.account, (key) => reconciler.tellWait(accountKeyOf(key))),
+    },
   })
 }
 
@@ -253,22 +313,29 @@ function mirrorReconciler(
 /**
  * Mirrors have their own workers, so that thousands of writes delay nobody else. `stop` ends them between two writes.
  */
-function mirrorController(parts: ReconcilersOptions, reconciler: MirrorReconciler, stop: AbortSignal): Controller {
+function mirrorController(
+  parts: ReconcilersOptions,
+  { gate, owners }: Division,
+  reconciler: MirrorReconciler,
+  stop: AbortSignal,
+): Controller {
   return new Controller({
     ...base(parts),
     ...WAITING,
-    reconcile: tracedReconcile({ ...tracing(parts), verb: 'mirror' }, (key) => reconciler.reconcile(key, stop)),
+    reconcile: gate.guard(
+      owners.mirror,
+      tracedReconcile({ ...tracing(parts), verb: 'mirror' }, (key) => reconciler.reconcile(key, stop)),
+    ),
   })
 }
 
-/** Commands have their own workers: a command occupies its worker for as long as it has requests to send. */
-function commandController(
+function newCommandReconciler(
   parts: ReconcilersOptions,
   { registry, events }: Live,
   mirror: MirrorReconciler,
-): Controller {
+): CommandReconciler {
   const { kinds, store, kube, clock } = parts
-  const reconciler = new CommandReconciler({
+  return new CommandReconciler({
     kinds,
     resources: store,
     accounts: registry,
@@ -278,10 +345,21 @@ function commandController(
     clock,
     isSettled: (kind, account) => mirror.isSettled(kind, account),
   })
+}
+
+/** Commands have their own workers: a command occupies its worker for as long as it has requests to send. */
+function commandController(
+  parts: ReconcilersOptions,
+  { gate, owners }: Division,
+  reconciler: CommandReconciler,
+): Controller {
   return new Controller({
     ...base(parts),
     ...WAITING,
-    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    reconcile: gate.guard(
+      owners.command,
+      tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    ),
   })
 }
 
@@ -309,6 +387,10 @@ function groupOf(store: ResourceStore, key: ReconcileKey): string {
   const cr = store.get(key)
   const account = cr === undefined ? undefined : store.accountKeyOf(cr)
   return account === undefined ? `/${key.namespace ?? ''}/` : accountText(account)
+}
+
+function isOf(account: AccountKey, own: AccountKey | undefined): boolean {
+  return own !== undefined && accountText(own) === accountText(account)
 }
 
 /** The namespace of an Account; each ClusterAccount is its own tenant. */

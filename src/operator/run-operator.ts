@@ -12,7 +12,7 @@ import { startTracing, type Tracing } from '../telemetry/tracing.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
 import { systemRandom } from '../util/random.ts'
 import { Operator } from './operator.ts'
-import { type OperatorOptions, refuseUnsafeTimes } from './options.ts'
+import { type OperatorOptions, refuseUnsafeSelectors, refuseUnsafeTimes } from './options.ts'
 import { USER_AGENT } from './sessions.ts'
 
 /** Time-out of one review of a metrics reader; each check takes two, and scrapes time out after ten seconds. */
@@ -30,6 +30,7 @@ export async function runOperator(
   clock: Clock = systemClock,
 ): Promise<number> {
   refuseUnsafeTimes(options)
+  refuseUnsafeSelectors(options)
   const { kubeconfig, context, logger } = options
   const connection = loadKubeConnection({ kubeconfig, context })
   const { registry, metrics, audit, tracing } = await openTelemetry(options, clock)

@@ -35,8 +35,8 @@ export interface SessionFactoryOptions {
   readonly clock: Clock
   readonly random: Random
   readonly fingerprints: Fingerprints
-  /** Throws an `ApiError` `NotLeader` when this process may not write. */
-  readonly beforeWrite: () => void
+  /** Throws an `ApiError` `NotLeader` when this process may not write, or not for that account. */
+  readonly beforeWrite: (key: AccountKey) => void
   /** Receives the budget of each session, by the account's `Kind/namespace/name`. */
   readonly budgets: Map<string, RateBudget>
   /** Enqueues the account. */
@@ -77,7 +77,7 @@ export function sessionFactory(
       budget,
       clock,
       random,
-      beforeWrite,
+      beforeWrite: () => beforeWrite(key),
       onRequest: metrics.apiRequest,
       onWrite: (report) => audit.record(accountText(key), report),
       tracer,

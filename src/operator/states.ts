@@ -1,7 +1,7 @@
 import type { RateBudget } from '../api/rate-budget.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
-import { type CustomResource, nameOf, nameText, statusOf } from '../managed/cr.ts'
+import { type AccountResource, accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
+import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from '../managed/cr.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
 import { isRotationFailing } from '../managed/rotation/words.ts'
@@ -11,10 +11,14 @@ import type { CredentialState } from '../runtime/metrics.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import type { CountedState, ResourceState, StateSources } from '../runtime/state-metrics.ts'
 
-/** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. */
-export function stateSources(watches: Watches, budgets: ReadonlyMap<string, RateBudget>): StateSources {
+/** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. Accounts that are not ours are left out. */
+export function stateSources(
+  watches: Watches,
+  budgets: ReadonlyMap<string, RateBudget>,
+  isOurs: (account: AccountResource) => boolean,
+): StateSources {
   const { managed, accounts, commands, composed } = watches
-  const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list())
+  const allAccounts = () => [...accounts.values()].flatMap(({ store }) => store.list().filter(isOurs))
   const tally = new Tally()
   for (const source of [managed, accounts, commands, composed].flatMap((sources) => [...sources.values()])) {
     tally.follow(source)
@@ -59,8 +63,15 @@ class Tally {
   }
 }
 
-/** The states of all certificates and tokens, kept as their resources change. */
-export function credentialStates(kinds: KindsRegistry, managed: Watches['managed']): () => Iterable<CredentialState> {
+/**
+ * The states of all certificates and tokens, kept as their resources change. `isOurs` says of a resource whether this
+ * process works on its account: of several operators, one shows it.
+ */
+export function credentialStates(
+  kinds: KindsRegistry,
+  managed: Watches['managed'],
+  isOurs: (name: ResourceName) => boolean,
+): () => Iterable<CredentialState> {
   const states = new Map<string, CredentialState>()
   for (const [kind, source] of managed) {
     const descriptor = kinds.managedKind(kind)
@@ -72,7 +83,7 @@ export function credentialStates(kinds: KindsRegistry, managed: Watches['managed
       else states.set(key, state)
     })
   }
-  return () => states.values()
+  return () => [...states.values()].filter(isOurs)
 }
 
 /** Undefined for a resource whose status says nothing about a certificate or a rotation. */

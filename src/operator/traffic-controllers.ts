@@ -1,5 +1,4 @@
 import type { ObjectKey } from '../kube/types.ts'
-import { ServiceParts } from '../managed/services/parts.ts'
 import { ServiceReconciler } from '../managed/services/reconciler.ts'
 import { serviceType } from '../managed/services/service.ts'
 import { subscribePolicies, subscribeServices } from '../managed/services/wakeups.ts'
@@ -7,10 +6,11 @@ import { OwnedObjects } from '../managed/tunnels/owned-objects.ts'
 import { TunnelReconciler } from '../managed/tunnels/reconciler.ts'
 import { Controller } from '../runtime/controller.ts'
 import { tracedReconcile } from '../runtime/tracing.ts'
+import type { Division } from './claims/division.ts'
 import { base, type Live, type ReconcilersOptions, tracing, WAITING } from './controller-parts.ts'
 
 /** Nothing waits for the API here, but for the credentials of Tunnels, whose changes wake them. */
-export function tunnelController(parts: ReconcilersOptions, { events }: Live): Controller {
+export function tunnelController(parts: ReconcilersOptions, { gate, owners }: Division, { events }: Live): Controller {
   const {
     kinds,
     store,
@@ -37,17 +37,23 @@ export function tunnelController(parts: ReconcilersOptions, { events }: Live): C
     ...base(parts),
     ...WAITING,
     workers: 4,
-    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    reconcile: gate.guard(
+      owners.tunnel,
+      tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    ),
   })
 }
 
 /** Services, which wait for what they own; undefined if none are served. */
-export function serviceController(parts: ReconcilersOptions, { events }: Live): Controller | undefined {
+export function serviceController(
+  parts: ReconcilersOptions,
+  { gate, owners, parts: owned }: Division,
+  { events }: Live,
+): Controller | undefined {
   const { kinds, watches, store, kube, clock } = parts
   const { services, managed, composed } = watches
   const policy = parts.options.services
-  if (services === undefined || policy === undefined) return undefined
-  const owned = new ServiceParts(watches)
+  if (services === undefined || policy === undefined || owned === undefined) return undefined
   const reconciler = new ServiceReconciler({
     kinds,
     resources: store,
@@ -69,7 +75,10 @@ export function serviceController(parts: ReconcilersOptions, { events }: Live): 
     ...base(parts),
     ...WAITING,
     workers: 4,
-    reconcile: tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    reconcile: gate.guard(
+      owners.service,
+      tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
+    ),
   })
   const { kind } = serviceType
   const wake = ({ namespace, name }: ObjectKey): void => controller.enqueue({ kind, namespace, name })

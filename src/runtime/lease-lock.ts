@@ -109,10 +109,10 @@ export class LeaseLock {
   }
 
   #isFree(lease: Lease): boolean {
-    const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime } = lease.spec ?? {}
+    const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {}
     if (!holderIdentity) return true
     const now = this.#options.clock.monotonic()
-    const record = JSON.stringify([holderIdentity, leaseDurationSeconds, acquireTime, renewTime])
+    const record = leaseRecord(lease)
     if (this.#observed?.record !== record) this.#observed = { record, at: now }
     const heldFor = Math.max(this.#options.leaseDurationMs, (leaseDurationSeconds ?? 0) * 1000)
     return now - this.#observed.at >= heldFor
@@ -131,6 +131,12 @@ export class LeaseLock {
       leaseTransitions: previous === undefined || renewing ? transitions : transitions + 1,
     }
   }
+}
+
+/** What changes with each renewal, as text: as long as it stays the same, nobody has renewed the lock. */
+export function leaseRecord({ spec = {} }: Lease): string {
+  const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime } = spec
+  return JSON.stringify([holderIdentity, leaseDurationSeconds, acquireTime, renewTime])
 }
 
 /** The holder in the lock's record, even if it has expired; undefined when there is none. */

@@ -60,6 +60,9 @@ export class Metrics {
   readonly #drift: Counter<'kind' | 'field'>
   readonly #orphans: Gauge<'account'>
   readonly #sessionsLeftOut: Gauge<'account'>
+  /** Operators in `#claimedElsewhere`, by account. */
+  readonly #claimants = new Map<string, string>()
+  readonly #claimedElsewhere: Gauge<'account' | 'operator'>
   readonly #auditFailures: Counter
   readonly #build: Gauge<'version' | 'node'>
 
@@ -119,6 +122,12 @@ export class Metrics {
       name: 'culvert_orphans',
       help: 'Remote objects that this installation created and whose resource is gone.',
       labelNames: ['account'],
+      registers,
+    })
+    this.#claimedElsewhere = new Gauge({
+      name: 'culvert_account_claimed_elsewhere',
+      help: 'Always 1: another operator works on the account, although the selectors of this one name it too.',
+      labelNames: ['account', 'operator'],
       registers,
     })
     this.#sessionsLeftOut = new Gauge({
@@ -203,6 +212,17 @@ export class Metrics {
 
   setOrphans(account: string, count: number): void {
     this.#orphans.set({ account }, count)
+  }
+
+  /** Undefined when no other operator works on an account that this one selects. */
+  setClaimedElsewhere(account: string, operator: string | undefined): void {
+    const former = this.#claimants.get(account)
+    if (former !== undefined) this.#claimedElsewhere.remove({ account, operator: former })
+    if (operator === undefined) this.#claimants.delete(account)
+    else {
+      this.#claimants.set(account, operator)
+      this.#claimedElsewhere.set({ account, operator }, 1)
+    }
   }
 
   /** Undefined when the account's sessions are not mirrored. */

@@ -44,6 +44,27 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { leaderElection: { enabled: false } },
     ['replicas: ', 'leaderElection.enabled=true'],
   ],
+  ['a number for a selector', { selectors: { accounts: 7 } }, ['/selectors/accounts', 'want string']],
+  [
+    'a selector without a common id',
+    { selectors: { accounts: 'team=a' } },
+    ['selectors.accounts: ', 'the same operator.installation'],
+  ],
+  [
+    'a selector without a Lease',
+    {
+      selectors: { namespaces: 'team=a' },
+      operator: { installation: 'one' },
+      replicas: 1,
+      leaderElection: { enabled: false },
+    },
+    ['selectors.namespaces: ', 'leaderElection.enabled=true'],
+  ],
+  [
+    'labels of namespaces that are not watched',
+    { selectors: { namespaces: 'team=a' }, operator: { installation: 'one' }, watchNamespaces: ['shop'] },
+    ['selectors.namespaces: ', 'remove one of the two'],
+  ],
   [
     'Services without agents',
     { tunnels: { services: { enabled: true } } },

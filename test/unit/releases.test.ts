@@ -54,6 +54,9 @@ const UNHELD_NAMES: Readonly<Record<string, string>> = {
   'internal.culvert.dev/token-of': TUNNELS,
 }
 
+/** What operators that divide accounts between them leave behind. */
+const CLAIMS = 'newer than the recording of 0.1.0: a scene of two operators has to be added before the next recording'
+
 /** Status fields, as `Kind.field.field`, that no recording can contain. */
 const DOUBTED = 'newer than the recording of 0.1.0: the scene isOpen leaves it behind at the next recording'
 const UNHELD_FIELDS: Readonly<Record<string, string>> = {
@@ -74,6 +77,11 @@ const UNHELD_FIELDS: Readonly<Record<string, string>> = {
   ),
   'Account.internal.doubtedUID': DOUBTED,
   'ClusterAccount.internal.doubtedUID': DOUBTED,
+  ...Object.fromEntries(
+    ['Account', 'ClusterAccount'].flatMap((kind) =>
+      ['claim', 'claim.operator', 'claim.term'].map((field) => [`${kind}.internal.${field}`, CLAIMS]),
+    ),
+  ),
 }
 
 /** Status fields that shared code writes for all kinds of a role. */

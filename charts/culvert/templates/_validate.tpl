@@ -4,6 +4,17 @@
 {{- if and (gt (int .replicas) 1) (not .leaderElection.enabled) -}}
 {{- fail "replicas: more than one operator needs leaderElection.enabled=true: without a Lease all of them would act at once" -}}
 {{- end -}}
+{{- range $which := list "accounts" "namespaces" -}}
+{{- if and (index $.Values.selectors $which) (not $.Values.operator.installation) -}}
+{{- fail (printf "selectors.%s: releases that divide accounts need one id for all objects: set the same operator.installation for each" $which) -}}
+{{- end -}}
+{{- if and (index $.Values.selectors $which) (not $.Values.leaderElection.enabled) -}}
+{{- fail (printf "selectors.%s: others see by the Lease whether this release lives: set leaderElection.enabled=true" $which) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .selectors.namespaces .watchNamespaces -}}
+{{- fail "selectors.namespaces: an operator with watchNamespaces does not see the labels of namespaces; remove one of the two" -}}
+{{- end -}}
 {{- if and .tunnels.templates.enabled (not .tunnels.enabled) -}}
 {{- fail "tunnels.templates.enabled: templates are of agents: set tunnels.enabled=true too" -}}
 {{- end -}}

@@ -1,5 +1,7 @@
+import { parseLabelSelector } from '../../managed/accounts/selector-text.ts'
 import type { CommandStatus } from '../../managed/descriptor/command.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
+import type { LabelSelector } from '../../managed/descriptor/label-selector.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { counted } from '../../util/counted.ts'
 import { systemRandom } from '../../util/random.ts'
@@ -11,7 +13,6 @@ import { followRequest } from '../requests/follow.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { tableLines } from '../terminal/table.ts'
 import { wrap } from '../terminal/wrap.ts'
-import { parseLabelSelector } from './label-selector.ts'
 import { noneText, type ShownSession, sessionLines, sessionsIn } from './list.ts'
 
 /** What agents can be asked to do. */
@@ -83,11 +84,18 @@ async function planCommands(
       return { sessions: [session], spec: { target } }
     })
   }
-  const target = { type: 'Selector', selector: parseLabelSelector(selector) }
+  const target = { type: 'Selector', selector: selectorOf(selector) }
   const byAccount = Map.groupBy(await sessionsIn(cluster, namespace, selector), accountText)
   return [...byAccount.values()].map((sessions) => {
     return { sessions, spec: { target, accountRef: sessions[0]?.status?.accountRef } }
   })
+}
+
+/** @throws CommandError `BadArgument` naming the part that is no requirement */
+function selectorOf(text: string): LabelSelector {
+  const parsed = parseLabelSelector(text)
+  if ('problem' in parsed) throw new CommandError('BadArgument', parsed.problem)
+  return parsed
 }
 
 /** The session with this name or id, or the only one whose name begins like this, as narrow tables show it. */

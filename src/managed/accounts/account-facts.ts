@@ -18,11 +18,12 @@ export function accountFacts(
   const state = isDeleting(resource) ? deleting(finding, dependents) : finding
   if (finding.type === 'problem') return { state, fields: { ...answered, ...doubtOf(resource, finding) } }
   const { orphans } = finding
+  const claim = resource.status?.internal?.claim
   return {
     state,
     fields: {
       ...answered,
-      internal: { keyFingerprint: finding.fingerprint },
+      internal: { keyFingerprint: finding.fingerprint, ...(claim === undefined ? {} : { claim }) },
       ...confirmationOf(resource),
       orphanCount: orphans.length,
       orphans: orphans.slice(0, ORPHANS_SHOWN).map((orphan) => ({ ...orphan })),

@@ -13,7 +13,7 @@ import { accountConfig, sameConfig } from './account-config.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountFacts } from './account-facts.ts'
 import { addAccountFinalizer, dependentsOfAccount, releaseAccount } from './account-removal.ts'
-import { type AccountKey, type AccountResource, accountText } from './account-resource.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { checkIdentity } from './check-identity.ts'
 import type { ClosedChange } from './closed-collections.ts'
@@ -333,6 +333,14 @@ export class AccountReconciler {
     else this.#uids.set(text, uid)
   }
 
+  /** Another operator works on the account from now on: it may change everything that is known of it here. */
+  leave(resource: AccountResource): void {
+    const key = keyOfAccount(resource)
+    this.#uids.delete(accountText(key))
+    this.#forget(key)
+    this.#context.keptKeys.readAgain(resource.metadata.uid)
+  }
+
   #facts(key: AccountKey, resource: AccountResource, finding: Finding): AccountFacts {
     return accountFacts(resource, finding, dependentsOfAccount(this.#context, key))
   }
@@ -343,7 +351,7 @@ export class AccountReconciler {
     this.#orphans.delete(accountText(key))
     this.#told.delete(accountText(key))
     this.#unstored.delete(accountText(key))
-    this.#context.registry.remove(key)
+    void this.#context.registry.remove(key)
     this.#context.metrics.forget(accountText(key))
   }
 

@@ -35,6 +35,11 @@ export class KeptKeys {
     return key
   }
 
+  /** Another process may keep another key for the account with this UID: it is read before it is used again. */
+  readAgain(uid: string): void {
+    this.#known.delete(uid)
+  }
+
   /** Keeps `key`; writes only if another or none is kept. */
   async keep(uid: string, key: string): Promise<void> {
     if ((await this.read(uid)) === key) return

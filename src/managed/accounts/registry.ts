@@ -80,7 +80,7 @@ export class AccountRegistry implements Accounts {
     const former = this.#sessions.get(accountText(key))
     this.#sessions.set(accountText(key), session)
     this.#absent.delete(accountText(key))
-    this.#end(former)
+    void this.#end(former)
   }
 
   /** Ends an account's session, if there is one; `why` is reported to its CRs from now on. */
@@ -88,30 +88,31 @@ export class AccountRegistry implements Accounts {
     const former = this.#sessions.get(accountText(key))
     this.#sessions.delete(accountText(key))
     this.#absent.set(accountText(key), why)
-    this.#end(former)
+    void this.#end(former)
   }
 
-  /** Forgets an account that is gone. */
-  remove(key: AccountKey): void {
+  /** Forgets an account that is gone, or another operator's. Resolves when the last calls of its session have ended. */
+  async remove(key: AccountKey): Promise<void> {
     const former = this.#sessions.get(accountText(key))
     this.#sessions.delete(accountText(key))
     this.#absent.delete(accountText(key))
     this.#shares.delete(accountText(key))
-    this.#end(former)
+    await this.#end(former)
   }
 
   /** Ends all sessions; resolves when their last calls have ended. */
   async close(): Promise<void> {
-    for (const session of this.#sessions.values()) this.#end(session)
+    for (const session of this.#sessions.values()) void this.#end(session)
     this.#sessions.clear()
     await Promise.all(this.#ending)
   }
 
   /** The caller does not wait for calls in flight: each has its timeout. */
-  #end(session: LiveSession | undefined): void {
-    if (session === undefined) return
+  #end(session: LiveSession | undefined): Promise<void> {
+    if (session === undefined) return Promise.resolve()
     const ending = session.close().finally(() => this.#ending.delete(ending))
     this.#ending.add(ending)
+    return ending
   }
 
   /** One share for all members of a namespace, however many entries select it. */

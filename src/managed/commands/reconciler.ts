@@ -167,7 +167,7 @@ export class CommandReconciler {
         { ...commandStatus(cr), targets: [...marked] },
         this.#running(marked, step),
       )
-      this.#forget(cr)
+      this.forget(cr)
       // Another command may have acted meanwhile. Nothing was sent yet.
       const ms = spacingMs({ id, actions: actionsOf(targets, id) }, step, this.#context.clock.now(), others)
       if (ms > 0) {
@@ -182,7 +182,7 @@ export class CommandReconciler {
       this.#remember(cr, targets, at)
       if (result.state === 'Pending') {
         await this.#write(descriptor, cr, { ...commandStatus(cr), targets: [...targets] })
-        this.#forget(cr)
+        this.forget(cr)
         return { type: 'after', ms: RETRY_MS, reason: 'the API could not be reached', priority: 'poll' }
       }
     }
@@ -280,7 +280,7 @@ export class CommandReconciler {
       ? ['Complete', reasons.AllDone, summary(targets)]
       : ['Failed', reasons.SomeNotDone, `${summary(targets)}: status.targets says why`]
     const finished = await this.#conclude(descriptor, cr, status, said)
-    this.#forget(cr)
+    this.forget(cr)
     return await this.#afterwards(descriptor, finished)
   }
 
@@ -396,8 +396,8 @@ export class CommandReconciler {
     return await store.write(resourceTypeOf(descriptor), cr, after)
   }
 
-  /** Drops answers that were stored. */
-  #forget({ metadata: { uid } }: CommandResource): void {
+  /** Drops answers that were stored, or that another operator has found out by itself. */
+  forget({ metadata: { uid } }: CommandResource): void {
     for (const key of this.#answers.keys()) if (key.startsWith(`${uid} `)) this.#answers.delete(key)
   }
 }

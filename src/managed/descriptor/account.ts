@@ -159,6 +159,17 @@ const orphan = object(
   { description: 'An object that Culvert created for a resource that no longer exists.' },
 )
 
+const claim = object(
+  {
+    operator: text({ description: 'Namespace and name of the operator, `namespace/name`.', maxLength: 317 }),
+    term: text({ description: 'Identifies the time for which its leader has led.', maxLength: 64 }),
+  },
+  {
+    description:
+      'The operator that works on this account and its resources, where several operators divide accounts between them.',
+  },
+)
+
 /** How many orphans the status lists; `orphanCount` counts all. */
 export const ORPHANS_SHOWN = 20
 
@@ -179,6 +190,7 @@ export const accountStatusFields = {
             maxLength: 64,
           }),
         ),
+        claim: Type.Optional(claim),
       },
       { description: INTERNAL_DESCRIPTION },
     ),

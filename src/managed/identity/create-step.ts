@@ -60,7 +60,7 @@ export function createStep(cr: CustomResource, memory: AttemptMemory, moment: Mo
 
 /** The step of the run, at this moment. */
 export function stepOf({ context: { clock, leadership, times }, cr, memory }: Reconciliation): CreateStep {
-  return createStep(cr, memory.identity, { now: clock.monotonic(), leadingSince: leadership.leadingSince(), times })
+  return createStep(cr, memory.identity, { now: clock.monotonic(), leadingSince: leadership.leadingSince(cr), times })
 }
 
 function nextScan({ firstScanAt, unknownUntil = 0 }: AttemptMemory, { now, leadingSince, times }: Moment): Scan {

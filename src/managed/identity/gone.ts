@@ -48,9 +48,9 @@ export async function settle(run: Reconciliation, collection: Collection, id: st
  * Monotonic time from which lists count: reads may not yet show what this process, or the one before it, has just
  * created.
  */
-function countsFrom({ context: { leadership, times }, memory }: Reconciliation, id: string): number {
+function countsFrom({ context: { leadership, times }, cr, memory }: Reconciliation, id: string): number {
   const made = memory.identity.made.get(id)
-  return made === undefined ? leadership.leadingSince() + times.requestTimeoutMs : made.at + times.readLagMs
+  return made === undefined ? leadership.leadingSince(cr) + times.requestTimeoutMs : made.at + times.readLagMs
 }
 
 async function listFor(run: Reconciliation, collection: Collection, id: string, since: number): Promise<void> {

@@ -88,15 +88,22 @@ export class MirrorReconciler {
     return !enabled || this.#next.has(`${kind} ${accountText(keyOfAccount(account))}`)
   }
 
+  /** Another operator mirrors the account's objects from now on. */
+  leave(account: AccountKey): void {
+    for (const { kind } of mirrorKeys(this.#context.kinds, account))
+      this.#next.delete(`${kind} ${accountText(account)}`)
+    this.#tell(account, undefined, [])
+  }
+
   /** `signal` stops it between two writes: the next list finds what is left. */
   async reconcile(key: MirrorKey, signal: AbortSignal): Promise<Outcome> {
     const descriptor = this.#context.kinds.mirrors.find(({ definition }) => definition.kind === key.kind)
-    const account = this.#context.resources.account(accountKeyOf(key))
-    const memory = `${key.kind} ${accountText(accountKeyOf(key))}`
+    const account = this.#context.resources.account(mirrorAccount(key))
+    const memory = `${key.kind} ${accountText(mirrorAccount(key))}`
     if (descriptor === undefined || account === undefined) {
       // The garbage collector deletes what the account owned.
       this.#next.delete(memory)
-      this.#tell(accountKeyOf(key), undefined, [])
+      this.#tell(mirrorAccount(key), undefined, [])
       return done
     }
     if (isPaused(account)) return done
@@ -201,7 +208,8 @@ async function list(session: AccountSession, { collection }: MirrorDescriptor, k
   }
 }
 
-function accountKeyOf({ namespace, name }: MirrorKey): AccountKey {
+/** The account whose objects a mirror shows. */
+export function mirrorAccount({ namespace, name }: MirrorKey): AccountKey {
   return namespace === undefined ? { kind: 'ClusterAccount', name } : { kind: 'Account', namespace, name }
 }
 

@@ -44,7 +44,7 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject,
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
   const { leadership, times } = run.context
   const { memory } = run
-  const former = memory.identity.createdHere ? 0 : leadership.leadingSince() + times.requestTimeoutMs
+  const former = memory.identity.createdHere ? 0 : leadership.leadingSince(run.cr) + times.requestTimeoutMs
   await listAfter(run, remote, about, Math.max(former, memory.plan.childUnknownUntil ?? 0))
   waitBeforeCreate(run, 'child')
 }

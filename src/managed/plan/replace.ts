@@ -66,8 +66,8 @@ async function createPlaceholder(
  * Monotonic time when every POST of a placeholder sent by this process, or the one before it, has ended: a list that
  * begins then shows the result.
  */
-function placeholdersSettle({ context: { leadership, times }, memory }: Reconciliation): number {
-  return Math.max(leadership.leadingSince() + times.requestTimeoutMs, memory.plan.placeholderUnknownUntil ?? 0)
+function placeholdersSettle({ context: { leadership, times }, cr, memory }: Reconciliation): number {
+  return Math.max(leadership.leadingSince(cr) + times.requestTimeoutMs, memory.plan.placeholderUnknownUntil ?? 0)
 }
 
 /**

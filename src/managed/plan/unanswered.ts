@@ -35,7 +35,7 @@ export function waitBeforeCreate({ context, memory }: Reconciliation, sort: 'chi
  * How long an update of the object that got no answer may still take effect, including one by a former leader: until
  * then, what it writes counts as our own. Milliseconds.
  */
-export function unansweredMs({ context: { clock, leadership, times }, memory }: Reconciliation): number {
-  const former = leadership.leadingSince() + times.requestTimeoutMs
+export function unansweredMs({ context: { clock, leadership, times }, cr, memory }: Reconciliation): number {
+  const former = leadership.leadingSince(cr) + times.requestTimeoutMs
   return Math.max(0, Math.max(former, memory.plan.updateUnknownUntil ?? 0) - clock.monotonic())
 }

@@ -10,12 +10,11 @@ import type { InternalStatus } from '../../../src/managed/descriptor/internal.ts
 import { parseObject } from '../../../src/managed/descriptor/metadata.ts'
 import { type Marker, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/identity/marker.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
-import { type Lease, leases } from '../../../src/runtime/lease-lock.ts'
 import { equalJSON } from '../../../src/util/equal-json.ts'
 import { applyMergePatch } from '../../../src/util/merge-patch.ts'
 import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
-import { OPERATOR_NAMESPACE, times } from './operator.ts'
+import { times } from './operator.ts'
 import type { SimulatedProcess } from './process.ts'
 import { isWrite, type SimulatedWorld } from './world.ts'
 
@@ -176,8 +175,8 @@ export class Instants {
   /** Only the holder of the Lease writes, if there is a Lease. */
   #checkLeader(sighting: Sighting): void {
     const { process, method, path } = sighting
-    const lease = this.#world.kube.get<Lease>(leases, { namespace: OPERATOR_NAMESPACE, name: 'culvert' })
-    const holder = lease?.spec?.holderIdentity
+    const { name } = this.#world.operators.find((operator) => operator.process === process) ?? {}
+    const holder = name === undefined ? undefined : this.#world.leaderOf(name)
     if (!holder || holder.startsWith(`${process.name}_`)) return
     this.#tell(`${process.name} sends ${method} ${path} while ${holder} leads`)
   }

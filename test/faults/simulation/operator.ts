@@ -1,6 +1,7 @@
 import { Registry } from '@prometheus-io/client'
 import type { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import type { TunnelPolicy } from '../../../src/managed/tunnels/policy.ts'
+import type { Selectors } from '../../../src/operator/claims/selection.ts'
 import { Operator } from '../../../src/operator/operator.ts'
 import type { OperatorOptions } from '../../../src/operator/options.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'
@@ -37,15 +38,26 @@ export interface SimulatedOperatorOptions {
   /** Its current token for Kubernetes, as from a file that the kubelet refreshes. */
   readonly token?: () => string
   readonly installation?: string
+  /** Default: `culvert`, without selectors. */
+  readonly division?: Division | undefined
   /** Default: Tunnels have no agents. */
   readonly tunnels?: TunnelPolicy | undefined
   /** Whether it serves Services of type LoadBalancer. Default: false. */
   readonly services?: boolean
 }
 
+/** One of several operators that divide accounts between them. */
+export interface Division {
+  /** Name of the operator, and of its Lease. */
+  readonly name: string
+  readonly selectors: Selectors
+}
+
 /** A whole operator, as its process runs it, over the simulated network. */
 export class SimulatedOperator {
   readonly process: SimulatedProcess
+  /** Name of its Lease, which it shares with its replicas. */
+  readonly name: string
   /** Its log. */
   readonly lines: readonly LogLine[]
   /** Its audit records of writes to the API. */
@@ -58,8 +70,9 @@ export class SimulatedOperator {
 
   constructor(given: SimulatedOperatorOptions) {
     const { kinds, process, network, random, leaderElect, tunnels, services = false } = given
-    const { token = () => 'token', installation = INSTALLATION } = given
+    const { token = () => 'token', installation = INSTALLATION, division } = given
     this.process = process
+    this.name = division?.name ?? 'culvert'
     const logger = createSilentLogger()
     this.lines = logger.lines
     const dispatcherTo = (server: ServerName): SimulatedDispatcher => {
@@ -70,7 +83,8 @@ export class SimulatedOperator {
     const options: OperatorOptions = {
       ...times,
       namespace: OPERATOR_NAMESPACE,
-      name: 'culvert',
+      name: this.name,
+      ...(division === undefined ? {} : { selectors: division.selectors }),
       identity: process.name,
       installation,
       watchNamespaces: [],

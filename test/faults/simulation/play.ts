@@ -3,7 +3,7 @@ import { EDIT_SEED } from '../../kinds/shared/account.ts'
 import { type Episode, kindsOf } from './episodes.ts'
 import type { Sighting, Trouble } from './faults.ts'
 import { LOOK_MS, Oracle, type Picture, textOf, withoutChance } from './oracle.ts'
-import type { Laboratory, SimulatedWorld } from './world.ts'
+import type { Laboratory, SimulatedWorld, WorldOptions } from './world.ts'
 import { unlikeWritten } from './written-down.ts'
 
 /** The course of an episode when nothing fails. */
@@ -20,6 +20,8 @@ export interface Reference {
 export interface PlayOptions {
   readonly seed?: number
   readonly replicas?: number
+  /** Further options of the world. */
+  readonly world?: Pick<WorldOptions, 'divisions' | 'accountLabels'>
   /** Prepares the servers; objects that it puts into the account belong to no resource. */
   readonly prepare?: (world: SimulatedWorld) => Promise<void>
   /** The maximum number of orphans, as for `Oracle.judge`. */
@@ -93,9 +95,10 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     reference,
     isWritten = false,
     choices,
+    world: further = {},
   } = options
   const chosen = choices === undefined ? {} : { choices }
-  const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas, ...chosen })
+  const world = laboratory.world({ seed, kinds: kindsOf(episode), replicas, ...further, ...chosen })
   try {
     world.api.emulator.admin.seed(EDIT_SEED)
     await prepare?.(world)
@@ -121,8 +124,8 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     if (episode.isUnseen) await world.advance(LOOK_MS)
     const problems = [...(await oracle.untilRest())]
     const within = requests.length
-    // With replicas, nearly all requests of a silence are for the Lease.
-    const settleMs = replicas > 0 ? LOOK_MS : undefined
+    // With leader election, nearly all requests of a silence are for the Lease.
+    const settleMs = replicas > 0 || further.divisions !== undefined ? LOOK_MS : undefined
     problems.push(...(await oracle.judge(reference?.picture, orphans, settleMs)), ...(made?.unspent?.() ?? []))
     const picture = await oracle.picture()
     const keepsObject = before !== undefined && world.get(episode.kind, episode.name)?.status?.id === before

@@ -24,7 +24,7 @@ import { ApiServer, KEY } from './api-server.ts'
 import type { Sighting, Trouble } from './faults.ts'
 import { KubeServer, type ServedType } from './kube-server.ts'
 import { Network } from './network.ts'
-import { OPERATOR_NAMESPACE, SimulatedOperator } from './operator.ts'
+import { type Division, OPERATOR_NAMESPACE, SimulatedOperator } from './operator.ts'
 import { SimulatedProcess } from './process.ts'
 import { VirtualTime } from './virtual-time.ts'
 
@@ -43,6 +43,10 @@ export interface WorldOptions {
   readonly kinds?: ReadonlySet<string>
   /** Replicas that take part in leader election. Default: one that leads without. */
   readonly replicas?: number
+  /** Operators that divide accounts between them, one replica of each. Default: one operator that has all. */
+  readonly divisions?: readonly Division[]
+  /** Labels of the account. Default: none. */
+  readonly accountLabels?: Readonly<Record<string, string>>
   /** Another cluster that manages the same account in the same time. Default: none, and the account is empty. */
   readonly beside?: SimulatedWorld
   /** Installation id of its operators. Default: the same in all worlds. */
@@ -141,12 +145,15 @@ export class SimulatedWorld {
   readonly #servers: SimulatedProcess
   readonly #random: Random
   readonly #replicas: number
+  readonly #divisions: readonly Division[]
   readonly #installation: string | undefined
   readonly #tunnels: TunnelPolicy | undefined
   readonly #services: boolean
   /** Whether the account is a ClusterAccount. */
   readonly isShared: boolean
   #isUp: boolean = true
+  /** Names of operators that are not restarted. */
+  readonly #without = new Set<string>()
   /** How far the operators' machine has stepped its wall clock. Milliseconds. */
   #stepped = 0
 
@@ -162,6 +169,8 @@ export class SimulatedWorld {
       choices,
       tunnels,
       services = false,
+      divisions = [],
+      accountLabels = {},
     } = options
     const time = beside?.time ?? new VirtualTime()
     this.time = time
@@ -181,10 +190,12 @@ export class SimulatedWorld {
       kinds.filter(({ role, definition }) => role === 'account' || (wanted?.has(definition.kind) ?? true)),
     )
     this.#replicas = replicas
+    this.#divisions = divisions
     for (const name of ['kube-system', OPERATOR_NAMESPACE, NAMESPACE]) this.makeNamespace(name)
     this.putSecret('key', { apiKey: KEY }, this.keyNamespace)
     this.#putInputs(NAMESPACE)
     this.server.create(this.accountType, this.accountKey, {
+      metadata: { labels: accountLabels },
       spec: {
         baseURL: 'https://api.example.com',
         apiKeySecretRef: { name: 'key' },
@@ -193,7 +204,7 @@ export class SimulatedWorld {
         ...accountSpec,
       },
     })
-    for (let replica = 0; replica < Math.max(1, replicas); replica++) this.startOperator()
+    this.#restart()
   }
 
   /** The faults of requests from now on. */
@@ -205,11 +216,12 @@ export class SimulatedWorld {
     this.network.trouble = { request: () => undefined }
   }
 
-  startOperator(): SimulatedOperator {
+  /** @param division as which it runs. Default: one that has all accounts */
+  startOperator(division?: Division): SimulatedOperator {
     const { network, time, kinds: registry } = this
-    const name = `operator-${this.operators.length}`
+    const name = `${division?.name ?? 'operator'}-${this.operators.length}`
     const process = new SimulatedProcess(name, time, BEGIN + this.#stepped)
-    const leaderElect = this.#replicas > 0
+    const leaderElect = this.#replicas > 0 || division !== undefined
     const random = this.#random
     const token = (): string => this.kubeToken
     const installation = this.#installation
@@ -222,6 +234,7 @@ export class SimulatedWorld {
       token,
       tunnels: this.#tunnels,
       services: this.#services,
+      division,
       ...(installation === undefined ? {} : { installation }),
     })
     this.operators.push(operator)
@@ -230,7 +243,7 @@ export class SimulatedWorld {
 
   /** Like a kubelet: restarts a process that has ended a second later, unless the world should stay without. */
   #restart(): void {
-    for (let missing = this.#missing; missing > 0; missing--) this.startOperator()
+    for (const division of this.#missing) this.startOperator(division)
   }
 
   /** Steps the wall clock of the operators' machine, or of the servers'. */
@@ -254,6 +267,12 @@ export class SimulatedWorld {
     for (const operator of this.operators) void operator.forget()
   }
 
+  /** Kills an operator of that name, and starts none of it until `up`. */
+  downDivision(name: string): void {
+    this.#without.add(name)
+    for (const operator of this.operators) if (operator.name === name) operator.process.kill()
+  }
+
   /** Processes that end from now on are not restarted until `up`. */
   startNone(): void {
     this.#isUp = false
@@ -261,6 +280,7 @@ export class SimulatedWorld {
 
   up(): void {
     this.#isUp = true
+    this.#without.clear()
     this.#restart()
   }
 
@@ -273,7 +293,7 @@ export class SimulatedWorld {
   async until(holds: () => boolean, ms: number): Promise<boolean> {
     const end = this.time.now + ms
     for (;;) {
-      const anyOver = (): boolean => this.#isUp && this.#missing > 0
+      const anyOver = (): boolean => this.#isUp && this.#missing.length > 0
       const stopped = await this.time.until(() => holds() || anyOver(), Math.max(0, end - this.time.now))
       if (holds()) return true
       if (!stopped) {
@@ -286,8 +306,15 @@ export class SimulatedWorld {
     }
   }
 
-  get #missing(): number {
-    return Math.max(1, this.#replicas) - this.operators.filter(({ isOver }) => !isOver).length
+  /** Operators that should run and do not. */
+  get #missing(): readonly (Division | undefined)[] {
+    const running = this.operators.filter(({ isOver }) => !isOver)
+    if (this.#divisions.length > 0) {
+      return this.#divisions.filter(({ name }) => {
+        return !this.#without.has(name) && running.every((operator) => operator.name !== name)
+      })
+    }
+    return Array<undefined>(Math.max(0, Math.max(1, this.#replicas) - running.length)).fill(undefined)
   }
 
   get(kind: string, name: string, namespace: string = NAMESPACE): CustomResource | undefined {
@@ -357,12 +384,22 @@ export class SimulatedWorld {
 
   /** The holder of the Lease. */
   get leader(): string | undefined {
-    const key = { namespace: OPERATOR_NAMESPACE, name: 'culvert' }
+    return this.leaderOf('culvert')
+  }
+
+  /** The holder of the Lease of the operator with that name. */
+  leaderOf(name: string): string | undefined {
+    const key = { namespace: OPERATOR_NAMESPACE, name }
     return this.kube.get<Lease>(leases, key)?.spec?.holderIdentity
   }
 
   get account(): AccountResource | undefined {
     return this.kube.get<AccountResource>(this.accountType, this.accountKey)
+  }
+
+  /** Gives the account these labels beside those that it has. */
+  labelAccount(labels: Readonly<Record<string, string>>): void {
+    this.server.patch(this.accountType, this.accountKey, { metadata: { labels } })
   }
 
   /** Patches the spec of the account. */

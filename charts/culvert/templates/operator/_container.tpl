@@ -9,6 +9,12 @@
 {{- range .Values.watchNamespaces }}
 - --watch-namespace={{ . }}
 {{- end }}
+{{- with .Values.selectors.accounts }}
+- {{ printf "--account-selector=%s" . | quote }}
+{{- end }}
+{{- with .Values.selectors.namespaces }}
+- {{ printf "--namespace-selector=%s" . | quote }}
+{{- end }}
 {{- if include "culvert.holdsNamespaces" . }}
 - --hold-namespaces
 {{- end }}

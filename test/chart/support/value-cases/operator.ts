@@ -60,6 +60,19 @@ export const operatorCases: readonly ValueCase[] = [
   { path: 'image.pullPolicy', to: 'Always', sees: [container({ imagePullPolicy: 'Always' })] },
   { path: 'imagePullSecrets', to: [{ name: 'registry' }], sees: [pod({ imagePullSecrets: [{ name: 'registry' }] })] },
   {
+    path: 'selectors.accounts',
+    to: 'team in (a,b),!legacy',
+    beside: { operator: { installation: 'one' } },
+    sees: [args('--account-selector=team in (a,b),!legacy')],
+  },
+  {
+    path: 'selectors.namespaces',
+    to: 'team=a',
+    beside: { operator: { installation: 'one' } },
+    only: 'cluster',
+    sees: [args('--namespace-selector=team=a')],
+  },
+  {
     path: 'watchSecrets',
     to: false,
     sees: [args('--no-watch-secrets')],

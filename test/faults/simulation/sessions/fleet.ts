@@ -6,7 +6,7 @@ import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import type { MirroredObject } from '../../../../src/managed/mirrors/mirrored.ts'
 import { equalJSON } from '../../../../src/util/equal-json.ts'
 import { Oracle } from '../oracle.ts'
-import { type Laboratory, NAMESPACE, type SimulatedWorld } from '../world.ts'
+import { type Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -40,11 +40,11 @@ export class Fleet {
     }
   }
 
-  /** Opens it with agents that are online and shown. @throws Error if they are not shown in time */
-  static async open(laboratory: Laboratory, isShared: boolean): Promise<Fleet> {
+  /** Opens it with agents that are online and shown. `options`: further ones of the world. @throws Error if they are not shown in time */
+  static async open(laboratory: Laboratory, isShared: boolean, options: WorldOptions = {}): Promise<Fleet> {
     const mirrorSessions = { enabled: true, interval: INTERVAL, ...(isShared ? { namespace: NAMESPACE } : {}) }
     const kinds = new Set([tunnelSession.definition.kind, tunnelSessionCommand.definition.kind])
-    const world = laboratory.world({ kinds, isShared, accountSpec: { mirrorSessions } })
+    const world = laboratory.world({ kinds, isShared, accountSpec: { mirrorSessions }, ...options })
     const { token } = await world.api.ask('POST', '/credentials', {})
     const fleet = new Fleet(world, await Oracle.watch(world), String(token))
     for (let number = 1; number <= AGENTS; number += 1) fleet.connect(`machine ${number}`)

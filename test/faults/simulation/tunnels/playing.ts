@@ -58,6 +58,8 @@ const FAULTS: readonly { readonly point: string; readonly name: string; readonly
 export interface Extent {
   /** Fewer cases are a failure of the suite. */
   readonly least: number
+  /** The only fault or edit that is played. Default: all. */
+  readonly only?: string
   /** Those that are played, of all. */
   readonly some: <T>(cases: readonly T[]) => readonly T[]
 }
@@ -66,12 +68,13 @@ export interface Extent {
 export async function playStories<T extends Story>(
   suite: string,
   subject: Subject<T>,
-  { least, some }: Extent,
+  { least, some, only }: Extent,
 ): Promise<void> {
   // Loaded before time is virtual: reading the file takes time that the simulation does not know of.
   await import('../../../../src/ssh/new-key.ts')
   const laboratory = await Laboratory.open()
-  const hits = [...FAULTS, ...subject.edits.map((edit) => ({ point: 'before', ...edit }))]
+  const all = [...FAULTS, ...subject.edits.map((edit) => ({ point: 'before', ...edit }))]
+  const hits = all.filter(({ name }) => only === undefined || name === only)
   const cases = []
   for (const story of subject.stories) {
     const { problems, writes } = await play(laboratory, subject, story)

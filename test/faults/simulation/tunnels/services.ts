@@ -3,7 +3,7 @@ import { partKinds } from '../../../../src/managed/services/objects.ts'
 import { type ServiceResource, serviceType } from '../../../../src/managed/services/service.ts'
 import { leastOf, partOf, some } from '../../support/size.ts'
 import { conditionNamed } from '../oracle.ts'
-import { NAMESPACE, type SimulatedWorld } from '../world.ts'
+import { NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
 import { AGAIN_MS, playStories, type Story, type Subject } from './playing.ts'
 
 const KEY = { namespace: NAMESPACE, name: 'web' }
@@ -152,7 +152,9 @@ const STORIES: readonly ServiceStory[] = [
     before: {},
     act: (world) => {
       const spec = world.account?.spec
-      world.server.create(world.accountType, { namespace: NAMESPACE, name: 'second' }, { spec })
+      // Of the same operator, where several divide accounts.
+      const { labels } = world.account?.metadata ?? {}
+      world.server.create(world.accountType, { namespace: NAMESPACE, name: 'second' }, { metadata: { labels }, spec })
       serve(world, { account: 'second' })
     },
   },
@@ -216,6 +218,18 @@ const services: Subject<ServiceStory> = {
 /** Plays every story of a Service of type LoadBalancer with every fault at every write, a part of them in each run. */
 export async function playServices(suite: string): Promise<void> {
   await playStories(suite, services, { least: leastOf(300), some: (cases) => some(partOf(cases, 8), 60) })
+}
+
+/** Plays every story while the account of the Service moves to another operator at any write. */
+export async function playMovedServices(
+  suite: string,
+  options: WorldOptions,
+  move: (world: SimulatedWorld) => void,
+): Promise<void> {
+  const only = 'the account moves'
+  const edits = [{ name: only, act: move }]
+  const moved = { ...services, options: { ...services.options, ...options }, edits }
+  await playStories(suite, moved, { least: leastOf(100), only, some: (cases) => some(partOf(cases, 4), 24) })
 }
 
 function serviceIn(world: SimulatedWorld): ServiceResource | undefined {

@@ -153,4 +153,14 @@ describe('kept keys', () => {
     expect(await answered(later.read('uid-1'))).toBeUndefined()
     await answered(later.forget('uid-1'))
   })
+
+  test('are read again of an account that another operator worked on meanwhile', async () => {
+    const { client, answered } = world()
+    const [one, other] = [new KeptKeys(client, 'culvert-system'), new KeptKeys(client, 'culvert-system')]
+    await answered(one.keep('uid-1', 'key-1'))
+    one.readAgain('uid-1')
+    await answered(other.keep('uid-1', 'key-2'))
+    await answered(one.keep('uid-1', 'key-1'))
+    expect(await answered(new KeptKeys(client, 'culvert-system').read('uid-1'))).toBe('key-1')
+  })
 })

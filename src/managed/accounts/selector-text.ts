@@ -1,5 +1,4 @@
-import type { LabelSelector } from '../../managed/descriptor/label-selector.ts'
-import { CommandError } from '../cluster/command-error.ts'
+import type { LabelSelector } from '../descriptor/label-selector.ts'
 
 type Expression = NonNullable<LabelSelector['matchExpressions']>[number]
 
@@ -12,17 +11,27 @@ const UNEQUAL = new RegExp(`^${KEY}\\s*!=\\s*${VALUE}$`)
 const SET = new RegExp(`^${KEY}\\s+(in|notin)\\s*\\(([^()]*)\\)$`)
 const PRESENT = new RegExp(`^(!?)\\s*${KEY}$`)
 
+/** Why a text is no selector: the part that is wrong, and what can be written. */
+export interface SelectorProblem {
+  readonly problem: string
+}
+
 /**
  * A label selector as kubectl's `-l` takes it: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a` and `!a`,
  * separated by commas; all must be met.
- *
- * @throws CommandError `BadArgument` naming the part that is none of these
  */
-export function parseLabelSelector(text: string): LabelSelector {
-  return { matchExpressions: text.split(BETWEEN).map((part) => expressionOf(part.trim(), text)) }
+export function parseLabelSelector(text: string): LabelSelector | SelectorProblem {
+  const parts = text.split(BETWEEN).map((part) => part.trim())
+  const matchExpressions = parts.flatMap((part) => expressionOf(part) ?? [])
+  const wrong = parts.find((part) => expressionOf(part) === undefined)
+  if (wrong === undefined) return { matchExpressions }
+  const whole = `${JSON.stringify(wrong)} in the selector ${JSON.stringify(text)}`
+  return { problem: `${whole} is no requirement: write ${FORMS}` }
 }
 
-function expressionOf(part: string, whole: string): Expression {
+const FORMS = 'KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY'
+
+function expressionOf(part: string): Expression | undefined {
   const [, equalKey, equalValue] = EQUAL.exec(part) ?? []
   if (equalKey !== undefined) return { key: equalKey, operator: 'In', values: [equalValue ?? ''] }
   const [, unequalKey, unequalValue] = UNEQUAL.exec(part) ?? []
@@ -33,9 +42,6 @@ function expressionOf(part: string, whole: string): Expression {
     return { key: setKey, operator, values: values.split(',').map((value) => value.trim()) }
   }
   const [, not, presentKey] = PRESENT.exec(part) ?? []
-  if (presentKey !== undefined) return { key: presentKey, operator: not === '!' ? 'DoesNotExist' : 'Exists' }
-  throw new CommandError(
-    'BadArgument',
-    `${JSON.stringify(part)} in the selector ${JSON.stringify(whole)} is no requirement: write KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY`,
-  )
+  if (presentKey === undefined) return undefined
+  return { key: presentKey, operator: not === '!' ? 'DoesNotExist' : 'Exists' }
 }

@@ -1,0 +1,80 @@
+import type { KubeClient } from '../../kube/types.ts'
+import type { Claim } from '../../managed/claims/claim.ts'
+import { type Lease, leaseRecord, leases } from '../../runtime/lease-lock.ts'
+import type { Clock } from '../../util/clock.ts'
+import type { Logger } from '../../util/logger.ts'
+
+/** What was read more recently than this is not read again. Milliseconds. */
+const RECENT_MS = 15_000
+
+/** The Lease of another operator as last read. Monotonic times. */
+interface Observed {
+  /** The Lease's record; empty while there is none. */
+  readonly record: string
+  /** When its first answer arrived: it may have become so just before. */
+  readonly since: number
+  /** When the last read was sent: it was still so then. */
+  readonly until: number
+  /** How long a leader may be silent, according to the record. Milliseconds. */
+  readonly durationMs: number
+}
+
+/**
+ * Finds out whether other operators of this one's namespace are dead, by reading their Leases now and then. As in leader
+ * election, a Lease is judged by whether its record changes on our own clock: the times in it are ignored.
+ */
+export class Rivals {
+  readonly #kube: Pick<KubeClient, 'get'>
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #namespace: string
+  /** By the term of a claim, which is random: what was observed of an earlier leader says nothing about a later one. */
+  readonly #observed = new Map<string, Observed>()
+
+  constructor(options: {
+    readonly kube: Pick<KubeClient, 'get'>
+    readonly clock: Clock
+    readonly logger: Logger
+    /** Namespace of this operator. */
+    readonly namespace: string
+  }) {
+    this.#kube = options.kube
+    this.#clock = options.clock
+    this.#logger = options.logger
+    this.#namespace = options.namespace
+  }
+
+  /** Whether the Lease of that operator, `namespace/name`, is one that may be read: in this operator's namespace. */
+  isReadable(operator: string): boolean {
+    return operator.startsWith(`${this.#namespace}/`)
+  }
+
+  /**
+   * For how long, since it was first asked about this claim, the Lease of its operator has shown no living leader, in
+   * milliseconds; 0 while that is shorter than the duration of the Lease, undefined if it cannot be read.
+   */
+  async silentMs({ operator, term }: Claim): Promise<number | undefined> {
+    if (!this.isReadable(operator)) return undefined
+    const known = this.#observed.get(term)
+    const now = this.#clock.monotonic()
+    if (known !== undefined && now - known.until < RECENT_MS) return silence(known)
+    try {
+      const name = operator.slice(this.#namespace.length + 1)
+      const lease = await this.#kube.get<Lease>(leases, { namespace: this.#namespace, name })
+      const record = lease === undefined ? '' : leaseRecord(lease)
+      const durationMs = (lease?.spec?.leaseDurationSeconds ?? 0) * 1000
+      const since = known?.record === record ? known.since : this.#clock.monotonic()
+      const observed = { record, since, until: now, durationMs }
+      this.#observed.set(term, observed)
+      return silence(observed)
+    } catch (error) {
+      this.#logger.warn({ operator, err: error }, 'the Lease of the operator that claims accounts cannot be read')
+      return undefined
+    }
+  }
+}
+
+function silence({ since, until, durationMs }: Observed): number {
+  const ms = until - since
+  return ms > durationMs ? ms : 0
+}
