@@ -2,6 +2,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { frugalModules } from './frugal-modules.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -19,7 +20,15 @@ export async function bundle(folder: string): Promise<string> {
   // Classes of every kind of Kubernetes, which reading a kubeconfig needs none of: 1.2 MB of code, and 8 MiB of an idle operator.
   const treeshake = { moduleSideEffects: [{ test: /@kubernetes\/client-node\/dist\/gen\//, sideEffects: false }] }
   const input = join(ROOT, 'src/main.ts')
-  const build = await rolldown({ input, platform: 'node', cwd: ROOT, external, transform, treeshake })
+  const build = await rolldown({
+    input,
+    platform: 'node',
+    cwd: ROOT,
+    external,
+    transform,
+    treeshake,
+    plugins: [frugalModules],
+  })
   await build.write({ dir: join(folder, 'dist'), format: 'esm' })
   await build.close()
   const { name, version, license, type } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { favourMemory } from './favour-memory.ts'
 
 /** One command of `culvert`, as the list of commands shows it. */
 export interface CommandEntry {
@@ -75,7 +76,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   },
   operator: {
     summary: 'run the operator',
-    load: async () => (await import('./operator.ts')).operatorCommand(),
+    load: async () => {
+      favourMemory()
+      return (await import('./operator.ts')).operatorCommand()
+    },
   },
   leftovers: {
     summary: 'list the resources that could not be deleted without an operator',

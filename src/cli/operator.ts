@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
 import type { LabelSelector } from '../managed/descriptor/label-selector.ts'
@@ -232,7 +231,6 @@ export function operatorCommand(): Command {
         const remedy = 'stop every operator, and run it once, without selectors'
         command.error(`error: --release releases the resources of all accounts: ${remedy}`, { exitCode: 1 })
       }
-      favourMemory()
       const options = optionsFrom(flags)
       try {
         refuseUnsafeSelectors(options)
@@ -249,15 +247,6 @@ export function operatorCommand(): Command {
       // Exits explicitly: a connection to a trace receiver that does not answer may still be open.
       process.exit(await runOperator(options, stopSignal()))
     })
-}
-
-/**
- * Most of what the operator allocates is garbage at once. By default V8 would let the heap grow to twice the size
- * before it collects; these halve the memory at 1,000 resources, for a third more CPU time.
- */
-function favourMemory(): void {
-  setFlagsFromString('--max-semi-space-size=4')
-  setFlagsFromString('--optimize-for-size')
 }
 
 function tunnelPolicy(flags: Flags): TunnelPolicy | undefined {

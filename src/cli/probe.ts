@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { request } from 'undici'
+import { Agent } from 'undici'
 import { duration, positive } from './flags.ts'
 
 /** `culvert probe`: requests a URL once, for containers without another HTTP client. */
@@ -26,8 +26,11 @@ export async function runProbe(
   { timeoutMs, status }: ProbeOptions,
   print: (line: string) => void,
 ): Promise<number> {
+  const agent = new Agent()
   try {
-    const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(timeoutMs) })
+    const { origin, pathname, search } = new URL(url)
+    const signal = AbortSignal.timeout(timeoutMs)
+    const { statusCode, body } = await agent.request({ origin, path: `${pathname}${search}`, method: 'GET', signal })
     const text = (await body.text()).trim().slice(0, 500)
     print(`${url}: ${statusCode} ${text}`)
     const isExpected = status === undefined ? statusCode >= 200 && statusCode < 300 : statusCode === status
@@ -35,5 +38,7 @@ export async function runProbe(
   } catch (error) {
     print(`${url}: ${error instanceof Error ? error.message : String(error)}`)
     return 1
+  } finally {
+    await agent.close()
   }
 }
