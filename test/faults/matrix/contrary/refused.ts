@@ -2,7 +2,8 @@ import { type Alternative, DECIDED, withAlternative } from '../../../../src/emul
 import { Oracle } from '../../simulation/oracle.ts'
 import type { Laboratory } from '../../simulation/world.ts'
 
-const HALF_AN_HOUR_MS = 30 * 60_000
+/** Between two retries of ten minutes, whatever a tenth of jitter makes of each. */
+const WATCHED_MS = 25 * 60_000
 const LOOK_MS = 5_000
 
 /** The outcome of a resource whose create is refused every time. */
@@ -27,7 +28,7 @@ export async function refusedForGood(laboratory: Laboratory, alternative: Altern
     world.apply('ReservedDomain', 'late', { domain: 'taken.tunnel.example' })
     const said: string[] = []
     let message: string | undefined
-    for (const end = world.time.now + HALF_AN_HOUR_MS; world.time.now < end; ) {
+    for (const end = world.time.now + WATCHED_MS; world.time.now < end; ) {
       await world.advance(LOOK_MS)
       const synced = world.get('ReservedDomain', 'late')?.status?.conditions?.find(({ type }) => type === 'Synced')
       if (synced !== undefined && said.at(-1) !== synced.reason) said.push(synced.reason)
