@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api'
 import type { OpenDispatcher } from '../api/dispatcher.ts'
 import type { KubeClient, KubeObject } from '../kube/types.ts'
+import type { AccountKey } from '../managed/accounts/account-resource.ts'
 import type { AccountRegistry } from '../managed/accounts/registry.ts'
 import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
@@ -75,6 +76,11 @@ export function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTraci
       return object === undefined ? undefined : { uid: object.metadata.uid, reason: readyOf(object)?.reason }
     },
   }
+}
+
+/** The account that a key of an account's queue names. */
+export function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
+  return { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
 }
 
 /** Objects of one namespace share a group; each cluster-scoped object has its own. */

@@ -31,7 +31,15 @@ import { tracedReconcile } from '../runtime/tracing.ts'
 import type { Priority } from '../util/priority.ts'
 import type { ClaimHooks } from './claims/account-claims.ts'
 import { type Division, openDivision } from './claims/division.ts'
-import { base, type Live, type ReconcilersOptions, STOP_MS, tracing, WAITING } from './controller-parts.ts'
+import {
+  accountKeyOf,
+  base,
+  type Live,
+  type ReconcilersOptions,
+  STOP_MS,
+  tracing,
+  WAITING,
+} from './controller-parts.ts'
 import { sessionFactory } from './sessions.ts'
 import { credentialStates, stateSources } from './states.ts'
 import { serviceController, tunnelController } from './traffic-controllers.ts'
@@ -290,10 +298,6 @@ function accountController(
       tell: gate.guardTell(owners.account, (key) => reconciler.tellWait(accountKeyOf(key))),
     },
   })
-}
-
-function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
-  return { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
 }
 
 function mirrorReconciler(

@@ -8,13 +8,13 @@ import {
 import { type Claim, claimOf, isSameClaim } from '../../managed/claims/claim.ts'
 import { type ClaimStep, claimStep, type Hold, wantedClaim } from '../../managed/claims/claim-step.ts'
 import type { ResourceStore, Watches } from '../../managed/store/resource-store.ts'
-import { Controller, type ReconcileKey } from '../../runtime/controller.ts'
+import { Controller } from '../../runtime/controller.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { sleep } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import type { Logger } from '../../util/logger.ts'
 import { jitter, type Random } from '../../util/random.ts'
-import { STOP_MS } from '../controller-parts.ts'
+import { accountKeyOf, STOP_MS } from '../controller-parts.ts'
 import { ClaimWriter, type ClaimWriterOptions, isOutdated } from './claim-writer.ts'
 import { type ClaimMetrics, Deferrals } from './deferrals.ts'
 import { InFlight } from './in-flight.ts'
@@ -302,8 +302,4 @@ export class AccountClaims {
     this.#writer.forget(key)
     this.#deferrals.forget(key)
   }
-}
-
-function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
-  return { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
 }

@@ -7,6 +7,7 @@ import { settingsOf } from '../../managed/services/settings.ts'
 import type { ResourceStore, Watches } from '../../managed/store/resource-store.ts'
 import { tunnelStatus } from '../../managed/tunnels/tunnel.ts'
 import type { ReconcileKey } from '../../runtime/controller.ts'
+import { accountKeyOf } from '../controller-parts.ts'
 
 /**
  * The account to which something belongs; undefined while it has none. `gone` if it no longer exists: what remains to be
@@ -37,8 +38,8 @@ export class Owners {
     this.#parts = options.parts
   }
 
-  readonly account: OwnerOf = ({ kind, ...key }) => {
-    const account: AccountKey = { ...key, kind: kind === 'Account' ? 'Account' : 'ClusterAccount' }
+  readonly account: OwnerOf = (key) => {
+    const account = accountKeyOf(key)
     return this.#store.account(account) === undefined ? 'gone' : account
   }
 
