@@ -23,29 +23,24 @@ export async function traced(
   sending: Sending,
   send: () => Promise<Answer>,
 ): Promise<Answer> {
-  if (tracer === undefined) return await send()
-  const template = templateOf(outgoing)
   return await inClientSpan(
     tracer,
-    {
-      name: `${outgoing.method} ${template}`,
-      attributes: sendingAttributes(outgoing, template, sending),
+    () => ({
+      name: `${outgoing.method} ${templateOf(outgoing)}`,
+      attributes: sendingAttributes(outgoing, sending),
       answered: ({ status, operationId }) => ({ attributes: answerAttributes(status, operationId) }),
       failed,
-    },
+    }),
     send,
   )
 }
 
-function sendingAttributes(
-  { method, url, collection, id, options }: OutgoingRequest,
-  template: string,
-  { resends, waitedSeconds }: Sending,
-): Attributes {
+function sendingAttributes(outgoing: OutgoingRequest, { resends, waitedSeconds }: Sending): Attributes {
+  const { method, url, collection, id, options } = outgoing
   const { origin } = options
   return {
     ...requestAttributes(method, url),
-    'url.template': template,
+    'url.template': templateOf(outgoing),
     'culvert.api.collection': collection,
     'culvert.api.rate_limit_wait_seconds': waitedSeconds,
     ...(resends === 0 ? {} : { 'http.request.resend_count': resends }),

@@ -21,10 +21,10 @@ export async function traced<T>(
   send: () => Promise<KubeAnswer<T>>,
 ): Promise<KubeAnswer<T>> {
   const { verb, method, resource, subresource, path } = request
-  if (tracer === undefined || verb === 'list' || verb === 'watch') return await send()
+  if (verb === 'list' || verb === 'watch') return await send()
   return await inClientSpan(
     tracer,
-    {
+    () => ({
       name: `${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`,
       attributes: {
         ...requestAttributes(method, new URL(server)),
@@ -40,7 +40,7 @@ export async function traced<T>(
         const isAnswer = verb === 'get' && code === 'NotFound'
         return { attributes: responseAttributes(status), error: isAnswer ? undefined : code }
       },
-    },
+    }),
     send,
   )
 }

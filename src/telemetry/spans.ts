@@ -18,14 +18,15 @@ export interface ClientSpan<T> {
 
 /**
  * Does `work` inside a client span, a child of the active span. Without an active span nothing is traced: watches and
- * leader election run forever and belong to no reconcile.
+ * leader election run forever and belong to no reconcile. `describe` is called only if there is a span.
  */
 export async function inClientSpan<T>(
   tracer: Tracer | undefined,
-  { name, attributes, answered, failed }: ClientSpan<T>,
+  describe: () => ClientSpan<T>,
   work: () => Promise<T>,
 ): Promise<T> {
   if (tracer === undefined || trace.getActiveSpan() === undefined) return await work()
+  const { name, attributes, answered, failed } = describe()
   return await tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
     try {
       const answer = await work()

@@ -29,7 +29,7 @@ afterAll(() => context.disable())
 async function call(answer: () => Promise<string> = async () => 'stored'): Promise<string> {
   const noted = { attributes: { 'call.answered': true } }
   const failed = () => ({ attributes: {}, error: 'Refused' })
-  return await inClientSpan(tracer, { name: 'call', attributes: {}, answered: () => noted, failed }, answer)
+  return await inClientSpan(tracer, () => ({ name: 'call', attributes: {}, answered: () => noted, failed }), answer)
 }
 
 async function reconcile(work: () => Promise<Outcome>, traced: Tracer | undefined = tracer): Promise<Outcome> {
