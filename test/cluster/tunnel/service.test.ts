@@ -105,12 +105,13 @@ async function namesOf(name: string): Promise<readonly string[]> {
   return (await partsOf(name)).map(({ kind, metadata }) => `${kind}/${metadata.name}`)
 }
 
-async function said(name: string, reason: string): Promise<ResourceCondition> {
+/** Waits until the Service says this; the text is that of the state that is meant, as states of one reason follow each other. */
+async function said(name: string, reason: string, text = ''): Promise<ResourceCondition> {
   return await until(
-    `${name} says ${reason}`,
+    `${name} says ${reason}${text === '' ? '' : `: ${text}`}`,
     async () => {
       const condition = conditionIn(await service(name))
-      return condition?.reason === reason ? condition : undefined
+      return condition?.reason === reason && condition.message.includes(text) ? condition : undefined
     },
     { timeoutMs: 60_000, describe: () => service(name) },
   )
@@ -206,7 +207,7 @@ test('a Service exposed by kubectl is reached where its status says, until it is
       { apiVersion: 'v1', kind: 'Service', name: 'web', uid, controller: true },
     ])
   }
-  expect((await said('web', 'Progressing')).message).toContain('Tunnel/web-80 is not Ready')
+  await said('web', 'Progressing', 'Tunnel/web-80 is not Ready')
   const place = await placeOf(`${at?.hostname}:${at?.port}`)
   await withAgent('web-80', `web.${world.namespace}.svc:80`, async () => {
     expect(await ask(place, 'hello')).toBe('service:hello')
@@ -268,9 +269,8 @@ test('a Service that is reached and then names a policy that is missing is close
   const mark = world.mark()
   const policy = (source: string) => ({ rules: [{ cidr: `${source}/32`, action: 'Allow' }] })
   const closes = async (missing: string): Promise<void> => {
-    expect((await said('late', 'ReferenceNotReady')).message).toBe(
-      `Edge/late-80 is closed until its policies can be applied: IPPolicy/${missing} does not exist: create it or correct the name`,
-    )
+    const cause = `IPPolicy/${missing} does not exist: create it or correct the name`
+    await said('late', 'ReferenceNotReady', `Edge/late-80 is closed until its policies can be applied: ${cause}`)
     await world.until('Edge', 'late-80', 'is closed', (cr) => {
       const { backend } = (cr.status?.modules ?? {}) as { readonly backend?: { readonly enabled: boolean } }
       return backend?.enabled === false && isSyncedNow(cr)
@@ -311,7 +311,7 @@ test('a Service waits for the first rule of a policy whose rules are resources o
   await world.apply('IPPolicy', 'ruled', { rulesSource: 'IPPolicyRules' })
   await world.ready('IPPolicy', 'ruled')
   await serve('ruled', { 'culvert.dev/ip-policies': 'ruled' })
-  expect((await said('ruled', 'ReferenceNotReady')).message).toContain('IPPolicy/ruled has no rules')
+  await said('ruled', 'ReferenceNotReady', 'IPPolicy/ruled has no rules')
   const rule = { ipPolicyRef: { name: 'ruled' }, cidr: '127.0.0.2/32', action: 'Allow' }
   await world.apply('IPPolicyRule', 'ruled', rule)
   await isOpenFor('ruled-80', 'ruled')
@@ -415,7 +415,7 @@ test.each<[string, Readonly<Record<string, string>>, object, string]>([
 ])('a Service with %s opens nothing and is told why, once', async (what, annotations, spec, field) => {
   const name = `bad-${what.replaceAll(' ', '-')}`
   await serve(name, annotations, http, spec)
-  expect((await said(name, 'InvalidSpec')).message).toContain(field)
+  await said(name, 'InvalidSpec', field)
   await until('there is an Event', async () => (await warnings(name)).length > 0)
   expect(await namesOf(name)).toEqual([])
   // A change that mends nothing says nothing new.
