@@ -76,6 +76,7 @@ export class AccountCache {
   readonly #refusals = new ListRefusals()
   readonly #shelves = new Map<string, Shelf>()
   readonly #listeners = new Set<ChangeListener>()
+  readonly #keyListeners = new Set<(key: string) => void>()
   /** Ids of objects that the answer to a single-object request was about, until we delete them. */
   readonly #answered = new Set<string>()
   #lists = 0
@@ -269,6 +270,11 @@ export class AccountCache {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Calls back with each key, of those that `keysOf` returns, that an object had and has no longer. */
+  subscribeLostKeys(listener: (key: string) => void): void {
+    this.#keyListeners.add(listener)
+  }
+
   async #writing<T>(shelf: Shelf, id: string, write: () => Promise<T>): Promise<T> {
     shelf.writing.set(id, (shelf.writing.get(id) ?? 0) + 1)
     try {
@@ -348,7 +354,9 @@ export class AccountCache {
     if (known !== undefined) return known
     const shelf: Shelf = {
       collection,
-      cache: new CollectionCache(this.#keysOf(collection)),
+      cache: new CollectionCache(this.#keysOf(collection), (key) => {
+        for (const listener of this.#keyListeners) listener(key)
+      }),
       writing: new Map(),
       creating: new Set(),
       flight: undefined,

@@ -70,9 +70,12 @@ export class CollectionCache {
   #listedAt = NEVER
   #view: readonly RemoteObject[] | undefined
 
-  /** @param keysOf keys by which `find` finds objects */
-  constructor(keysOf: ObjectKeys = () => []) {
-    this.#index = new ObjectIndex(keysOf)
+  /**
+   * @param keysOf keys by which `find` finds objects
+   * @param onLost called with each key that an object had and has no longer
+   */
+  constructor(keysOf: ObjectKeys = () => [], onLost: (key: string) => void = () => undefined) {
+    this.#index = new ObjectIndex(keysOf, onLost)
   }
 
   /** When the last complete list began; undefined before the first. */

@@ -6,18 +6,24 @@ export type ObjectKeys = (object: RemoteObject) => readonly string[]
 /** Finds objects by their keys in constant time, however many there are. */
 export class ObjectIndex {
   readonly #keysOf: ObjectKeys
+  readonly #onLost: (key: string) => void
   /** Key to id, or to ids if there are several: most keys are those of one object. */
   readonly #ids = new Map<string, string | Set<string>>()
 
-  constructor(keysOf: ObjectKeys) {
+  /** @param onLost called with each key that an object had and has no longer */
+  constructor(keysOf: ObjectKeys, onLost: (key: string) => void) {
     this.#keysOf = keysOf
+    this.#onLost = onLost
   }
 
   /** The object with the id of both has changed; undefined: it does not exist. */
   replace(before: RemoteObject | undefined, after: RemoteObject | undefined): void {
     if (before === after) return
-    if (before !== undefined) for (const key of this.#keysOf(before)) this.#remove(key, before.id)
-    if (after !== undefined) for (const key of this.#keysOf(after)) this.#add(key, after.id)
+    const keys = after === undefined ? [] : this.#keysOf(after)
+    const former = before === undefined ? [] : this.#keysOf(before)
+    if (before !== undefined) for (const key of former) this.#remove(key, before.id)
+    if (after !== undefined) for (const key of keys) this.#add(key, after.id)
+    for (const key of former) if (!keys.includes(key)) this.#onLost(key)
   }
 
   /** Ids of the objects with that key, in no particular order. */

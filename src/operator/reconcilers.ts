@@ -22,7 +22,7 @@ import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
 import { serviceType } from '../managed/services/service.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
-import { subscribeWakeups } from '../managed/store/wakeups.ts'
+import { subscribeWakeups, wakeReleased } from '../managed/store/wakeups.ts'
 import { subscribeTunnels } from '../managed/tunnels/wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
 import { EventRecorder } from '../runtime/events.ts'
@@ -89,6 +89,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     accounts.enqueue(account, priority)
     if (priority === 'edit') void accountReconciler.noticeChange(accountKeyOf(account))
   }
+  const wake = { managed: wakeManaged, account: wakeAccount }
   const accountReconciler = new AccountReconciler({
     ...shared,
     registry,
@@ -120,6 +121,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
         parts.beforeApiWrite()
         claims.assertOurs(key)
       },
+      onLostKey: (session, key) => wakeReleased({ kinds, store, wake }, session, key),
       recheck: (key) => wakeAccount(key, 'poll'),
       budgets,
     }),
@@ -135,7 +137,6 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       return account === undefined || gate.isOpen(account)
     }),
   )
-  const wake = { managed: wakeManaged, account: wakeAccount }
   subscribeWakeups({ kinds, store, watches, memories, operatorNamespace: namespace, wake })
   const stop = new AbortController()
   const live = { registry, events: shared.events }

@@ -39,6 +39,8 @@ export interface SessionFactoryOptions {
   readonly beforeWrite: (key: AccountKey) => void
   /** Receives the budget of each session, by the account's `Kind/namespace/name`. */
   readonly budgets: Map<string, RateBudget>
+  /** Called with each key of `keysOf` that an object of the session's account had and has no longer. */
+  readonly onLostKey: (session: LiveSession, key: string) => void
   /** Enqueues the account. */
   readonly recheck: (key: AccountKey) => void
 }
@@ -48,7 +50,15 @@ export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
   const { kinds, store, metrics, audit, tracer, budgets, clock, random, recheck, beforeWrite } = options
-  const { proxies, openDispatcher, requestTimeoutMs, apiRequests: maxInFlight, fingerprints, keysOf } = options
+  const {
+    proxies,
+    openDispatcher,
+    requestTimeoutMs,
+    apiRequests: maxInFlight,
+    fingerprints,
+    keysOf,
+    onLostKey,
+  } = options
   const configs = new Map<string, SessionConfig>()
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
@@ -83,7 +93,7 @@ export function sessionFactory(
       tracer,
       userAgent: USER_AGENT,
     })
-    return new LiveSession({
+    const session = new LiveSession({
       key,
       config,
       client,
@@ -98,6 +108,8 @@ export function sessionFactory(
       endWaiting: () => budget.refuseWaiting(new Error('the account has changed')),
       recheck: () => recheck(key),
     })
+    session.cache.subscribeLostKeys((lost) => onLostKey(session, lost))
+    return session
   }
 }
 

@@ -181,7 +181,7 @@ test('enabled is a toggle: a disabled module keeps its settings until it leaves 
   await world.apply('Edge', 'shop', { protocol: 'TCP' })
   await world.ready('Edge', 'shop')
   expect(await module()).toEqual({ enabled: false, backend: null })
-  await world.gone('Backend', 'web', 60_000)
+  await world.gone('Backend', 'web')
 })
 
 test('an ingress whose key type changes stays Ready while its certificate works', async () => {

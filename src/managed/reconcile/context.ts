@@ -77,7 +77,7 @@ export interface Resources {
 }
 
 /** The account cache, with writes that must state for which resource and why they are made. */
-export interface SessionCache extends Omit<AccountCache, 'create' | 'update' | 'delete'> {
+export interface SessionCache extends Omit<AccountCache, 'create' | 'update' | 'delete' | 'subscribeLostKeys'> {
   create(collection: Collection, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
   update(collection: Collection, id: string, body: RequestBody, options: WriteOptions): Promise<RemoteObject>
   delete(collection: Collection, id: string, options: WriteOptions): Promise<'deleted' | 'absent'>

@@ -47,6 +47,20 @@ export function valueUserKey(kind: string, value: string): string {
   return `value user ${kind} ${value}`
 }
 
+/** An object to which another refers, by its id or by a value that it has. */
+export interface ReferredObject {
+  readonly kind: string
+  readonly by: 'id' | 'value'
+  readonly text: string
+}
+
+/** What the key of a referring object names; undefined for keys of other sorts. */
+export function referredBy(key: string): ReferredObject | undefined {
+  const [, sort, kind, text] = /^(referrer|value user) (\S+) (.*)$/s.exec(key) ?? []
+  if (kind === undefined || text === undefined) return undefined
+  return { kind, by: sort === 'referrer' ? 'id' : 'value', text }
+}
+
 /** The object of that kind that has a name which only one may have, as `uniqueNames` returns it. */
 export function uniqueNameKey(kind: string, name: string): string {
   return `unique ${kind} ${name}`

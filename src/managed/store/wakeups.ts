@@ -20,9 +20,11 @@ import type { InputSource } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { RESERVED_FOR } from '../names.ts'
+import type { SessionCache } from '../reconcile/context.ts'
 import type { Memories } from '../reconcile/memory.ts'
 import { countsAcross, crosses, isGranted, namedTargets, referredName } from '../references/crossings.ts'
 import { targetIds } from '../references/references.ts'
+import { referredBy, valueKey } from './object-keys.ts'
 import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
 
 /** Where work is queued. */
@@ -159,6 +161,35 @@ function targetsOf(
     const isElsewhere = target.namespace !== undefined && target.namespace !== dependent.metadata.namespace
     return !isElsewhere || countsAcross(store, { referrer: dependent, names, inOneAccount: true }, target)
   })
+}
+
+/**
+ * Wakes the resource whose object another has just let go of: its deletion may wait for that. By whom it was held does
+ * not matter here: by a resource whose spec let go earlier, or by an object made by hand.
+ * @param lost a key that an object of the account had
+ */
+export function wakeReleased(
+  { kinds, store, wake }: Pick<WakeupOptions, 'kinds' | 'store' | 'wake'>,
+  { key, cache }: { readonly key: AccountKey; readonly cache: Pick<SessionCache, 'find'> },
+  lost: string,
+): void {
+  const referred = referredBy(lost)
+  if (referred === undefined) return
+  const { kind, by, text } = referred
+  const ids = by === 'id' ? [text] : idsWith(kinds, cache, kind, valueKey(kind, text))
+  for (const id of ids) {
+    const holder = store.holderOf(key, id)
+    if (holder !== undefined && waitsForReferrers(holder)) wake.managed(nameOf(holder), 'edit')
+  }
+}
+
+function idsWith(
+  kinds: KindsRegistry,
+  cache: Pick<SessionCache, 'find'>,
+  kind: string,
+  key: string,
+): readonly string[] {
+  return kinds.collectionsOf(kind).flatMap((collection) => cache.find(collection, key).map(({ id }) => id))
 }
 
 /** A reference in use without a grant is reported on both sides. */

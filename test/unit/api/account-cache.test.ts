@@ -348,6 +348,27 @@ describe('our own writes', () => {
   })
 })
 
+describe('a key that an object had', () => {
+  it('is told when our write, a list or a deletion takes it away, and not while the object keeps it', async () => {
+    const { api, clock, settle } = world()
+    const keysOf = () => (object: RemoteObject) => ['all', `as ${String(object.description)}`]
+    const cache = new AccountCache(api, clock, { keysOf })
+    const lost: string[] = []
+    cache.subscribeLostKeys((key) => lost.push(key))
+    api.put('a', { description: 'one' })
+    await settle(cache.ensureListed(ipPolicies))
+    expect(lost).toEqual([])
+    await settle(cache.update(ipPolicies, 'a', { description: 'two' }))
+    expect(lost.splice(0)).toEqual(['as one'])
+    await clock.advance(10)
+    api.put('a', { description: 'three' })
+    await settle(cache.ensureListed(ipPolicies, { since: clock.monotonic() }))
+    expect(lost.splice(0)).toEqual(['as two'])
+    await settle(cache.delete(ipPolicies, 'a'))
+    expect(lost).toEqual(['all', 'as three'])
+  })
+})
+
 describe('a 404 for an object', () => {
   const asks = [
     ['a GET', (cache: AccountCache) => cache.fetch(ipPolicies, 'a')],

@@ -6,8 +6,9 @@ import { type CustomResource, nameOf, shortName } from '../../../../src/managed/
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import { Memories } from '../../../../src/managed/reconcile/memory.ts'
+import { childKey, referrerKey, unmarkedKey, valueUserKey } from '../../../../src/managed/store/object-keys.ts'
 import { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
-import { subscribeWakeups } from '../../../../src/managed/store/wakeups.ts'
+import { subscribeWakeups, type Wakeups, wakeReleased } from '../../../../src/managed/store/wakeups.ts'
 import { allWatches, createWatches } from '../../../../src/operator/watches.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
@@ -38,6 +39,10 @@ class Watching {
   readonly #clock = new FakeClock()
   readonly #woken: string[] = []
   readonly memories = new Memories()
+  readonly wakeups: Wakeups = {
+    managed: (name, priority) => this.#woken.push(`${shortName(name)} ${priority}`),
+    account: (key, priority) => this.#woken.push(`${accountText(key)} ${priority}`),
+  }
   store: ResourceStore | undefined
 
   static async start(prepare: (watching: Watching) => void = () => undefined): Promise<Watching> {
@@ -58,10 +63,7 @@ class Watching {
       watches,
       memories: watching.memories,
       operatorNamespace: 'culvert-system',
-      wake: {
-        managed: (name, priority) => watching.#woken.push(`${shortName(name)} ${priority}`),
-        account: (key, priority) => watching.#woken.push(`${accountText(key)} ${priority}`),
-      },
+      wake: watching.wakeups,
     })
     watching.#woken.length = 0
     return watching
@@ -196,6 +198,40 @@ describe('a resource', () => {
     expect(watching.memories.of(uid)).toBe(memory)
     await watching.by(() => watching.delete('Backend', 'web'))
     expect(watching.memories.of(uid)).not.toBe(memory)
+  })
+})
+
+describe('an object that lets go of another', () => {
+  const inUse = async (): Promise<(lost: string) => Promise<readonly string[]>> => {
+    const watching = await Watching.start((start) => {
+      start.create('Account', 'default', account)
+      for (const [name, id] of Object.entries({ going: 'b_1', staying: 'b_2' })) {
+        start.create('Backend', name, tunnels, FINALIZED)
+        start.patch('Backend', name, { status: { id } })
+      }
+      start.delete('Backend', 'going')
+    })
+    const { store } = watching
+    if (store === undefined) throw new Error('nothing is watched')
+    const [key, wake] = [shopAccount('default'), watching.wakeups]
+    const cache = { find: (_: unknown, text: string) => (text === 'value Backend host' ? [{ id: 'b_1' }] : []) }
+    return (lost) => {
+      return watching.by(() => wakeReleased({ kinds: registry, store, wake }, { key, cache }, lost))
+    }
+  }
+
+  test('wakes its resource if that is to be deleted', async () => {
+    const lose = await inUse()
+    expect(await lose(referrerKey('Backend', 'b_1'))).toEqual(['Backend/going edit'])
+    expect(await lose(valueUserKey('Backend', 'host'))).toEqual(['Backend/going edit'])
+  })
+
+  test('wakes nobody else', async () => {
+    const lose = await inUse()
+    const others = [referrerKey('Backend', 'b_2'), referrerKey('Backend', 'b_3'), valueUserKey('Backend', 'other')]
+    for (const key of [...others, childKey('b_1'), unmarkedKey('referrer Backend b_1')]) {
+      expect(await lose(key)).toEqual([])
+    }
   })
 })
 
