@@ -6,8 +6,8 @@ import type { Row } from './row.ts'
 /**
  * `npm run bench`: one table of costs, each a count or beside a floor that was taken in the same run. `--quick` takes
  * less than five minutes, `--large` adds 50,000 resources; `--commands` measures only what people wait for on the command
- * line, `--traffic` only what carries bytes, and `--profiles FOLDER` keeps CPU profiles of that; `--json FILE` writes the
- * table for programs.
+ * line, `--traffic` only what carries bytes, and `--profiles FOLDER` keeps CPU profiles of that; `--churn MINUTES` measures
+ * only what memory is left after as much change; `--json FILE` writes the table for programs.
  */
 const { values } = parseArgs({
   options: {
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     commands: { type: 'boolean' },
     traffic: { type: 'boolean' },
     profiles: { type: 'string' },
+    churn: { type: 'string' },
     json: { type: 'string' },
   },
 })
@@ -51,6 +52,9 @@ const add = (more: readonly Row[]): void => {
 if (values.traffic) {
   const { run } = await import('./traffic.ts')
   add(await run({ program: culvert, isQuick: values.quick === true, profiles: values.profiles }))
+} else if (values.churn !== undefined) {
+  await using controlPlane = await startCluster()
+  add(await (await import('./churn.ts')).run(controlPlane, Number(values.churn)))
 } else if (values.commands) {
   await using controlPlane = await startCluster()
   await measureCommands(controlPlane)

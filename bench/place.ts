@@ -52,8 +52,8 @@ export class Place {
     return new Place(controlPlane.kubeconfigPath, namespace, emulator)
   }
 
-  /** Starts an operator, and the clock. */
-  async start() {
+  /** Starts an operator, and the clock. @param nodeFlags flags of its Node */
+  async start(nodeFlags: readonly string[] = []) {
     const { host } = new URL(this.emulator.url)
     const flags = ['--watch-namespace', this.namespace, '--allow-api-host', host, '--log-level', 'info']
     const began = performance.now()
@@ -62,6 +62,7 @@ export class Place {
       kubeconfig: this.#kubeconfig,
       namespace: this.namespace,
       flags: [...flags, '--request-timeout', '10s'],
+      nodeFlags,
     })
     return { operator, seconds: elapsed(), elapsed }
   }

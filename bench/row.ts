@@ -9,7 +9,7 @@ export interface Row {
   readonly value: number
   /** `''` for counts and ratios. */
   readonly unit: '' | 's' | 'ms' | 'KiB' | 'MiB' | 'MiB/s'
-  /** The same figure of a program that makes the necessary requests and nothing else. */
+  /** The same figure of a program that makes the necessary requests and nothing else; of churn, that before it. */
   readonly floor?: number
 }
 

@@ -67,6 +67,18 @@ export class EmulatorClient {
     return this.call('DELETE', path)
   }
 
+  /** Every object of a collection, page by page. */
+  async list(path: string): Promise<readonly Body[]> {
+    const objects: Body[] = []
+    let next: string | null = path
+    while (next !== null) {
+      const { body }: Answer = await this.get(next)
+      objects.push(...(Object.values(body).find(Array.isArray) ?? []))
+      next = (body.next_page_uri as string | null | undefined) ?? null
+    }
+    return objects
+  }
+
   /** Creates an object and returns its id; throws if it is refused. */
   async create(path: string, body: unknown = {}): Promise<string> {
     const answer = await this.post(path, body)

@@ -37,7 +37,7 @@ beforeAll(async () => {
   world = await World.open({
     flags: [hostile.host, hostileTLS.host].flatMap((host) => ['--allow-api-host', host]),
     account: { rateLimit: { requestsPerMinute: 6000 } },
-    heapMiB: HEAP_MIB,
+    nodeFlags: [`--max-heap-size=${HEAP_MIB}`],
   })
   await world.apply('Backend', 'before', tunnels)
   await world.ready('Backend', 'before')

@@ -38,8 +38,8 @@ export interface OperatorProcessOptions {
   readonly allowHTTP?: boolean
   /** What `start` waits for: that it reconciles (default), or only that it serves /healthz, as a standby does. */
   readonly until?: 'reconciling' | 'serving'
-  /** MiB that its heap may take. Default: Node's choice for the machine's memory, gigabytes. */
-  readonly heapMiB?: number
+  /** Flags of its Node. Default: none. */
+  readonly nodeFlags?: readonly string[]
 }
 
 /** A real `culvert operator` process, as a user starts it, with short intervals so that tests need not wait. */
@@ -63,7 +63,8 @@ export class OperatorProcess {
 
   /** Starts the process; resolves at the stage of `until`. @throws with its log if it does not get there in time */
   static async start(options: OperatorProcessOptions): Promise<OperatorProcess> {
-    const { kubeconfig, namespace, flags = [], leaderElect = false, clockOffsetMs = 0, until = 'reconciling' } = options
+    const { kubeconfig, namespace, flags = [], nodeFlags = [], leaderElect = false } = options
+    const { clockOffsetMs = 0, until = 'reconciling' } = options
     const own = [
       '--kubeconfig',
       kubeconfig,
@@ -87,7 +88,7 @@ export class OperatorProcess {
       return ['--import', `data:text/javascript,${encodeURIComponent(code)}`]
     })
     const args = [
-      ...(options.heapMiB === undefined ? [] : [`--max-heap-size=${options.heapMiB}`]),
+      ...nodeFlags,
       ...preload,
       PROGRAM,
       'operator',

@@ -71,8 +71,8 @@ export interface WorldOptions {
    * then only an operator with rights in the whole cluster can remove its resources' finalizers.
    */
   readonly rights?: 'namespace' | 'cluster'
-  /** MiB that the operator's heap may take. Default: gigabytes. */
-  readonly heapMiB?: number
+  /** Flags of the operator's Node. Default: none. */
+  readonly nodeFlags?: readonly string[]
   /** Whether the operator has rights for DNSEndpoints. Default: if `flags` enable them. */
   readonly dnsRights?: boolean
   /** A world in another cluster with which this one shares the account, with namespaces of the same names. */
@@ -158,7 +158,7 @@ export class World implements AsyncDisposable {
       leaderElect: this.#options.leaderElect ?? false,
       until,
       ...(this.#options.clockOffsetMs === undefined ? {} : { clockOffsetMs: this.#options.clockOffsetMs() }),
-      ...(this.#options.heapMiB === undefined ? {} : { heapMiB: this.#options.heapMiB }),
+      nodeFlags: this.#options.nodeFlags ?? [],
       flags: [
         '--allow-api-host',
         allowHTTP ? host : origin,
@@ -339,15 +339,8 @@ export class World implements AsyncDisposable {
   }
 
   /** The account's objects of a collection (`edges/tcp`), newest first, following pages. */
-  async remote(path: string): Promise<readonly Record<string, unknown>[]> {
-    const objects: Record<string, unknown>[] = []
-    let next: string | null = `/${path}`
-    while (next !== null) {
-      const { body }: { body: Record<string, unknown> } = await this.api.get(next)
-      objects.push(...(Object.values(body).find(Array.isArray) ?? []))
-      next = (body.next_page_uri as string | null | undefined) ?? null
-    }
-    return objects
+  remote(path: string): Promise<readonly Record<string, unknown>[]> {
+    return this.api.list(`/${path}`)
   }
 
   /** Resyncs the account now, without waiting for its interval. */

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ControlPlane } from '../controlplane/control-plane.ts'
+import type { KubeObject } from '../src/kube/types.ts'
+import { EmulatorClient } from '../test/builders/emulator-client.ts'
+import { usageOf } from '../test/builders/process-usage.ts'
+import type { OperatorProcess } from '../test/cluster/support/operator-process.ts'
+import { apply, clientOf, inParallel, type Manifest, typeOf } from './cluster.ts'
+import { heapMiB, INSPECTED } from './heap.ts'
+import { backends } from './loads.ts'
+import { Place } from './place.ts'
+import type { Row } from './row.ts'
+
+const COUNT = 5000
+const COLLECTION = '/backends/tunnel_group'
+/** What happens in a second, each to another resource. */
+const EDITS = 5
+const REPLACEMENTS = 2
+const DRIFTS = 1
+const RESTART_MINUTES = 10
+/** Drift is found by a resync. */
+const RESYNC = '2m'
+/** After this long nothing is left to do. */
+const REST_MS = 5000
+
+/**
+ * Edits, deletes and creates Backends, changes objects at the API and restarts the apiserver, for so many minutes; then
+ * waits until every object is as its spec says. The heap is measured after a forced collection, before and after.
+ */
+export async function run(controlPlane: ControlPlane, minutes: number): Promise<readonly Row[]> {
+  const manifests = Array.from({ length: COUNT }, (_, group) => backends.manifests(group)).flat()
+  await using place = await Place.make(controlPlane, 'churn', manifests, { account: { resyncInterval: RESYNC } })
+  const { operator } = await place.start(INSPECTED)
+  await atRest(place, operator)
+  const before = { heap: await heapMiB(operator), usage: await usageOf(operator.pid) }
+
+  const churn = new Churn(controlPlane, place, manifests)
+  await churn.run(minutes)
+  await place.until(operator, () => churn.isSettled())
+  await atRest(place, operator)
+  const after = { heap: await heapMiB(operator), usage: await usageOf(operator.pid) }
+  await operator.stop()
+
+  const load = `${COUNT} Backends, ${minutes} minutes of churn`
+  const { edits, replacements, drifts, restarts } = churn.done
+  return [
+    { load, figure: 'heap in use, beside that before', value: after.heap, unit: 'MiB', floor: before.heap },
+    {
+      load,
+      figure: 'memory, beside that before',
+      value: after.usage.residentMiB,
+      unit: 'MiB',
+      floor: before.usage.residentMiB,
+    },
+    { load, figure: 'edits', value: edits, unit: '' },
+    { load, figure: 'deletions, each with a create', value: replacements, unit: '' },
+    { load, figure: 'objects changed at the API', value: drifts, unit: '' },
+    { load, figure: 'restarts of the apiserver', value: restarts, unit: '' },
+  ]
+}
+
+async function atRest(place: Place, operator: OperatorProcess): Promise<void> {
+  await place.until(operator, async () => (await operator.metric('culvert_resources', 'ready="True"')) >= COUNT)
+  await sleep(REST_MS)
+}
+
+/** The resources, of which some change each second. */
+class Churn {
+  readonly done = { edits: 0, replacements: 0, drifts: 0, restarts: 0 }
+  readonly #controlPlane: ControlPlane
+  readonly #namespace: string
+  readonly #kube: ReturnType<typeof clientOf>
+  readonly #api: EmulatorClient
+  /** In turn: the first is the one that was left alone for longest. */
+  readonly #live: Manifest[]
+  #made = COUNT
+
+  constructor(controlPlane: ControlPlane, { namespace, emulator }: Place, manifests: readonly Manifest[]) {
+    this.#controlPlane = controlPlane
+    this.#namespace = namespace
+    this.#kube = clientOf(controlPlane)
+    this.#api = EmulatorClient.of(emulator)
+    this.#live = [...manifests]
+  }
+
+  async run(minutes: number): Promise<void> {
+    const began = performance.now()
+    const minute = (): number => (performance.now() - began) / 60_000
+    for (let second = 1; minute() < minutes; second += 1) {
+      await inParallel(this.#next(EDITS), EDITS, (manifest) => this.#edit(manifest))
+      await inParallel(this.#next(REPLACEMENTS), REPLACEMENTS, (manifest) => this.#replace(manifest))
+      await inParallel(this.#next(DRIFTS), DRIFTS, (manifest) => this.#drift(manifest))
+      if (minute() > (this.done.restarts + 1) * RESTART_MINUTES) {
+        await this.#controlPlane.restartApiserver()
+        this.done.restarts += 1
+      }
+      await sleep(Math.max(0, began + second * 1000 - performance.now()))
+    }
+    await this.#kube.close()
+  }
+
+  /** Whether the API has one object for each resource, as its spec says, and no other. */
+  async isSettled(): Promise<boolean> {
+    const found = (await this.#api.list(COLLECTION)).map(({ labels }) => appOf(labels))
+    const wanted = new Set(this.#live.map(({ spec }) => appOf((spec.tunnelGroup as TunnelGroup).labels)))
+    return found.length === wanted.size && found.every((app) => wanted.delete(app))
+  }
+
+  #next(count: number): readonly Manifest[] {
+    return this.#live.splice(0, count)
+  }
+
+  async #edit(manifest: Manifest): Promise<void> {
+    this.done.edits += 1
+    await this.#apply({ ...manifest, spec: this.#fresh().spec })
+  }
+
+  async #replace({ kind, name }: Manifest): Promise<void> {
+    this.done.replacements += 1
+    await this.#kube.delete(typeOf(kind), { namespace: this.#namespace, name })
+    await this.#apply(this.#fresh())
+  }
+
+  async #drift(manifest: Manifest): Promise<void> {
+    const key = { namespace: this.#namespace, name: manifest.name }
+    const found = await this.#kube.get<KubeObject & { readonly status?: { readonly id?: string } }>(
+      typeOf(manifest.kind),
+      key,
+    )
+    this.#live.push(manifest)
+    const id = found?.status?.id
+    if (id === undefined) throw new Error(`${manifest.name} has no object yet`)
+    this.done.drifts += 1
+    const { status } = await this.#api.patch(`${COLLECTION}/${id}`, { labels: { app: 'drifted' } })
+    if (status !== 200) throw new Error(`the change of ${id} was answered ${status}`)
+  }
+
+  async #apply(manifest: Manifest): Promise<void> {
+    await apply(this.#kube, this.#namespace, manifest)
+    this.#live.push(manifest)
+  }
+
+  /** With a name and labels that no resource had. */
+  #fresh(): Manifest {
+    const [manifest] = backends.manifests(this.#made)
+    if (manifest === undefined) throw new Error('the load has no manifest')
+    this.#made += 1
+    return manifest
+  }
+}
+
+interface TunnelGroup {
+  readonly labels: unknown
+}
+
+/** The label that no other resource of the load has. */
+function appOf(labels: unknown): string {
+  return (labels as { readonly app: string }).app
+}
