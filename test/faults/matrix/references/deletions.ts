@@ -85,6 +85,36 @@ export const goingUsers: readonly Deletion[] = [policy, lastRule].flatMap((subje
     })
 })
 
+/** An edge switches its restriction off, which keeps its settings, and then drops it: its object lets go after its spec. */
+export const releasingUsers: readonly Deletion[] = users
+  .filter(({ kind, isManaged, isElsewhere }) => kind === 'Edge' && isManaged && !isElsewhere)
+  .map((user): Deletion => {
+    const what = { write: 'IPPolicy / delete', point: 'waits for its user', fault: `${user.title} lets go` }
+    return { what, run: (laboratory) => letsGo(laboratory, user) }
+  })
+
+async function letsGo(laboratory: Laboratory, user: User): Promise<readonly string[]> {
+  const { world, oracle, policyId, unrest } = await begin(laboratory, policy, user)
+  if (unrest.length > 0) return unrest
+  try {
+    await user.make(world, policyId)
+    const problems = [...(await oracle.untilRest())]
+    const { ipRestriction, ...bare } = (user.find(world) as CustomResource).spec as Fields
+    world.apply('Edge', 'user', { ...bare, ipRestriction: { ...(ipRestriction as Fields), enabled: false } })
+    problems.push(...(await oracle.untilRest()))
+    policy.remove(world)
+    await world.advance(SETTLED_MS)
+    if (policy.isGone(world)) problems.push('it is gone while the edge keeps its settings')
+    world.apply('Edge', 'user', bare)
+    await world.advance(WOKEN_MS)
+    if (!policy.isGone(world)) problems.push(`it waits still: ${told(world)}`)
+    world.delete('Edge', 'user')
+    return [...problems, ...(await oracle.judge({}))]
+  } finally {
+    world.down()
+  }
+}
+
 async function comes(laboratory: Laboratory, subject: Subject, user: User, offset: number): Promise<readonly string[]> {
   const { world, oracle, policyId, unrest } = await begin(laboratory, subject, user)
   if (unrest.length > 0) return unrest
