@@ -34,7 +34,8 @@ export interface BrokenSetUp {
   readonly first: string | undefined
   /** The kubeconfig of whoever asks. Default: an administrator's. */
   readonly asker?: (world: World) => Promise<string>
-  readonly tags?: string
+  /** `nightly` for one whose diagnosis another one shows too, in another place. */
+  readonly tags?: 'nightly'
 }
 
 const group: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
@@ -68,7 +69,11 @@ const systemParts = { clock: systemClock, random: systemRandom, userAgent: 'culv
 /** Waits until a resource reports this reason, and the account anything: not every resource waits for it. */
 const told = async (world: World, kind: string, name: string, reason: string): Promise<void> => {
   await world.reason(kind, name, 'Synced', reason)
-  await world.until('Account', 'default', 'was looked at', ({ status }) => status?.conditions !== undefined)
+  await accountSeen(world)
+}
+
+const accountSeen = async (world: World): Promise<unknown> => {
+  return await world.until('Account', 'default', 'was looked at', ({ status }) => status?.conditions !== undefined)
 }
 
 const apply = async (world: World, kind: string, name: string, spec: Spec, reason: string): Promise<void> => {
@@ -142,6 +147,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is waiting .*The cause is spec\.backend, Backend\/web, which does not exist\..*To do: Start with that resource/,
     command: /^kubectl get backends\.culvert\.dev -n /,
     first: 'Edge/shop',
+    tags: 'nightly',
   },
   {
     title: 'a reference to nothing, two references away',
@@ -213,6 +219,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /The cause is its account, Account\/absent, which does not exist/,
     command: /^kubectl get accounts\.culvert\.dev -n /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a pause',
@@ -224,6 +231,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Backend\/web in namespace \S+ is paused.*Remove the annotation to resume/,
     command: /^culvert resume -n \S+ backend\/web$/,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a paused resource that another needs',
@@ -246,6 +254,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled, and nothing more happens until somebody acts.*shop\.tunnel\.example belongs to .*Free the name/,
     command: /^kubectl edit reserveddomains\.culvert\.dev\/shop /,
     first: 'ReservedDomain/shop',
+    tags: 'nightly',
   },
   {
     title: 'a value that the spec must not have',
@@ -257,6 +266,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is not a header name.*Correct the spec/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'an input from a Secret that is missing',
@@ -268,6 +278,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /absent.*Create it, or correct the name in the spec/,
     command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
     first: 'CertificateAuthority/staff',
+    tags: 'nightly',
   },
   {
     title: 'an input from a ConfigMap that is missing',
@@ -279,6 +290,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /absent.*Create it, or correct the name in the spec/,
     command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
     first: 'CertificateAuthority/staff',
+    tags: 'nightly',
   },
   {
     title: 'an input that is no certificate',
@@ -291,6 +303,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Correct the Secret or ConfigMap/,
     command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
     first: 'CertificateAuthority/staff',
+    tags: 'nightly',
   },
   {
     title: 'an output whose Secret is somebody else’s',
@@ -302,6 +315,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Name another one in `spec\.output`, or delete it/,
     command: /^kubectl edit apikeys\.culvert\.dev\/ci /,
     first: 'APIKey/ci',
+    tags: 'nightly',
   },
   {
     title: 'an API that refuses the object',
@@ -313,6 +327,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*Culvert reported Rejected about Backend\/web once.*Correct the spec, or add what is missing/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'an edit that the API refuses',
@@ -326,6 +341,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*Its object goes on working as before/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'an API that fails',
@@ -352,6 +368,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*Check `spec\.baseURL`, proxy, NetworkPolicy/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'a collection that the key may not list',
@@ -381,6 +398,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Put the right key back, or confirm the new account/,
     command: /^kubectl describe /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'a deletion of what is in use',
@@ -407,6 +425,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /bkdtg_absent.*Do what the message says/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'an object that is only observed and differs',
@@ -419,6 +438,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /works, but not all is as its spec says.*Nothing, unless you want to adopt it/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: undefined,
+    tags: 'nightly',
   },
   {
     title: 'a reference to another namespace that does not grant it',
@@ -446,6 +466,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /public_key that is not one line in authorized-keys format.*Report it to the provider of the API/,
     command: /^kubectl describe sshcertificateauthorities\.culvert\.dev\/hosts /,
     first: 'SSHCertificateAuthority/hosts',
+    tags: 'nightly',
   },
   {
     title: 'DNS records that are missing',
@@ -500,6 +521,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*Secret credentials with key token does not exist.*correct the name in the spec/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'an https address at which plain http is spoken',
@@ -513,6 +535,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/other, which .*Check `spec\.baseURL`/,
     command: /^kubectl describe accounts\.culvert\.dev\/other /,
     first: 'Account/other',
+    tags: 'nightly',
   },
   {
     title: 'a key without a permission',
@@ -537,6 +560,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is not in sync.*too many requests for this account; it is tried again after a pause/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'two resources that adopt the same object',
@@ -563,6 +587,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /works .*TunnelsOnline is false \(NoTunnels\).*To do: Start an agent .* whose `acl` permits each of them/,
     command: /^culvert doctor -n /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a group in use without tunnels',
@@ -571,6 +596,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /works .*TunnelsOnline of Backend\/web is false \(NoTunnels\).*To do: Start an agent/,
     command: /^culvert doctor -n /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a certificate that expired as its spec says',
@@ -589,6 +615,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*set a later validUntil.*Do what the message says/,
     command: /^kubectl edit sshusercertificates\.culvert\.dev\/alice /,
     first: 'SSHUserCertificate/alice',
+    tags: 'nightly',
   },
   {
     title: 'an address at which another edge listens',
@@ -602,6 +629,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*shop\.tunnel\.example:443.*Free the name, or choose another/,
     command: /^kubectl edit edges\.culvert\.dev\/front /,
     first: 'Edge/front',
+    tags: 'nightly',
   },
   {
     title: 'a host that nobody has reserved',
@@ -613,6 +641,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /shop\.tunnel\.example:443 is neither on a reserved domain nor a reserved address/,
     command: /^kubectl edit edges\.culvert\.dev\/front /,
     first: 'Edge/front',
+    tags: 'nightly',
   },
   {
     title: 'a deletion of an account in use',
@@ -626,6 +655,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default in namespace \S+ is being deleted .*Backend\/web.*Delete or change what still uses it/,
     command: /^culvert tree -n \S+ account\/default --reverse$/,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'another client that undoes every write',
@@ -656,6 +686,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*set its rulesSource: IPPolicyRules.*Change one of the two resources/,
     command: /^kubectl edit ippolicyrules\.culvert\.dev\/vpn /,
     first: 'IPPolicyRule/vpn',
+    tags: 'nightly',
   },
   {
     title: 'more sessions than an account shows',
@@ -669,6 +700,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /works .*\(TooManySessions\).*To do: Raise `spec\.mirrorSessions\.maxSessions`/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'a deletion that waits for a finalizer of somebody else',
@@ -682,6 +714,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is being deleted .*Culvert is done with it, but it has finalizers of others: example\.com\/hold\. To do: Find out/,
     command: /^kubectl get backends\.culvert\.dev\/web -n \S+ -o jsonpath=/,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a deletion that the API refuses',
@@ -696,6 +729,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is being deleted .*made to fail.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a deletion that the key may not make',
@@ -710,6 +744,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is being deleted .*give the API key the permission.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a version header that the API does not know',
@@ -722,6 +757,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*check spec\.versionHeader.*To do: Check `spec\.versionHeader`/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'a plan that waits for approval',
@@ -736,6 +772,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     make: async (world) => {
       await world.apply('Tunnel', 'shop', { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } })
       await world.reason('Tunnel', 'shop', 'Ready', 'TunnelsDisabled')
+      await accountSeen(world)
     },
     asked: 'Tunnel/shop',
     says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` of the chart/,
@@ -756,6 +793,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /this cluster does not serve apikeys\.culvert\.dev\/v1alpha1: the CRD of this version is not installed/,
     command: /kubectl apply --server-side -f crds\/$/,
     first: 'CRD apikeys.culvert.dev',
+    tags: 'nightly',
   },
   {
     title: 'a webhook that nobody answers, in the way of every status of a kind',
@@ -774,6 +812,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Backend\/web in namespace \S+ has no conditions.*Check that the operator watches this namespace/,
     command: /^culvert doctor/,
     first: 'ValidatingWebhookConfiguration/hook',
+    tags: 'nightly',
   },
   {
     title: 'a person who may not read what another resource waits for',

@@ -202,7 +202,8 @@ describe('an agent of the service', () => {
     timeout: 240_000,
   }, async () => {
     // It needs no SSH gateway.
-    await world.apply('Tunnel', 'own', { ...SPEC, agent })
+    // A former token is kept as long as its agents may take to end.
+    await world.apply('Tunnel', 'own', { ...SPEC, agent, template: { spec: { terminationGracePeriodSeconds: 20 } } })
     const { metadata, spec } = await podsOf('own')
     const first = await world.ready('TunnelCredential', 'own-tunnel-token-1')
     expect(await credentials()).toEqual([{ id: first.status?.id, acl: ['bind:app=shop', 'bind:version=1'] }])

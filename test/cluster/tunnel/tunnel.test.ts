@@ -216,7 +216,8 @@ describe('a Tunnel', () => {
     timeout: 240_000,
   }, async () => {
     await nameGateway()
-    await world.apply('Tunnel', 'rotated', SPEC)
+    // A former key is kept as long as its agents may take to end.
+    await world.apply('Tunnel', 'rotated', { ...SPEC, template: { spec: { terminationGracePeriodSeconds: 20 } } })
     await connected('rotated')
     await world.annotate('Tunnel', 'rotated', { 'culvert.dev/rotate-requested-at': 'now' })
     await until('agents get the next key', async () => {
