@@ -1,7 +1,9 @@
 import { accountOf } from '../../managed/accounts/account-choice.ts'
-import { type AccountKey, accountKey } from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountKey } from '../../managed/accounts/account-resource.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import { referredName } from '../../managed/references/crossings.ts'
+import { CommandError } from './command-error.ts'
+import type { StatedResource } from './resource-state.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /**
@@ -23,4 +25,19 @@ export async function accountInUse(snapshot: Snapshot, cr: CustomResource): Prom
   ])
   const account = accountOf(snapshot.choices, cr)
   return account === undefined ? undefined : accountKey(account, namespace)
+}
+
+/**
+ * The account that decides which operator works on a resource: itself, or its own. Undefined if there is none, or if it
+ * may not be read.
+ */
+export async function accountAbout(snapshot: Snapshot, resource: StatedResource): Promise<AccountResource | undefined> {
+  if (isAccount(snapshot, resource)) return resource
+  const key = await accountInUse(snapshot, resource as StatedResource & CustomResource)
+  const account = key && (await snapshot.readAccount(key))
+  return account === undefined || account instanceof CommandError || !isAccount(snapshot, account) ? undefined : account
+}
+
+function isAccount({ kinds }: Snapshot, resource: StatedResource): resource is StatedResource & AccountResource {
+  return kinds.accounts.some(({ definition }) => definition.kind === resource.kind)
 }

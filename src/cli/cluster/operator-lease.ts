@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import type { AccountResource } from '../../managed/accounts/account-resource.ts'
+import { claimOf } from '../../managed/claims/claim.ts'
 import { type Lease, leases } from '../../runtime/lease-lock.ts'
 import type { Clock } from '../../util/clock.ts'
 import { CommandError } from './command-error.ts'
@@ -7,11 +9,12 @@ import type { ExplainedClient } from './explained-client.ts'
 /** Whether an operator leads, as far as its Lease shows. */
 export type Leader =
   /** It renewed its Lease in time. */
-  | { readonly type: 'leading'; readonly namespace: string; readonly holder: string }
+  | { readonly type: 'leading'; readonly namespace: string; readonly release: string; readonly holder: string }
   /** The last holder stopped renewing it, or released it. */
   | {
       readonly type: 'silent'
       readonly namespace: string
+      readonly release: string
       readonly holder: string | undefined
       readonly silentMs: number
     }
@@ -36,6 +39,14 @@ export function operatorOptions(command: Command): Command {
   return command
     .option('--release <name>', 'name of the release, which names the Lease of the operator', 'culvert')
     .option('--operator-namespace <name>', "the operator's own namespace (default: wherever its Lease is)")
+}
+
+/** The operator that has claimed an account (docs/dividing-accounts.md); that of the flags if none has. */
+export function operatorOf(account: AccountResource | undefined, flags: OperatorFlags): OperatorFlags {
+  const claim = account && claimOf(account)
+  if (claim === undefined) return flags
+  const [operatorNamespace = '', release = ''] = claim.operator.split('/')
+  return { operatorNamespace, release }
 }
 
 /** The operator's own namespace, where the Secrets of ClusterAccounts are: as given, or wherever its Lease is. */
@@ -68,11 +79,12 @@ type SeenLease = Extract<Leader, { readonly type: 'leading' | 'silent' }>
 
 function leaderIn({ metadata, spec = {} }: Lease, now: number): SeenLease {
   const { holderIdentity, leaseDurationSeconds = 0, renewTime = '' } = spec
-  const { namespace = '' } = metadata
+  const { namespace = '', name: release } = metadata
   const silentMs = now - Date.parse(renewTime)
   const holder = holderIdentity || undefined
-  if (holder !== undefined && silentMs < 2000 * leaseDurationSeconds) return { type: 'leading', namespace, holder }
-  return { type: 'silent', namespace, holder, silentMs: Number.isNaN(silentMs) ? 0 : silentMs }
+  if (holder !== undefined && silentMs < 2000 * leaseDurationSeconds)
+    return { type: 'leading', namespace, release, holder }
+  return { type: 'silent', namespace, release, holder, silentMs: Number.isNaN(silentMs) ? 0 : silentMs }
 }
 
 function byFreshness(left: SeenLease, right: SeenLease): number {

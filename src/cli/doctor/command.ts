@@ -9,7 +9,7 @@ import { wrap } from '../terminal/wrap.ts'
 import { checkAccounts } from './checks/accounts.ts'
 import { checkCRDs } from './checks/crds.ts'
 import { checkDNS } from './checks/dns.ts'
-import { checkOperator } from './checks/operator.ts'
+import { checkOperators } from './checks/operator.ts'
 import { checkCertificates, checkConditions, checkResources } from './checks/resources.ts'
 import { checkRights } from './checks/rights.ts'
 import { checkTunnels } from './checks/tunnels.ts'
@@ -47,7 +47,7 @@ export async function runDoctor(cluster: Cluster, flags: DoctorFlags): Promise<n
   const { namespace, out } = cluster
   const patient = await readPatient(cluster, flags.allNamespaces ? [] : [namespace], flags)
   const checked = await Promise.all([
-    checkOperator(patient),
+    checkOperators(patient),
     checkCRDs(patient),
     checkRights(patient),
     checkWebhooks(patient),

@@ -1,10 +1,18 @@
 import type { KubeObject } from '../../kube/types.ts'
+import type { AccountResource } from '../../managed/accounts/account-resource.ts'
+import { claimOf } from '../../managed/claims/claim.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { type Leader, leaderOf, type OperatorFlags, operatorNamespaceOf } from '../cluster/operator-lease.ts'
+import {
+  type Leader,
+  leaderOf,
+  type OperatorFlags,
+  operatorNamespaceOf,
+  operatorOf,
+} from '../cluster/operator-lease.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import type { Check, Finding } from './finding.ts'
 
@@ -13,7 +21,8 @@ export interface Patient {
   readonly cluster: Cluster
   /** The namespaces that are looked at; none: all. */
   readonly namespaces: readonly string[]
-  readonly leader: Leader
+  /** The operators that work here: that of the flags, and those that have claimed accounts. */
+  readonly operators: readonly Operator[]
   /** The operator's own namespace, where the Secrets of ClusterAccounts are. */
   readonly operatorNamespace: string
   readonly accounts: readonly StatedResource[]
@@ -25,6 +34,21 @@ export interface Patient {
   readonly unread: readonly Finding[]
   /** Wall time in milliseconds. */
   readonly now: number
+}
+
+/** An operator, and what it works on. */
+export interface Operator {
+  /** `namespace/name` in claims; undefined for the operator that the flags mean, which may claim nothing. */
+  readonly claimant: string | undefined
+  readonly leader: Leader
+  readonly accounts: readonly StatedResource[]
+}
+
+/** The operator that works on the resources of an account. */
+export function operatorAt({ operators }: Patient, account: AccountResource | undefined): Leader {
+  const claimant = account === undefined ? undefined : claimOf(account)?.operator
+  const operator = operators.find((each) => each.claimant === claimant) ?? operators[0]
+  return operator?.leader ?? { type: 'none' }
 }
 
 /** Reads all resources in these namespaces, or in all if none are given. What may not be read is a finding. */
@@ -42,23 +66,38 @@ export async function readPatient(
     })
     return found ?? []
   }
-  const [leader, accounts, members, composed] = await Promise.all([
-    leaderOf(kube, clock, flags),
-    Promise.all(kinds.accounts.map((descriptor) => listed(descriptor))),
+  const [accounts, members, composed] = await Promise.all([
+    Promise.all(kinds.accounts.map((descriptor) => listed<StatedResource & AccountResource>(descriptor))),
     Promise.all(kinds.managed.map((descriptor) => listed<StatedResource & CustomResource>(descriptor))),
     Promise.all(kinds.composed.map((descriptor) => listed(descriptor))),
   ])
+  const operators = await operatorsOf(cluster, accounts.flat(), flags)
   return {
     cluster,
     namespaces,
-    leader,
-    operatorNamespace: operatorNamespaceOf(flags, leader),
+    operators,
+    operatorNamespace: operatorNamespaceOf(flags, operators[0]?.leader ?? { type: 'none' }),
     accounts: accounts.flat(),
     members: members.flat(),
     composed: composed.flat(),
     unread,
     now: clock.now(),
   }
+}
+
+/** Whoever has claimed accounts; the operator of the flags unless every account is claimed. */
+async function operatorsOf(
+  { clock, kube }: Cluster,
+  accounts: readonly (StatedResource & AccountResource)[],
+  flags: OperatorFlags,
+): Promise<readonly Operator[]> {
+  const byClaimant = Map.groupBy(accounts, (account) => claimOf(account)?.operator)
+  if (byClaimant.size === 0) byClaimant.set(undefined, [])
+  const operators = [...byClaimant].map(async ([claimant, claimed]): Promise<Operator> => {
+    const leader = await leaderOf(kube, clock, operatorOf(claimed[0], flags))
+    return { claimant, leader, accounts: claimed }
+  })
+  return await Promise.all(operators)
 }
 
 /** The result of `read`, or undefined and a finding if a right is missing for it. */

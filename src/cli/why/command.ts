@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { isDeleting, nameOf } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
+import { accountAbout } from '../cluster/account-of.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { auditedRequests } from '../cluster/audit-records.ts'
 import { type CulvertEvent, type EventQuery, eventsIfQuick } from '../cluster/events-about.ts'
@@ -9,6 +10,7 @@ import {
   leaderOf,
   type OperatorFlags,
   operatorNamespaceOf,
+  operatorOf,
   operatorOptions,
 } from '../cluster/operator-lease.ts'
 import { type OutputFlags, outputOption } from '../cluster/output.ts'
@@ -53,13 +55,14 @@ export async function runWhy(cluster: Cluster, args: readonly string[], flags: W
   const root = rest.at(-1) ?? first
   const isWell = root.state?.phase === 'current'
   const regarding = root.resource ?? asked
-  const leading = isWell ? Promise.resolve(undefined) : leaderOf(kube, clock, flags)
-  const [leader, events, requests, sides] = await Promise.all([
+  const leading = isWell ? Promise.resolve(undefined) : leaderAbout(cluster, snapshot, regarding, flags)
+  const [operator, events, requests, sides] = await Promise.all([
     leading,
     isWell ? [] : eventsIfQuick(kube, queryAbout(regarding), EVENTS_MS),
-    leading.then((found) => found && requestsIfQuick(cluster, flags, found, queryAbout(regarding))),
+    leading.then((found) => found && requestsIfQuick(cluster, found, queryAbout(regarding))),
     isWell ? findSides(snapshot, asked) : isDeleting(asked) ? [] : ownSides(asked),
   ])
+  const leader = operator?.leader
   const facts: Facts = { links: [first, ...rest], sides, events, requests, leader, now: clock.now() }
   const paragraph = paragraphOf(facts)
   const own = remedyOf(root, leader, namedFor(snapshot, root.name))
@@ -78,10 +81,27 @@ function unlinked(): never {
   throw new Error('the way to a cause begins with the resource itself')
 }
 
+/** An operator, and whether it leads. */
+interface FoundOperator {
+  readonly flags: OperatorFlags
+  readonly leader: Leader
+}
+
+/** The operator that has claimed the account of the resource, or else that of the flags. */
+async function leaderAbout(
+  { clock, kube }: Cluster,
+  snapshot: Snapshot,
+  resource: StatedResource,
+  flags: OperatorFlags,
+): Promise<FoundOperator> {
+  const [leader, account] = await Promise.all([leaderOf(kube, clock, flags), accountAbout(snapshot, resource)])
+  const claimant = operatorOf(account, flags)
+  return claimant === flags ? { flags, leader } : { flags: claimant, leader: await leaderOf(kube, clock, claimant) }
+}
+
 function requestsIfQuick(
   { kube }: Cluster,
-  flags: WhyFlags,
-  leader: Leader,
+  { flags, leader }: FoundOperator,
   query: EventQuery,
 ): Promise<readonly CulvertEvent[] | undefined> {
   const operator = { namespace: operatorNamespaceOf(flags, leader), release: flags.release }

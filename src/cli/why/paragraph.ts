@@ -98,11 +98,10 @@ function leaderSentence(leader: Leader, state: ResourceState | undefined): reado
         ? [`An operator runs (${leader.holder} in namespace ${leader.namespace}), but has not reported on it.`]
         : []
     case 'silent': {
-      const { holder, namespace, silentMs } = leader
+      const { holder, namespace, release, silentMs } = leader
       const last = holder === undefined ? 'it was released' : `${holder} held it last`
-      return [
-        `No operator runs: the Lease in namespace ${namespace} was last renewed ${spanText(silentMs)} ago (${last}).`,
-      ]
+      const lease = `Lease ${release} in namespace ${namespace}`
+      return [`Its operator does not run: ${lease} was last renewed ${spanText(silentMs)} ago (${last}).`]
     }
     case 'none':
       return state?.phase === 'unseen' ? ['No Lease of an operator was found in this cluster.'] : []

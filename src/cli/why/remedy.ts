@@ -85,7 +85,7 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
 const REFUSED_DELETION =
   'Do what the message says, or set `spec.deletionPolicy: Retain` to leave the object in the account.'
 const NOT_WATCHED =
-  'Check that the operator watches this namespace (`--watch-namespace`) and that its log shows no errors.'
+  'Check that the operator watches this namespace (`--watch-namespace`), that its selectors, if it has any, name the account, and that its log shows no errors.'
 
 /** The remedy for the first of these conditions that needs one. */
 export function sideRemedy(sides: readonly Side[], namedOf: (name: ResourceName) => Named): Remedy {

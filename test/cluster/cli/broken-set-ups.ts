@@ -506,7 +506,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       })
     },
     asked: 'Backend/absent',
-    says: /No operator runs: the Lease .*Start the operator/,
+    says: /Its operator does not run: Lease .*Start the operator/,
     command: /^kubectl get pods -n /,
     first: 'operator',
   },

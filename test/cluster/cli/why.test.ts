@@ -47,7 +47,7 @@ describe('why', () => {
     })
   })
 
-  test('only the resources on the way are read, by their names, and no list of resources is made', async () => {
+  test('only the resources on the way and the account are read, by their names, and no list of resources is made', async () => {
     await using world = await World.open()
     await world.apply('Edge', 'shop', { protocol: 'TLS', backend: { name: 'web' } })
     await world.reason('Edge', 'shop', 'Synced', 'ReferenceNotReady')
@@ -64,7 +64,8 @@ describe('why', () => {
     expect(stdout).toContain('Backend/web')
     const own = `/apis/culvert.dev/v1alpha1/namespaces/${world.namespace}`
     const read = requests.filter((each) => each.includes('/culvert.dev/') && !each.endsWith('/v1alpha1'))
-    expect(new Set(read)).toEqual(new Set([`GET ${own}/backends/web`, `GET ${own}/edges/shop`]))
-    expect(read).toHaveLength(2)
+    const account = ['GET /apis/culvert.dev/v1alpha1/clusteraccounts/default', `GET ${own}/accounts/default`]
+    expect(read).toHaveLength(4)
+    expect(new Set(read)).toEqual(new Set([...account, `GET ${own}/backends/web`, `GET ${own}/edges/shop`]))
   })
 })

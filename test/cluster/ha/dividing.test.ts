@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest'
+import { runDoctor } from '../../../src/cli/doctor/command.ts'
+import type { Finding } from '../../../src/cli/doctor/finding.ts'
+import { runWhy } from '../../../src/cli/why/command.ts'
+import { ask } from '../support/ask.ts'
 import type { Resource } from '../support/world.ts'
 import { World } from '../support/world.ts'
 
@@ -38,4 +42,28 @@ test('an account moves between two operators by its label, and its resources wit
   const said = ({ log }: typeof green, text: string) => log.split(`"this operator ${text} the account"`).length - 1
   expect([said(green, 'works on'), said(green, 'no longer works on')]).toEqual([2, 1])
   expect([said(blue, 'works on'), said(blue, 'no longer works on')]).toEqual([1, 1])
+})
+
+test('why and doctor look at the operator that has the account', async () => {
+  await using world = await World.open({ leaderElect: true, operator: false, flags: ['--installation', 'divided'] })
+  const { namespace, operatorNamespace } = world
+  const green = await world.startOperator(operatorFlags('green'))
+  const account = await world.get('Account', 'default')
+  await world.apply('Account', 'default', account?.spec ?? {}, { labels: { operator: 'green' } })
+  await world.reason('Account', 'default', 'Ready', 'Available')
+  await green.stop()
+  await world.apply('IPPolicy', 'office', { allowEmpty: true })
+
+  const flags = { release: 'culvert', operatorNamespace }
+  const why = await ask(world, (cluster) => runWhy(cluster, ['IPPolicy/office'], { output: 'text', ...flags }))
+  expect(why.text).toContain(
+    `Its operator does not run: Lease green in namespace ${operatorNamespace} was last renewed`,
+  )
+  expect(why.text).toContain(`kubectl get pods -n ${operatorNamespace}`)
+  const doctor = await ask(world, (cluster) => {
+    return runDoctor(cluster, { output: 'json', allNamespaces: false, dnsServer: [], ...flags })
+  })
+  const { findings } = JSON.parse(doctor.lines.join('\n')) as { readonly findings: readonly Finding[] }
+  expect(findings[0]).toMatchObject({ severity: 'error', object: `operator ${operatorNamespace}/green` })
+  expect(findings[0]?.cause).toContain(`nothing of Account/default in namespace ${namespace} is reconciled until`)
 })

@@ -76,10 +76,18 @@ describe('the paragraph', () => {
   })
 
   test('says that no operator runs, before anything else may be done', () => {
-    const leader = { type: 'silent', namespace: 'culvert-system', holder: 'pod-1', silentMs: 7_200_000 } as const
+    const leader = {
+      type: 'silent',
+      namespace: 'culvert-system',
+      release: 'culvert',
+      holder: 'pod-1',
+      silentMs: 7_200_000,
+    } as const
     const root = link('Progressing', 'Reconciling')
     const paragraph = paragraphOf({ links: [root], sides: [], events: [], requests: [], leader, now: NOW })
-    expect(paragraph).toContain('No operator runs: the Lease in namespace culvert-system was last renewed 2 hours ago')
+    expect(paragraph).toContain(
+      'Its operator does not run: Lease culvert in namespace culvert-system was last renewed 2 hours ago',
+    )
     expect(remedyOf(root, leader, named).command).toBe('kubectl get pods -n culvert-system')
   })
 })

@@ -1,5 +1,6 @@
 import { nameText } from '../../../managed/cr.ts'
 import { type Reason, reasons } from '../../../managed/status/reasons.ts'
+import { accountAbout } from '../../cluster/account-of.ts'
 import { namespaceFlag } from '../../cluster/flags.ts'
 import { FOREIGN_FINALIZERS, type StatedResource, stateOf } from '../../cluster/resource-state.ts'
 import { Snapshot } from '../../cluster/snapshot.ts'
@@ -7,7 +8,7 @@ import { spanText } from '../../terminal/age.ts'
 import { findCauses, type Link, ownSides } from '../../why/causes.ts'
 import { namedFor, remedyOf, sideRemedy } from '../../why/remedy.ts'
 import type { Finding, Severity } from '../finding.ts'
-import { objectText, type Patient } from '../patient.ts'
+import { objectText, operatorAt, type Patient } from '../patient.ts'
 import { isAccountWell } from './accounts.ts'
 
 /** How long something may be in progress before it is worth a finding. Milliseconds. */
@@ -30,7 +31,7 @@ interface Trouble {
 
 /** What does not work, once for each cause, however many resources wait for it. */
 export async function checkResources(patient: Patient): Promise<readonly Finding[]> {
-  const { accounts, cluster, composed, leader, members, now } = patient
+  const { accounts, cluster, composed, members, now } = patient
   const snapshot = new Snapshot(cluster.kinds, cluster.kube)
   snapshot.hold([...accounts, ...members, ...composed])
   const troubles = new Map<string, Trouble>()
@@ -48,13 +49,15 @@ export async function checkResources(patient: Patient): Promise<readonly Finding
     const nearest = links.length < trouble.links.length ? links : trouble.links
     troubles.set(key, { links: nearest, waiting: [...trouble.waiting, ...(links.length > 1 ? [resource] : [])] })
   }
-  return [...troubles.values()].flatMap((trouble) => {
+  const findings = [...troubles.values()].map(async (trouble): Promise<readonly Finding[]> => {
     const root = trouble.links.at(-1)
     const severity = root && severityOf(root, now)
     if (root === undefined || severity === undefined) return []
-    const remedy = remedyOf(root, leader, namedFor(snapshot, root.name))
+    const account = root.resource && (await accountAbout(snapshot, root.resource))
+    const remedy = remedyOf(root, operatorAt(patient, account), namedFor(snapshot, root.name))
     return [findingOf(trouble, root, severity, remedy)]
   })
+  return (await Promise.all(findings)).flat()
 }
 
 /** Conditions that are false although the resource works, except those that have checks of their own. */
