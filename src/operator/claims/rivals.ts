@@ -7,6 +7,9 @@ import type { Logger } from '../../util/logger.ts'
 /** What was read more recently than this is not read again. Milliseconds. */
 const RECENT_MS = 15_000
 
+/** Of a term that nobody asked about for so long, nothing is known any more: terms come and go. Milliseconds. */
+const FORGET_MS = 600_000
+
 /** The Lease of another operator as last read. Monotonic times. */
 interface Observed {
   /** The Lease's record; empty while there is none. */
@@ -55,8 +58,9 @@ export class Rivals {
    */
   async silentMs({ operator, term }: Claim): Promise<number | undefined> {
     if (!this.isReadable(operator)) return undefined
-    const known = this.#observed.get(term)
     const now = this.#clock.monotonic()
+    for (const [each, { until }] of this.#observed) if (now - until > FORGET_MS) this.#observed.delete(each)
+    const known = this.#observed.get(term)
     if (known !== undefined && now - known.until < RECENT_MS) return silence(known)
     try {
       const name = operator.slice(this.#namespace.length + 1)

@@ -67,6 +67,11 @@ test('the silence of an earlier leader says nothing about the next term', async 
   expect(await stage.rivals.silentMs({ ...claim, term: 'two' })).toBe(0)
 })
 
+test('a silence that nobody asked about for long begins anew', async () => {
+  const stage = new Stage()
+  expect(await stage.after(0, 20_000, 600_001, 20_000)).toEqual([0, 20_000, 0, 20_000])
+})
+
 test('a Lease is read once for many accounts', async () => {
   const stage = new Stage()
   await stage.after(0, 1_000, 1_000, 20_000)
