@@ -122,9 +122,13 @@ export function rowsOf(convergence: Convergence): readonly Row[] {
   ]
 }
 
-/** The exponents of growth from the smallest to the largest size; of memory, what is above that of an idle operator. */
+/** Where growth is measured from, unless there are fewer: the start of the process is a part of each time. */
+const GROWTH_FROM = 1000
+
+/** The exponents of growth up to the largest size; of memory, what is above that of an idle operator. */
 export function growthOf(results: readonly Convergence[], { usage }: Idle): readonly Row[] {
-  const [small, large] = [results[0], results.at(-1)]
+  const large = results.at(-1)
+  const small = results.find((result) => result.resources >= GROWTH_FROM && result !== large) ?? results[0]
   if (small === undefined || large === undefined || small === large) return []
   const load = `${small.resources} to ${large.resources} ${small.load}`
   const row = (figure: string, costOf: (result: Convergence) => number): Row => {

@@ -29,6 +29,7 @@ const { startCluster } = await import('./cluster.ts')
 const { converge, growthOf, idle, rowsOf } = await import('./convergence.ts')
 const { backends, edges, policies } = await import('./loads.ts')
 const { print, writeJSON } = await import('./row.ts')
+const { readServers, rowsOfServers } = await import('./servers.ts')
 
 /** Groups of each load, from the smallest to the largest number. */
 const sizes = values.quick
@@ -79,6 +80,7 @@ async function measureCommands(controlPlane: ControlPlane): Promise<void> {
 
 async function measureCluster(): Promise<void> {
   await using controlPlane = await startCluster()
+  const empty = await readServers(controlPlane)
   const without = await idle(controlPlane)
   add(without.rows)
   for (const [load, counts] of sizes) {
@@ -90,6 +92,7 @@ async function measureCluster(): Promise<void> {
     }
     add(growthOf(results, without))
   }
+  if (!values.quick) add(await rowsOfServers(controlPlane, empty))
   add(await (await import('./budget.ts')).run(controlPlane))
   await measureCommands(controlPlane)
   if (!values.quick) add(await (await import('./sessions.ts')).run(controlPlane))

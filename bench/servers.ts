@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ControlPlane } from '../controlplane/control-plane.ts'
+import { usageOf } from '../test/builders/process-usage.ts'
+import { samplesOf, sumOfMetric } from '../test/cluster/support/metric.ts'
+import type { Row } from './row.ts'
+
+/** The apiserver counts its objects, and measures etcd's file, every half minute or more often. Milliseconds. */
+const COUNTED_MS = 65_000
+
+/** What a cluster's servers take. */
+export interface Servers {
+  /** Objects of Culvert's kinds. */
+  readonly resources: number
+  readonly apiserverMiB: number
+  readonly etcdMiB: number
+  /** etcd's file. */
+  readonly databaseMiB: number
+}
+
+/** What the servers of a cluster take now. */
+export async function readServers({ kubectl, pids }: Pick<ControlPlane, 'kubectl' | 'pids'>): Promise<Servers> {
+  const { code, stdout, stderr } = await kubectl(['get', '--raw', '/metrics'])
+  if (code !== 0) throw new Error(`the apiserver shows no metrics: ${stderr}`)
+  return {
+    resources: sumOfMetric(stdout, 'apiserver_resource_objects', ['group="culvert.dev"']),
+    apiserverMiB: await residentMiB(pids, 'kube-apiserver'),
+    etcdMiB: await residentMiB(pids, 'etcd'),
+    databaseMiB: Math.max(0, ...samplesOf(stdout, 'apiserver_storage_size_bytes', [])) / 2 ** 20,
+  }
+}
+
+/** What the servers take with all resources of a run, beside what they took without any. */
+export async function rowsOfServers(controlPlane: ControlPlane, empty: Servers): Promise<readonly Row[]> {
+  await sleep(COUNTED_MS)
+  const full = await readServers(controlPlane)
+  const load = `${full.resources} resources in the cluster`
+  return [
+    {
+      load,
+      figure: 'memory of the apiserver, beside that without',
+      value: full.apiserverMiB,
+      floor: empty.apiserverMiB,
+    },
+    { load, figure: 'memory of etcd', value: full.etcdMiB, floor: empty.etcdMiB },
+    { load, figure: 'file of etcd', value: full.databaseMiB, floor: empty.databaseMiB },
+  ].map((row) => ({ ...row, unit: 'MiB' }))
+}
+
+async function residentMiB(pids: readonly number[], program: string): Promise<number> {
+  const names = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8')))
+  const pid = pids[names.findIndex((name) => name.trim() === program)]
+  if (pid === undefined) throw new Error(`the control plane has no ${program}`)
+  return (await usageOf(pid)).residentMiB
+}
