@@ -4,6 +4,7 @@ import { type ManifestAt, parseManifestsAt } from '../../src/cli/manifests.ts'
 import { makePlan, operatorOver, type Plan, type PlanRequest, prepareScene } from '../../src/cli/plan/make-plan.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import { SpecAdmission } from '../../src/schema/admission.ts'
 import type { WriteReport } from '../../src/telemetry/write-report.ts'
 import { systemClock as clock } from '../../src/util/clock.ts'
 import { systemRandom as random } from '../../src/util/random.ts'
@@ -24,6 +25,9 @@ interface NamedTexts {
 }
 
 export const NAMESPACE = 'shop'
+
+const registry = new KindsRegistry(kinds)
+const admission = new SpecAdmission()
 
 /** The manifests as if they had been read from one file. */
 export function manifestsOf(resources: readonly BareManifest[]): readonly ManifestAt[] {
@@ -92,7 +96,8 @@ export class Planning {
   #request(manifests: readonly ManifestAt[]): PlanRequest {
     const { url: baseURL, apiKey } = this.#world
     return {
-      kinds: new KindsRegistry(kinds),
+      kinds: registry,
+      admission,
       manifests,
       namespace: NAMESPACE,
       config: {

@@ -1,6 +1,6 @@
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
-import { SpecAdmission } from '../../schema/admission.ts'
+import type { SpecAdmission } from '../../schema/admission.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import { type Manifest, type ManifestAt, ManifestError } from '../manifests.ts'
 
@@ -14,9 +14,8 @@ export type FormerSpec = (manifest: Manifest) => unknown
 export function checkManifests(
   kinds: KindsRegistry,
   manifests: readonly ManifestAt[],
-  formerSpec: FormerSpec = () => undefined,
+  { admission, formerSpec }: { readonly admission: SpecAdmission; readonly formerSpec: FormerSpec },
 ): readonly ManifestAt[] {
-  const admission = new SpecAdmission()
   const definitions = definitionsOf(kinds)
   const problems: string[] = []
   const checked = manifests.map((at) => {

@@ -6,6 +6,7 @@ import { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { GROUP } from '../../managed/names.ts'
 import { reasons } from '../../managed/status/reasons.ts'
+import { SpecAdmission } from '../../schema/admission.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import { counted } from '../../util/counted.ts'
 import type { Logger } from '../../util/logger.ts'
@@ -46,6 +47,8 @@ export interface PlanRequest {
   readonly operatorNamespace?: string
   /** Id of the installation that will apply the manifests. Default: the one whose marks the objects carry. */
   readonly installation?: string | undefined
+  /** Judges the manifests; whoever makes many plans keeps what it has compiled. Default: a new one. */
+  readonly admission?: SpecAdmission
   readonly logger: Logger
   readonly clock?: Clock
   readonly random?: Random
@@ -120,9 +123,10 @@ export async function prepareScene(request: PlanRequest): Promise<PreparedScene>
   const clock = new DryClock(request.clock ?? systemClock)
   const cluster = new DryCluster({ kinds, logger, now: () => clock.now(), readThrough: live?.readThrough })
   if (live !== undefined) putLive(kinds, cluster, live)
-  const manifests = checkManifests(kinds, request.manifests, (manifest) =>
-    formerSpec(kinds, cluster, manifest, namespace),
-  )
+  const manifests = checkManifests(kinds, request.manifests, {
+    admission: request.admission ?? new SpecAdmission(),
+    formerSpec: (manifest) => formerSpec(kinds, cluster, manifest, namespace),
+  })
   const account = new DryAccount(reader, clock)
   const resources = plannedResources(kinds, manifests, namespace)
   putManifests(kinds, cluster, manifests, namespace)
