@@ -87,7 +87,7 @@ test('adopting never widens: fields that the spec leaves out stay unchanged, dri
     }
     for (const each of handmade) await world.ready(each.kind, nameOf(each))
   }
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   expect(await shown()).toEqual(before)
   for (const [index, each] of handmade.entries()) {
@@ -98,7 +98,7 @@ test('adopting never widens: fields that the spec leaves out stay unchanged, dri
   const [credential] = handmade as [Handmade]
   const naming = { externalID: ids[0], managementPolicy: 'Manage' }
   await world.api.patch(`/credentials/${ids[0]}`, { id: ids[0], acl: ['bind:b.example.com'] })
-  await world.pass()
+  await world.resync()
   await world.ready(credential.kind, nameOf(credential))
   expect((await world.api.get(`/credentials/${ids[0]}`)).body.acl).toEqual(['bind:b.example.com'])
   await world.apply(credential.kind, nameOf(credential), { acl: ['bind:c.example.com'], ...naming })

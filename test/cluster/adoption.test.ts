@@ -48,7 +48,7 @@ test('in an account made by hand, each kind is shown before any write, adopted o
 }, async () => {
   await using world = await World.open()
   const { manifests } = await accountMadeByHand(world)
-  await world.pass()
+  await world.resync()
   const before = await snapshot(world)
   const mark = world.mark()
 
@@ -68,7 +68,7 @@ test('in an account made by hand, each kind is shown before any write, adopted o
     said.set(id, new Set(told(message)))
   }
   await Promise.all(manifests.map(observed))
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   expect(await snapshot(world)).toEqual(before)
 
@@ -96,7 +96,7 @@ test('in an account made by hand, each kind is shown before any write, adopted o
     const fields = Object.keys(body as object).filter((field) => field !== 'id')
     expect(new Set(fields), path).toEqual(said.get(id))
   }
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toHaveLength(writes.length)
 
   const after = await snapshot(world)

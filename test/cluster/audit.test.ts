@@ -99,7 +99,7 @@ test('each write to the account has one audit record with its resource and reaso
 
   await byHand('PATCH', `/ip_policies/${policy.status?.id}`, { description: 'by hand' })
   await byHand('DELETE', `/ip_restrictions/${restriction.status?.id}`)
-  await world.pass()
+  await world.resync()
   await world.until('IPRestriction', 'api', 'is made again', ({ status }) => {
     return status?.id !== undefined && status.id !== restriction.status?.id
   })

@@ -212,7 +212,7 @@ test('a renewal that fails is shown long before the certificate expires, while t
 
   admin.deleteDns()
   admin.setClock(Date.parse(renewsAt) + 60_000)
-  await world.pass()
+  await world.resync()
   const { status, message } = await world.reason('ReservedDomain', 'shop', 'CertificateReady', 'RenewalFailing')
   const failing = (await world.get('ReservedDomain', 'shop')) as Resource
   expect(status).toBe('False')
@@ -229,7 +229,7 @@ test('a renewal that fails is shown long before the certificate expires, while t
 
   for (const record of dnsRecords) admin.putDns(record)
   admin.advanceClock(3600)
-  await world.pass()
+  await world.resync()
   const renewed = await world.until('ReservedDomain', 'shop', 'is renewed', (cr) => {
     return conditionOf(cr, 'CertificateReady')?.reason === 'CertificateIssued'
   })

@@ -56,12 +56,12 @@ test('kubectl get shows how many tunnels of a group are online', async () => {
     return world.emulator.admin.connectAgent({ token: String(body.token), tunnels: [{ labels }] })
   })
   // It comes with what is listed anyway, to find drift.
-  await world.pass()
+  await world.resync()
   await world.reason('Backend', 'shop', 'TunnelsOnline', 'TunnelsOnline')
   expect(await rowOf(world, 'backends', 'shop')).toMatchObject({ TYPE: 'TunnelGroup', TUNNELS: '2', SYNCED: 'True' })
 
   for (const { id } of agents) world.emulator.admin.disconnectAgent(String(id))
-  await world.pass()
+  await world.resync()
   await world.reason('Backend', 'shop', 'TunnelsOnline', 'NoTunnels')
   expect(await rowOf(world, 'backends', 'shop')).toMatchObject({ TUNNELS: '0', READY: 'True' })
   const warnings = (await world.events('Backend', 'shop')).filter(({ type }) => type === 'Warning')

@@ -110,7 +110,7 @@ async function putBack(world: World, steps: readonly Step[]): Promise<void> {
   const changed: (readonly string[])[] = []
   for (const [index, step] of steps.entries()) changed.push(await change(world, step, before[index] ?? {}))
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   for (const [index, step] of steps.entries()) {
     const about = `${step.kind}/${step.name} has its ${changed[index]?.join(' and ')} back`
     const same = async (): Promise<boolean> =>
@@ -208,7 +208,7 @@ test('rules changed, removed or added by hand are corrected within one resync', 
     const counts = await driftCounts(world)
     await make(world, rule)
     expect(await meaning(), what).not.toEqual(before)
-    await world.pass()
+    await world.resync()
     const same = async (): Promise<boolean> => JSON.stringify(await meaning()) === JSON.stringify(before)
     await until(`${what} is put right`, same, { describe: async () => [before, await meaning()] })
     const told = async (): Promise<boolean> => (await toldDrifts(world, { kind: 'IPPolicy', name })).length > 0
@@ -237,7 +237,7 @@ test('an object deleted at the API is recreated within one resync', async () => 
     const before = await Promise.all(few.map(({ path, id }) => world.api.get(`/${path}/${id}`)))
     for (const { path, id } of few) expect((await world.api.delete(`/${path}/${id}`)).status, path).toBe(204)
     const mark = world.mark()
-    await world.pass()
+    await world.resync()
     for (const [index, { kind, name, path, id }] of few.entries()) {
       const again = await world.until(
         kind,

@@ -133,10 +133,10 @@ test('the records are those that domains, wildcards and ingresses need, owned by
   }
 
   // Another look, and another process, write nothing.
-  await world.pass()
+  await world.resync()
   await world.operator.stop()
   await world.startOperator()
-  await world.pass()
+  await world.resync()
   expect(await Promise.all(['own', 'wild', 'agents'].map((name) => endpointNamed(world, name)))).toEqual(found)
   expect(await world.get('ReservedDomain', 'wild')).toEqual(wild)
 })

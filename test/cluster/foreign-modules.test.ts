@@ -18,7 +18,7 @@ test('a module that others put on an edge is reported and left alone until the s
   await world.api.patch(`/edges/tcp/${status?.id}`, { id: status?.id, policy })
   const mark = world.mark()
   const reported = (cr: Resource): boolean => String(cr.status?.foreignModules) === 'trafficPolicy'
-  await world.pass()
+  await world.resync()
   await world.until('Edge', 'shop', 'reports the module', reported)
   // Nor is it taken for ours after an edit, or after the status was lost.
   await world.apply('Edge', 'shop', { ...base, description: 'edited' })

@@ -79,7 +79,7 @@ test('a resource that was removed by hand and applied again takes its former obj
   expect(await idsOf(world, manifests)).toEqual(ids)
   expect(creates(world, mark)).toEqual([])
   await expectExactlyOneEach(world)
-  await world.pass()
+  await world.resync()
   expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 

@@ -54,7 +54,7 @@ test('the usual controller metrics have values once work was done', async () => 
   await world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
   const { status } = await world.ready('Backend', 'web')
   await world.api.patch(`/backends/tunnel_group/${status?.id}`, { id: status?.id, description: 'drifted' })
-  await world.pass()
+  await world.resync()
   const metric = (name: string, ...labels: readonly string[]) => world.operator.metric(name, ...labels)
   await until('the drift was put right', async () => (await metric('culvert_drift_total')) > 0)
   await world.ready('Backend', 'web')

@@ -200,7 +200,7 @@ for (const { target, user, other } of uses) {
     // An edit of the user, and a pass over the account, change nothing for the one it uses.
     await world.apply(userKind, userName, { ...userSpec, description: 'edited meanwhile' })
     await world.ready(userKind, userName)
-    await world.pass()
+    await world.resync()
     expect(await world.remote(path)).toEqual([held])
     expect(world.writes(mark).map(({ method, path: written }) => `${method} ${written}`)).toEqual([
       `PATCH /${userPath}/${status?.id}`,

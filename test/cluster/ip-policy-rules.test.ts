@@ -131,7 +131,7 @@ test('a policy that returns to inline rules enforces them in the account, whatev
     await world.delete('IPPolicyRule', name)
     await world.gone('IPPolicyRule', name)
   }
-  await world.pass()
+  await world.resync()
   expect(await rules(world)).toEqual(['allow 10.0.0.0/8'])
   expect(world.writes(mark)).toEqual([])
 })

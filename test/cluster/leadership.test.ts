@@ -49,7 +49,7 @@ test('of two operators one works; told to stop, it hands over before the Lease e
   const standby = await world.startStandby()
   await world.apply('Backend', 'one', tunnels)
   await world.ready('Backend', 'one')
-  await world.pass()
+  await world.resync()
   expect(await leader.metric('leader_election_master_status')).toBe(1)
   expect(await standby.metric('leader_election_master_status')).toBe(0)
   expect(await leader.metric('controller_runtime_reconcile_total')).toBeGreaterThan(0)
@@ -105,7 +105,7 @@ test('a leader frozen in the middle of a create writes nothing when it resumes, 
   expect(world.writes(mark)).toEqual([])
 
   // What it made is found by the next drift pass of its successor.
-  await world.pass()
+  await world.resync()
   await until('the copy is gone', async () => (await world.remote(BACKENDS.slice(1))).length === 1)
   expect(await world.remote(BACKENDS.slice(1))).toMatchObject([{ id: status?.id }])
   expect((await world.ready('Backend', 'one')).status?.id).toBe(status?.id)

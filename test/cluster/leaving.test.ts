@@ -82,7 +82,7 @@ test('a release frees every kind without a call to the account and keeps tokens;
   const subjects = [...subjectsOf(cases, 'a'), signer]
   await applyAll(world, subjects)
   await Promise.all(subjects.map(({ kind, name }) => world.ready(kind, name, 60_000)))
-  await world.pass()
+  await world.resync()
   const held = (await everything(world)).filter(isHeld)
   // Mirrors of what the account shows, and commands, hold nothing.
   const holding = kinds.filter(({ role }) => role === 'managed' || role === 'account')
@@ -126,7 +126,7 @@ test('a release frees every kind without a call to the account and keeps tokens;
     const owned = [...(await outputs(world)).values()]
     return owned.length === before.size && owned.every(({ metadata }) => metadata.ownerReferences?.length === 1)
   })
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   await expectExactlyOneEach(world, 0, [])
 })

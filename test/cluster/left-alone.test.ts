@@ -46,7 +46,7 @@ test('a domain whose certificate policy leaves the spec keeps its certificate, a
     status: 'True',
     message: expect.stringContaining('the service does not renew it'),
   })
-  await world.pass()
+  await world.resync()
   await world.ready('ReservedDomain', 'shop')
   expect(patched(world.writes(mark))).toEqual([{ certificate_management_policy: null }])
 
@@ -87,7 +87,7 @@ test('for an API that refuses a policy beside the certificate, the certificate i
   const path = `/reserved_domains/${status?.id}`
   // By somebody else: it may be left of a policy, as far as anybody can tell.
   await world.api.patch(path, { id: status?.id, certificate_id: 'cert_mine' })
-  await world.pass()
+  await world.resync()
   await world.ready('ReservedDomain', 'shop')
   expect(await held(world)).toMatchObject({ certificate: refTo('cert_mine') })
   const mark = world.mark()
@@ -111,7 +111,7 @@ test('endpoint configurations attached by others stay, and those that the spec n
   await world.api.patch(domainPath, { id: ids[0], ...theirs })
   await world.api.patch(addressPath, { id: ids[1], endpoint_configuration_id: 'ec_one' })
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   await world.apply('ReservedDomain', 'shop', { domain, description: 'edited' })
   await world.apply('ReservedAddress', 'shop', { region: 'eu', description: 'edited' })
   await world.ready('ReservedDomain', 'shop')
@@ -249,7 +249,7 @@ test('a policy that was deleted at the API stays in its edge and does not block 
   await world.ready('IPRestriction', 'agents')
   await world.api.delete(`/ip_policies/${first}`)
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   await world.apply('Edge', 'shop', { ...restricted(first, second), description: 'edited' })
   await world.ready('Edge', 'shop')
   expect(patched(world.writes(mark))).toEqual([{ description: 'edited' }])
@@ -268,7 +268,7 @@ test('a policy that was deleted at the API stays in its edge and does not block 
   const [restriction] = await world.remote('ip_restrictions')
   expect(ids(restriction ?? {})).toEqual([second, third])
   const after = world.mark()
-  await world.pass()
+  await world.resync()
   await world.ready('Edge', 'shop')
   expect(world.writes(after)).toEqual([])
 })

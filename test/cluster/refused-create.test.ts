@@ -11,6 +11,6 @@ test('a refused create is sent once, and its status writes do not repeat it', as
   const names = Array.from({ length: 12 }, (_, index) => `b${index}`)
   for (const name of names) await world.apply('Backend', name, { type: 'HTTPResponse', httpResponse: { body: name } })
   for (const name of names) await world.reason('Backend', name, 'Stalled', 'Rejected')
-  await world.pass()
+  await world.resync()
   expect(world.writes()).toHaveLength(names.length)
 })

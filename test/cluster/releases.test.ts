@@ -96,7 +96,7 @@ async function lookedAt({ scene, world }: Takeover): Promise<void> {
     await until(`each ${kind} was looked at`, async () => (await looks()) >= objects.length, { timeoutMs: 60_000 })
   }
   const account = await world.get('Account', 'default')
-  if (conditionOf(account, 'Ready')?.status === 'True') await world.pass()
+  if (conditionOf(account, 'Ready')?.status === 'True') await world.resync()
 }
 
 /** Ids in the account, of every collection that resources stand for. */

@@ -114,7 +114,7 @@ test('the old authority stays while an unmanaged edge uses it, also after a cras
   await world.ready('CertificateAuthority', 'staff')
   await world.operator.kill()
   await world.startOperator()
-  await world.pass()
+  await world.resync()
   const held = async (): Promise<readonly unknown[]> =>
     (await world.remote('certificate_authorities')).map(({ id }) => id).toSorted()
   expect(await held()).toEqual([before, cr.status?.id].toSorted())

@@ -33,24 +33,24 @@ test('a changed Secret is sent once, and keys that a destination does not read a
   await world.secret('monitoring', { apiKey: 'second-key', other: 'a' })
   await until('the new value is at the API', () => held(world).includes('second-key'))
   const sent = [`PATCH /event_destinations/${status?.id}`]
-  await world.pass()
+  await world.resync()
   await world.secret('monitoring', { apiKey: 'second-key', other: 'b' })
   await world.annotate('EventDestination', 'events', { 'culvert.dev/reconcile-requested-at': 'now' })
   await world.until('EventDestination', 'events', 'was looked at', (cr) => cr.status?.lastHandledReconcileAt === 'now')
-  await world.pass()
+  await world.resync()
   expect(texts(world.writes(mark))).toEqual(sent)
 
   // Nor does a restart forget what was sent.
   await world.operator.kill()
   await world.startOperator()
-  await world.pass()
+  await world.resync()
   expect(texts(world.writes(mark))).toEqual(sent)
 
   await world.operator.kill()
   await world.secret('monitoring', { apiKey: 'third-key', other: 'b' })
   await world.startOperator()
   await until('a change made meanwhile is at the API', () => held(world).includes('third-key'))
-  await world.pass()
+  await world.resync()
   expect(texts(world.writes(mark))).toEqual([...sent, ...sent])
 })
 
@@ -61,7 +61,7 @@ test('a destination waits for its Secret, then for the key in it, and is created
   expect(missing.message).toContain('spec.monitor.apiKeySecretRef')
   expect(missing.message).toContain('monitoring')
   await world.secret('monitoring', { misspelt: 'key' })
-  await world.pass()
+  await world.resync()
   await world.reason('EventDestination', 'events', 'Ready', 'SecretMissing')
   expect(world.writes()).toEqual([])
   await world.secret('monitoring', { apiKey: 'key' })
@@ -89,7 +89,7 @@ test('another key of the same account takes over without a pause, and only its f
   const changed = await world.until('Account', 'default', 'has another fingerprint', ({ status }) => {
     return !isDeepStrictEqual(status?.internal, account.status?.internal)
   })
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   expect(world.journal(mark).at(-1)?.keyId).toBe(body.id)
   expect(changed.status?.conditions).toEqual(account.status?.conditions)
@@ -126,7 +126,7 @@ test('a create in flight when the key is replaced completes with the old one and
   expect(texts(world.writes().filter(({ path }) => path.startsWith('/backends')))).toEqual([
     'POST /backends/tunnel_group',
   ])
-  await world.pass()
+  await world.resync()
   expect(await world.remote('backends/tunnel_group')).toMatchObject([{ id: status?.id }])
   expect(status?.internal?.create).toMatchObject({ attempt: 1 })
 })

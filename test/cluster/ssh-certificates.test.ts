@@ -61,7 +61,7 @@ test('a change issues a new certificate, which replaces the old one at the API a
   const same = { ...alice, publicKey: `${sshKeys.ed25519} too\n`, principals: ['deploy', 'alice'], validFor: '24h' }
   await world.apply('SSHUserCertificate', 'alice', { ...same, description: 'on call' })
   expect((await world.ready('SSHUserCertificate', 'alice')).status?.id).toBe(after.status?.id)
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toHaveLength(2)
 })
 
@@ -112,7 +112,7 @@ test('an authority that was deleted at the API is recreated, and its certificate
   const before = await world.ready('SSHHostCertificate', 'host')
   const authority = await world.ready('SSHCertificateAuthority', 'team')
   await world.api.delete(`/ssh_certificate_authorities/${authority.status?.id}`)
-  await world.pass()
+  await world.resync()
   const after = await replaced(world, 'SSHHostCertificate', before)
   const { status } = await world.ready('SSHCertificateAuthority', 'team')
   expect(await only(world, 'ssh_host_certificates')).toMatchObject({

@@ -8,7 +8,7 @@ import { World } from './support/world.ts'
 
 const POLICIES = 150
 const RULES = 2
-/** Longer than the operator's own timers, polls aside, and several passes. */
+/** Longer than the operator's own timers, polls aside, and several resyncs. */
 const REST_MS = 35_000
 /** What the API puts on a page when nothing is asked for. */
 const PAGE = 100
@@ -36,19 +36,19 @@ async function applyPolicies(world: World): Promise<void> {
   for (const number of numbers) await world.ready('IPPolicy', `policy-${number}`, 60_000)
 }
 
-/** First pages of a collection that every pass lists: one each pass. */
-function passes(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+/** First pages of a collection that every resync lists: one each resync. */
+function resyncs(entries: readonly JournalEntry[]): readonly JournalEntry[] {
   return entries.filter(({ path, query }) => path === '/ip_policies' && query === '')
 }
 
-function passesSince(
+function resyncsSince(
   world: World,
   mark: number,
-  atLeast: (passes: readonly JournalEntry[]) => boolean,
+  atLeast: (resyncs: readonly JournalEntry[]) => boolean,
   timeoutMs: number,
 ) {
-  const look = (): boolean => atLeast(passes(world.journal(mark)))
-  return until('drift passes were made', look, { timeoutMs, describe: () => passes(world.journal(mark)) })
+  const look = (): boolean => atLeast(resyncs(world.journal(mark)))
+  return until('resyncs were made', look, { timeoutMs, describe: () => resyncs(world.journal(mark)) })
 }
 
 /** The collections that the resources of a world live in, each with how many objects there are. */
@@ -88,30 +88,30 @@ test('nothing is written while nothing changes, and a resync of 150 policies cos
     world.operator.metric('controller_runtime_reconcile_total', 'controller="IPPolicy"')
   const [mark, kubeMark, readyAt] = [world.mark(), await audit.mark(), Date.now()]
 
-  // What was under way when the last resource became Ready has ended by the first pass.
-  await passesSince(world, mark, (seen) => seen.length > 0, 60_000)
+  // What was under way when the last resource became Ready has ended by the first resync.
+  await resyncsSince(world, mark, (seen) => seen.length > 0, 60_000)
   const before = await reconciled()
   expect(before).toBeGreaterThanOrEqual(POLICIES)
   const whole = (seen: readonly JournalEntry[]): boolean => {
     return Date.parse(seen.at(-1)?.time ?? '') - readyAt >= REST_MS
   }
-  await passesSince(world, mark, whole, 120_000)
+  await resyncsSince(world, mark, whole, 120_000)
 
   const requests = world.journal(mark)
   expect(requests.filter(({ method }) => method !== 'GET')).toEqual([])
   expect(await audit.operatorWrites([world.namespace, world.operatorNamespace], kubeMark)).toEqual([])
   expect(await eventsSince(world, readyAt)).toEqual([])
 
-  // All but the last pass, which may still be under way.
-  const last = passes(requests).at(-1)?.seq ?? 0
+  // All but the last resync, which may still be under way.
+  const last = resyncs(requests).at(-1)?.seq ?? 0
   const complete = requests.filter(({ seq }) => seq < last)
   const listed = Map.groupBy(complete, ({ path }) => path.slice(1))
   expect(new Set(listed.keys())).toEqual(new Set(inUse.keys()))
-  const count = passes(complete).length
+  const count = resyncs(complete).length
   expect(count).toBeGreaterThanOrEqual(5)
   for (const [path, objects] of inUse) {
     const pages = Math.max(1, Math.ceil(objects / PAGE))
-    expect(listed.get(path)?.length, `requests for the ${objects} objects of ${path} in ${count} passes`).toBe(
+    expect(listed.get(path)?.length, `requests for the ${objects} objects of ${path} in ${count} resyncs`).toBe(
       count * pages,
     )
   }
@@ -132,7 +132,7 @@ test('a restarted operator writes nothing when nothing changed meanwhile', async
     const seen = (): Promise<number> => operator.metric('controller_runtime_reconcile_total', `controller="${kind}"`)
     await until(`every ${kind} was reconciled`, async () => (await seen()) >= crs.length, { timeoutMs: 60_000 })
   }
-  await passesSince(world, mark, (seen) => seen.length >= 4, 60_000)
+  await resyncsSince(world, mark, (seen) => seen.length >= 4, 60_000)
   expect(world.writes(mark)).toEqual([])
   expect(await audit.operatorWrites([world.namespace, world.operatorNamespace], kubeMark)).toEqual([])
   expect(await eventsSince(world, stoppedAt)).toEqual([])

@@ -86,7 +86,7 @@ test('a foreign Secret is refused before anything is created, and is left alone'
     expect(message).toContain('Secret ci')
     expect(message).toContain('spec.output.secret.name')
   }
-  await world.pass()
+  await world.resync()
   expect(creates(world)).toBe(0)
   expect(await secretNamed(world, 'ci')).toEqual(before)
 
@@ -195,12 +195,12 @@ test('a Secret carries the labels and annotations of the spec: a change is one w
   await bears({ team: 'edge' })
   expect((await metadata())?.annotations).toHaveProperty(['example.com/reflect'], 'true')
   await edit(world, 'ci', { metadata: { labels: { theirs: 'x' }, annotations: { 'example.com/theirs': 'x' } } })
-  await world.pass()
+  await world.resync()
   const mark = await audit.mark()
   await world.apply('APIKey', 'ci', spec({ tier: 'public' }))
   await bears({ theirs: 'x', tier: 'public' })
   await world.ready('APIKey', 'ci')
-  await world.pass()
+  await world.resync()
   const writes = (await audit.operatorWrites([world.namespace], mark)).filter(({ resource }) => resource === 'secrets')
   expect(writes.map(({ verb }) => verb)).toEqual(['patch'])
   const { annotations } = (await metadata()) ?? {}
@@ -287,7 +287,7 @@ test('a resource that was removed by hand with its Secret and applied again gets
   await world.apply('APIKey', 'ci', {})
   const back = await reissued(world, 'APIKey', 'api_keys', status?.id)
   expect(await openedBy(world, 'APIKey', await tokenOf(world, back))).toBe(back.status?.id)
-  await world.pass()
+  await world.resync()
   expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 
@@ -306,7 +306,7 @@ test('a token is written only into its Secret, whatever fails', { timeout: 120_0
   await world.until(String(first?.kind), String(first?.name), 'was issued anew', ({ status }) => {
     return status?.internal?.superseded === undefined && status?.internal?.create?.attempt === 1
   })
-  await world.pass()
+  await world.resync()
   const places = await traces(world, [world.namespace, world.operatorNamespace])
   for (const [place, text] of Object.entries(places)) expect(TOKENS.exec(text)?.[0], place).toBeUndefined()
   const { items } = await world.kube.list<KubeObject>(secrets, { namespace: world.namespace })

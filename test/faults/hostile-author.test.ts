@@ -99,7 +99,7 @@ test('no key reaches a host that the administrator does not allow, however the a
     expect(message).not.toMatch(/\p{Cc}/u)
   }
   // A sentinel: once an account of an allowed host works, every earlier request has been sent.
-  await world.pass()
+  await world.resync()
   expect(elsewhere.keys).toEqual([])
   console.info(
     `${addresses.length} addresses, ${refusedAtOnce.length} of them refused by the apiserver: 0 requests elsewhere`,
@@ -145,7 +145,7 @@ test('no key follows a redirect or a next page to another host', async () => {
       await world.until('Account', name, 'is in trouble', (cr) => conditionOf(cr, 'Ready')?.status === 'False', 60_000)
     }
     for (const lure of lures) await until('it was asked', () => lure.requests.length > 0)
-    await world.pass()
+    await world.resync()
     expect(elsewhere.keys).toEqual([])
     console.info(
       `${lures.length} lures with ${lures.reduce((sum, { requests }) => sum + requests.length, 0)} requests: 0 elsewhere`,

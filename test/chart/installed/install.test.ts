@@ -78,7 +78,7 @@ it('is upgraded with another value without a write to the API', async () => {
   const deployment = JSON.stringify(await cluster.get('deployment', 'culvert', HOME))
   expect(deployment).toContain('"--workers=3"')
   await rollOut()
-  await cluster.pass('default', 'quickstart')
+  await cluster.resync('default', 'quickstart')
   await cluster.allReady(count)
   expect(await ids()).toEqual(before)
   expect(await account.writes(mark)).toEqual([])
@@ -119,7 +119,7 @@ it('finds everything unchanged when it is installed again', async () => {
   await cluster.helmed(4, ['install', 'culvert', chart, ...IN_HOME, ...enabled, ...selector])
   operator = undefined
   await rollOut()
-  await cluster.pass('default', 'quickstart')
+  await cluster.resync('default', 'quickstart')
   await cluster.allReady(count)
   expect(await ids()).toEqual(before)
   expect(await account.writes(mark)).toEqual([])

@@ -92,7 +92,7 @@ it('works in the namespaces that it watches and in no other', async () => {
   const before = await versionsIn(foreign)
   for (const namespace of ONE.watched) await cluster.apply(...objectsIn(namespace))
   for (const namespace of ONE.watched) await policyIn(namespace)
-  for (const namespace of ONE.watched) await cluster.pass('default', namespace)
+  for (const namespace of ONE.watched) await cluster.resync('default', namespace)
   expect(await versionsIn(foreign)).toEqual(before)
   expect(await account.objects('ip_policies')).toHaveLength(ONE.watched.length)
 })
@@ -157,7 +157,7 @@ it('leaves the work of the other release to it', async () => {
   const id = (await policyIn('web')).status?.id
   await account.remove(`ip_policies/${id}`)
   await account.remove(`ip_policies/${theirs.status?.id}`)
-  for (const namespace of ONE.watched) await cluster.pass('default', namespace)
+  for (const namespace of ONE.watched) await cluster.resync('default', namespace)
   await policyIn('web', ({ status }) => status?.id !== id)
   const gone = [id, theirs.status?.id].map((each) => `DELETE /ip_policies/${each}`)
   const made = ['POST /ip_policies', 'POST /ip_policy_rules']
@@ -166,7 +166,7 @@ it('leaves the work of the other release to it', async () => {
   expect(await versionsIn([OUTSIDE, 'stock'])).toEqual(before)
 
   other = await cluster.operator(OTHER.home)
-  await cluster.pass('default', 'stock')
+  await cluster.resync('default', 'stock')
   await policyIn('stock', ({ status }) => status?.id !== theirs.status?.id)
   expect((await account.objects('ip_policies')).map(({ description }) => description)).toContain('changed')
 })

@@ -664,7 +664,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       const { status } = await world.ready('Backend', 'web')
       await until('the write is contested', async () => {
         await world.api.patch(`/backends/tunnel_group/${status?.id}`, { description: 'theirs' })
-        await world.pass()
+        await world.resync()
         return conditionOf(await world.get('Backend', 'web'), 'Synced')?.reason === 'TakenOver'
       })
     },
@@ -693,7 +693,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     options: { account: { mirrorSessions: { enabled: true, maxSessions: 1 } } },
     make: async (world) => {
       await twoAgents(world)
-      await world.pass()
+      await world.resync()
       await world.until('Account', 'default', 'tells', ({ status }) => /TooManySessions/.test(JSON.stringify(status)))
     },
     asked: 'Account/default',

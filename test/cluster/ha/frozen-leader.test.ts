@@ -119,7 +119,7 @@ async function freezeAmid(
   }
   const there = await left()
   counts.copies += there
-  await world.pass()
+  await world.resync()
   await until('the copies are gone', async () => (await left()) === 0, { timeoutMs: 60_000 })
   counts.removed += world.writes(mark).filter(({ method, path, status }) => {
     return method === 'DELETE' && status === 204 && paths.includes(path)

@@ -7,7 +7,7 @@ import type { World } from '../support/world.ts'
 /** At rest: a look writes nothing, there is no object but those that the resources hold, and every token works. */
 export async function expectOneEach(world: World): Promise<void> {
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   const seeded = Object.values(SEED.objects ?? {}).flatMap((objects) => objects.map(({ id }) => id))
   const others: ReadonlySet<unknown> = new Set([...seeded, world.journal()[0]?.keyId])

@@ -49,7 +49,7 @@ function installationIn(entry: JournalEntry): string | undefined {
 }
 
 async function orphanCount(world: World): Promise<unknown> {
-  await world.pass()
+  await world.resync()
   return (await world.get('Account', 'default'))?.status?.orphanCount
 }
 
@@ -128,7 +128,7 @@ test('two installations that wrongly share a namespace keep one object per resou
   for (const { kind, name } of subjects) await world.ready(kind, name, 90_000)
   const made = (await marks(world)).length
   const atRest = world.mark()
-  await world.pass()
+  await world.resync()
   const [blueId, greenId] = [await installationOf(world, 'blue'), await installationOf(world, 'green')]
   const writes = world.writes(atRest)
   await green.kill()
@@ -136,7 +136,7 @@ test('two installations that wrongly share a namespace keep one object per resou
   // What is left of the two is one that comes to rest. What the other has made twice is not its own to remove.
   await until('a look brings no write', async () => {
     const mark = world.mark()
-    await world.pass()
+    await world.resync()
     return world.writes(mark).length === 0
   })
   for (const { kind, name } of subjects) await world.ready(kind, name)

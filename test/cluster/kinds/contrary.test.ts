@@ -47,8 +47,8 @@ async function versions(world: World): Promise<readonly string[]> {
 /** Two resyncs write nothing on either side. */
 async function expectSilence(world: World): Promise<void> {
   const [mark, before] = [world.mark(), await versions(world)]
-  await world.pass()
-  await world.pass()
+  await world.resync()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   expect(await versions(world)).toEqual(before)
 }
@@ -87,7 +87,7 @@ test('every spec of every kind lives at a server that makes other choices: made 
   for (const { path, id } of described) {
     expect((await world.api.patch(`/${path}/${id}`, { id, description: 'by hand' })).status).toBeLessThan(300)
   }
-  await world.pass()
+  await world.resync()
   for (const each of described) {
     await until(`${each.name} is put right`, () => description(each) === `${each.name}, edited`)
   }

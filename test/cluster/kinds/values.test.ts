@@ -36,7 +36,7 @@ test('values at the limits of the contract are accepted and stored unchanged', a
   expect(await world.remote('credentials')).toMatchObject([{ acl }])
   expect(await world.remote('backends/http_response')).toMatchObject([{ status_code: 999 }])
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
 
   // An address is the range of its own: whichever is written, the rule stays the same one.

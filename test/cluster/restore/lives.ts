@@ -231,7 +231,7 @@ export async function expectAtRest(world: World, subjects: readonly Subject[]): 
     expect((await world.api.get(`/${path}/${id}`)).status, `${kind}/${name}`).toBe(200)
   }
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 }

@@ -35,7 +35,7 @@ function openBeside(world: World, installation: string): Promise<World> {
 /** Both look at the account; neither writes. */
 async function expectPeace(...worlds: readonly World[]): Promise<void> {
   const mark = worlds[0]?.mark()
-  for (const world of [...worlds, ...worlds]) await world.pass()
+  for (const world of [...worlds, ...worlds]) await world.resync()
   expect(worlds[0]?.writes(mark)).toEqual([])
 }
 
@@ -105,7 +105,7 @@ test('of two clusters with one installation id, the newer gets the objects; the 
   const [early, late] = [taken.filter((_, index) => index % 2 === 0), taken.filter((_, index) => index % 2 === 1)]
   const kept = await bodies(young, taken)
   for (const { kind, name } of early) await old.delete(kind, name)
-  await old.pass()
+  await old.resync()
   for (const subject of late) {
     const { message } = await old.reason(subject.kind, subject.name, 'Stalled', 'TakenOver', 60_000)
     expect(message).toContain(subject.id)
@@ -152,7 +152,7 @@ test('of the objects that earlier resources left behind, the newest is taken, it
   expect((await world.ready('Backend', 'web')).status?.id).toBe(newest)
   const manifest = { kind: 'Backend', name: 'web', spec: {} }
   expect(await told(world, manifest, 'CopyDeleted')).toContain(copy)
-  await world.pass()
+  await world.resync()
   expect(new Set(await objectIds(world))).toEqual(new Set([first, newest]))
   expect((await world.get('Account', 'default'))?.status?.orphans).toMatchObject([{ id: first, name: 'web' }])
 })

@@ -90,7 +90,7 @@ export async function expectExactlyOneEach(
   }
   await expectObjects(world, deleted, seeded)
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   await expectObjects(world, deleted, seeded)
 }

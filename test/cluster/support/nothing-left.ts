@@ -28,7 +28,7 @@ export async function expectNothingLeft(world: World, kept: Kept = {}): Promise<
       { timeoutMs: 120_000, describe: async () => [await world.list(kind), world.operator.log.split('\n').slice(-20)] },
     )
   }
-  await world.pass()
+  await world.resync()
   const needed = new Set<unknown>([world.journal()[0]?.keyId, ...objects])
   for (const { kind, name } of needs) needed.add((await world.ready(kind, name)).status?.id)
   for (const path of new Set(

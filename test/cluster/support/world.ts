@@ -344,7 +344,7 @@ export class World implements AsyncDisposable {
   }
 
   /** Resyncs the account now, without waiting for its interval. */
-  async pass(): Promise<void> {
+  async resync(): Promise<void> {
     const value = randomBytes(6).toString('hex')
     await this.annotate('Account', 'default', { 'culvert.dev/reconcile-requested-at': value })
     const handled = (cr: Resource): boolean => cr.status?.lastHandledReconcileAt === value

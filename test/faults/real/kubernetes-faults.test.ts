@@ -49,7 +49,7 @@ class Lives {
   async expectAtRest(): Promise<void> {
     await expectExactlyOneEach(this.world, this.#ended)
     const before = this.writes.count
-    await this.world.pass()
+    await this.world.resync()
     expect(this.writes.count).toBe(before)
   }
 }

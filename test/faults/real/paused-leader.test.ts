@@ -161,7 +161,7 @@ async function pauseAmid(
   expect(world.writes(mark)).toEqual([])
 
   // The next resync of its successor finds what it created.
-  await world.pass()
+  await world.resync()
   const paths = copies.map(({ path, responseId }) => `${path}/${responseId}`)
   await until('the copies are gone', async () => {
     return (await Promise.all(paths.map((path) => world.api.get(path)))).every(({ status }) => status === 404)

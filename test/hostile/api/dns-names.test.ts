@@ -136,7 +136,7 @@ describe('published records stay when the API says later', () => {
       if (found !== undefined) before.set(name, found)
     }
     isLate = true
-    await lying.world.pass()
+    await lying.world.resync()
   })
 
   test.each(later)('that a $kind $what', async ({ kind, name, domain }) => {
@@ -149,7 +149,7 @@ describe('published records stay when the API says later', () => {
 
   test('and a correct answer resolves it', async () => {
     isLate = false
-    await lying.world.pass()
+    await lying.world.resync()
     for (const { kind, name } of later) {
       await lying.world.reason(kind, name, 'DNSEndpointReady', 'InSync', 90_000)
       await lying.world.ready(kind, name)

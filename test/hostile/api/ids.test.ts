@@ -10,7 +10,7 @@ import { LyingWorld } from '../support/lying-world.ts'
 const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
 
 /** Makes the Account list everything now. */
-async function pass(world: World, name: string): Promise<Resource> {
+async function resync(world: World, name: string): Promise<Resource> {
   const value = `pass-${performance.now()}`
   await world.annotate('Account', name, { 'culvert.dev/reconcile-requested-at': value })
   const handled = (cr: Resource): boolean => cr.status?.lastHandledReconcileAt === value
@@ -35,14 +35,14 @@ test('a resource’s object is no orphan to a second key of the account, even wh
   })
   await world.ready('Backend', 'other')
   await world.ready('IPPolicy', 'other')
-  expect((await pass(world, 'second')).status?.orphanCount).toBe(0)
-  expect((await pass(world, 'default')).status?.orphanCount).toBe(0)
+  expect((await resync(world, 'second')).status?.orphanCount).toBe(0)
+  expect((await resync(world, 'default')).status?.orphanCount).toBe(0)
   // A process that restarts knows only what statuses say about the first account.
   await world.operator.kill()
   await world.setKey('revoked')
   await world.startOperator()
   await world.until('Account', 'default', 'is refused', (cr) => conditionOf(cr, 'Ready')?.status === 'False', 60_000)
-  expect((await pass(world, 'second')).status?.orphanCount).toBe(0)
+  expect((await resync(world, 'second')).status?.orphanCount).toBe(0)
   expect((await world.remote('backends/tunnel_group')).length).toBe(3)
   await world.setKey(world.emulator.apiKey)
   await world.until(
@@ -74,8 +74,8 @@ test('an API that returns the objects of another account, with ids and markers, 
   await world.apply('Backend', 'thief', { ...tunnels, managementPolicy: 'Manage', externalID: status?.id })
   const { message } = await world.reason('Backend', 'thief', 'Synced', 'NotAdoptable', 60_000)
   expect(message).toContain(String(status?.id))
-  await pass(world, 'default')
-  await pass(world, 'honest')
+  await resync(world, 'default')
+  await resync(world, 'honest')
   expect((await world.ready('Backend', 'web')).status?.id).toBe(status?.id)
   expect(world.writes(mark)).toEqual([])
   await world.delete('Backend', 'web')

@@ -163,11 +163,11 @@ test('the public key in a ConfigMap stays when the API later returns another tex
   expect(before?.data?.['ca.pub']).toMatch(/^ssh-ed25519 /)
   for (const value of ['two\nlines', null, 'command="sh" ssh-ed25519 AAAA']) {
     lies.set(name, { public_key: value })
-    await lying.world.pass()
+    await lying.world.resync()
     await lying.world.reason('SSHCertificateAuthority', name, 'Synced', 'AnswerRefused', 60_000)
     expect(await held('ConfigMap', name)).toEqual(before)
     lies.delete(name)
-    await lying.world.pass()
+    await lying.world.resync()
     await lying.world.ready('SSHCertificateAuthority', name)
   }
   expect(await held('ConfigMap', name)).toEqual(before)

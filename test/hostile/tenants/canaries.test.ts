@@ -141,7 +141,7 @@ test('no key, token or input of any kind appears outside Secrets and its account
       await world.annotate('APIKey', metadata.name, { 'culvert.dev/rotate-requested-at': 'now' })
   }
   const former = await secretValues(world, [world.namespace, world.operatorNamespace])
-  await world.pass()
+  await world.resync()
   for (const { kind, name } of subjects) await world.ready(kind, name, 120_000)
   const metrics = await world.operator.metrics()
   await world.setKey(canary('key-that-no-header-carries\n'))
@@ -149,7 +149,7 @@ test('no key, token or input of any kind appears outside Secrets and its account
   await world.until('Account', 'default', 'was looked at', (cr) => cr.status?.lastHandledReconcileAt === 'broken')
   const broken = await secretValues(world, [world.namespace])
   await world.setKey(world.emulator.apiKey)
-  await world.pass()
+  await world.resync()
 
   // It crashes in the middle of its work.
   process.kill(world.operator.pid, 'SIGUSR2')
@@ -164,7 +164,7 @@ test('no key, token or input of any kind appears outside Secrets and its account
   ])
   const crashed = world.operator.log
   await world.startOperator()
-  await world.pass()
+  await world.resync()
   const found = await traces(world, [world.namespace, world.operatorNamespace])
   const places = {
     ...found,

@@ -36,7 +36,7 @@ async function atRest(): Promise<World> {
   await world.apply('TunnelCredential', 'agent', {})
   await world.apply('Backend', 'raw', { type: 'TunnelGroup', tunnelGroup: {}, rawMetadata: 'my own' })
   for (const [kind, name] of [...NOTING, ['Backend', 'raw'] as const]) await world.ready(kind, name)
-  await world.pass()
+  await world.resync()
   await world.operator.stop()
   return world
 }
@@ -87,7 +87,7 @@ test.each(LOSSES)(
       const now = await notesOf(world, NOTING)
       return now.length === NOTING.length && now.every((note) => !before.includes(note))
     })
-    await world.pass()
+    await world.resync()
     expect(world.writes(mark)).toEqual([])
     // It does not write more than that to Kubernetes either.
     expect(await versions(world)).toEqual(kept)
@@ -117,7 +117,7 @@ test.each(LOSSES)(
     await until('the new value is at the API', () =>
       JSON.stringify(world.emulator.admin.snapshot()).includes('second-'),
     )
-    await world.pass()
+    await world.resync()
     expect(world.writes(later).map(({ method, path }) => `${method} ${path.split('/')[1]}`)).toEqual([
       'PATCH event_destinations',
     ])
@@ -136,13 +136,13 @@ test.each(LOSSES)(
 test('a salt that is deleted under a running operator has no effect until the next one leads', async () => {
   await using world = await atRest()
   await world.startOperator()
-  await world.pass()
+  await world.resync()
   const before = await notesOf(world, NOTING)
   await world.kube.delete(secrets, saltKey(world))
   const mark = world.mark()
   await world.secret('inputs', { pin: 'second-value' })
   await until('the new value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('second-'))
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toHaveLength(1)
   expect((await notesOf(world, NOTING)).filter((note) => before.includes(note))).toHaveLength(NOTING.length - 1)
 })
@@ -157,7 +157,7 @@ test('an input that changes while the salt is lost is not sent; its next change 
   const mark = world.mark()
   await world.startOperator()
   await until('all is noted anew', async () => (await notesOf(world, NOTING)).every((note) => !before.includes(note)))
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   await world.secret('inputs', { pin: 'third-value' })
   await until('the new value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('third-'))
@@ -173,7 +173,7 @@ test('an input of a changed spec is sent even though its old value is unknown', 
   await world.startOperator()
   await until('the value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('other-value'))
   await world.ready('EventDestination', 'events')
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toHaveLength(1)
 })
 

@@ -47,7 +47,7 @@ export const isOpen: Scene = {
     for (const name of names) await world.apply('Backend', name, tunnels)
     const crs = await Promise.all(names.map((name) => world.ready('Backend', name)))
     for (const { status } of crs.slice(0, 6)) await world.api.delete(`/backends/tunnel_group/${status?.id}`)
-    await world.pass()
+    await world.resync()
     await saying(world, 'Account', 'default', 'IdentityUnproven', 'Failed')
     await world.apply('Backend', 'newcomer', tunnels)
     await world.delete('Backend', 'shop-0')
@@ -74,7 +74,7 @@ export const closed: Scene = {
     await world.ready('ReservedAddress', 'leaving')
     const match = { method: 'GET', path: '/reserved_addrs', every: true } as const
     world.emulator.admin.addFault({ match, act: { type: 'status', status: 403 } })
-    await world.pass()
+    await world.resync()
     await world.apply('ReservedAddress', 'waiting', {})
     await world.delete('ReservedAddress', 'leaving')
     const reason = 'CollectionNotListable'

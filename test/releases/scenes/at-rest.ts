@@ -57,7 +57,7 @@ async function drifted(world: World): Promise<void> {
   await world.annotate('Backend', 'drifted', { 'culvert.dev/reconcile-requested-at': 'after the edit' })
   const met = (cr: Resource): boolean => cr.status?.lastHandledReconcileAt === 'after the edit'
   await world.until('Backend', 'drifted', 'was put back', met)
-  await world.pass()
+  await world.resync()
 }
 
 async function adopted(world: World): Promise<readonly Subject[]> {

@@ -85,7 +85,7 @@ export const renewalFailing: Scene = {
     })
     admin.deleteDns()
     admin.setClock(Date.parse(String(issued.status?.renewsAt)) + 60_000)
-    await world.pass()
+    await world.resync()
     return [await saying(world, 'ReservedDomain', 'renewal', 'RenewalFailing', 'Current')]
   },
 }

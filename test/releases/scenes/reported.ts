@@ -40,7 +40,7 @@ async function confirmed(world: World): Promise<void> {
   for (const name of names) await world.apply('Backend', name, tunnels)
   const crs = await Promise.all(names.map((name) => world.ready('Backend', name)))
   for (const { status } of crs) await world.api.delete(`/backends/tunnel_group/${status?.id}`)
-  await world.pass()
+  await world.resync()
   await says(world, 'Account', 'default', 'IdentityUnproven')
   await world.annotate('Account', 'default', { 'culvert.dev/confirm-identity-requested-at': 'it was meant' })
   await world.ready('Account', 'default')
@@ -57,7 +57,7 @@ async function orphaned(world: World): Promise<void> {
   await world.delete('Backend', 'orphan')
   await world.gone('Backend', 'orphan')
   await world.startOperator()
-  await world.pass()
+  await world.resync()
   const met = ({ status }: Resource): boolean => ((status?.orphans ?? []) as readonly unknown[]).length > 0
   await world.until('Account', 'default', 'tells of the orphan', met)
 }
@@ -67,7 +67,7 @@ async function foreignModule(world: World): Promise<void> {
   const { status } = await world.ready('Edge', 'foreign-module')
   const policy = { enabled: true, inbound: [{ name: 'theirs', actions: [{ type: 'deny' }] }], outbound: [] }
   await world.api.patch(`/edges/tcp/${status?.id}`, { id: status?.id, policy })
-  await world.pass()
+  await world.resync()
   const met = (cr: Resource): boolean => String(cr.status?.foreignModules) === 'trafficPolicy'
   await world.until('Edge', 'foreign-module', 'tells of the module', met)
 }
@@ -97,6 +97,6 @@ async function takenOver(world: World): Promise<Subject> {
   const marker = String((await world.api.get(path)).body.metadata)
   const other = '99999999-2222-3333-4444-555555555555'
   await world.api.patch(path, { id: status?.id, metadata: marker.replace(metadata.uid, other) })
-  await world.pass()
+  await world.resync()
   return saying(world, 'Backend', name, 'TakenOver', 'Failed')
 }

@@ -95,7 +95,7 @@ async function notTaken(world: World): Promise<readonly Subject[]> {
   await world.apply('Backend', 'vanished', { ...tunnels, externalID: id, managementPolicy: 'Manage' })
   await world.ready('Backend', 'vanished')
   await world.api.delete(`/backends/tunnel_group/${id}`)
-  await world.pass()
+  await world.resync()
   const former = await world.api.create('/backends/http_response', { body: 'of a former life', status_code: 200 })
   const restored = { type: 'HTTPResponse', httpResponse: { body: 'of a former life', statusCode: 200 } }
   const note = `${world.namespace}/former-life/11111111-2222-3333-4444-555555555555/${former}/0123456789abcdef`

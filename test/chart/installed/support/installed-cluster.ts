@@ -127,7 +127,7 @@ export class InstalledCluster implements AsyncDisposable {
   }
 
   /** Resyncs an account, and waits for the end. */
-  async pass(name: string, namespace: string): Promise<void> {
+  async resync(name: string, namespace: string): Promise<void> {
     const value = String(randomInt(2 ** 40))
     const annotation = `culvert.dev/reconcile-requested-at=${value}`
     await this.kubectl(['annotate', '--overwrite', '-n', namespace, `account.culvert.dev/${name}`, annotation])

@@ -78,7 +78,7 @@ export async function objectsDrift(world: World, prometheus: TestPrometheus): Pr
     for (const { status } of policies) {
       await world.api.patch(`/ip_policies/${status?.id}`, { id: status?.id, description: `round ${round}` })
     }
-    await world.pass()
+    await world.resync()
     // Prometheus does not take the value that a counter appears with for an increase.
     await until(`Prometheus has seen round ${round}`, async () => {
       const [seen] = await prometheus.query('sum(culvert_drift_total{kind="IPPolicy",field="description"})')

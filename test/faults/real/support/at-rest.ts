@@ -68,7 +68,7 @@ export async function expectAtRest(
   await expectAsWritten(world, subjects)
   const before = await versions(world)
   const mark = world.mark()
-  await world.pass()
+  await world.resync()
   expect(world.writes(mark)).toEqual([])
   expect(await versions(world)).toEqual(before)
 }

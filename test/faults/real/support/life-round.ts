@@ -111,12 +111,12 @@ export class LifeRound {
     if (isCreated) {
       await this.#begin(all)
       await this.#untilOver(all)
-    } else await this.#world.pass()
+    } else await this.#world.resync()
     const met = all.filter(({ lived }) => admin.fault(faults.get(`/${lived.now.path}`) ?? '').hits > 0)
     for (const id of [...faults.values(), ...others]) admin.deleteFault(id)
     if (!isCreated) {
       // The lists now show what they did not during the fault.
-      await this.#world.pass()
+      await this.#world.resync()
       await this.#begin(all)
       await this.#untilOver(all)
     }
