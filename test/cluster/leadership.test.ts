@@ -104,7 +104,7 @@ test('a leader frozen in the middle of a create writes nothing when it resumes, 
   expect(written.requests).toEqual([])
   expect(world.writes(mark)).toEqual([])
 
-  // What it made is found by the next drift pass of its successor.
+  // What it made is found by the next resync of its successor.
   await world.resync()
   await until('the copy is gone', async () => (await world.remote(BACKENDS.slice(1))).length === 1)
   expect(await world.remote(BACKENDS.slice(1))).toMatchObject([{ id: status?.id }])

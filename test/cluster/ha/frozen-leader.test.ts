@@ -111,7 +111,7 @@ async function freezeAmid(
   expect(await leader.operator.exited()).toBe(1)
   counts.written += work.requests.length + world.writes(mark).length
 
-  // What it made is found by the next drift pass of its successor.
+  // What it made is found by the next resync of its successor.
   const paths = copies.map(({ path, responseId }) => `${path}/${responseId}`)
   const left = async () => {
     const answers = await Promise.all(paths.map((path) => world.api.get(path)))

@@ -104,7 +104,7 @@ test('a finalizer that was taken off is put back, with no other write', async ()
   expect(world.writes.slice(before)).toEqual(['PATCH backends/web'])
 })
 
-test('an object that something on the way made twice is gone after the next drift pass', async () => {
+test('an object that something on the way made twice is gone after the next resync', async () => {
   const world = ModelWorld.start()
   world.apiFaults.push('doubled')
   world.apply('Backend', 'web', tunnels('one'))
