@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { usageOf } from '../test/builders/process-usage.ts'
@@ -19,8 +20,9 @@ export interface Servers {
 }
 
 /** What the servers of a cluster take now. */
-export async function readServers({ kubectl, pids }: Pick<ControlPlane, 'kubectl' | 'pids'>): Promise<Servers> {
-  const { code, stdout, stderr } = await kubectl(['get', '--raw', '/metrics'])
+export async function readServers(controlPlane: ControlPlane): Promise<Servers> {
+  const { pids } = controlPlane
+  const { code, stdout, stderr } = await controlPlane.kubectl(['get', '--raw', '/metrics'])
   if (code !== 0) throw new Error(`the apiserver shows no metrics: ${stderr}`)
   return {
     resources: sumOfMetric(stdout, 'apiserver_resource_objects', ['group="culvert.dev"']),
@@ -48,8 +50,9 @@ export async function rowsOfServers(controlPlane: ControlPlane, empty: Servers):
 }
 
 async function residentMiB(pids: readonly number[], program: string): Promise<number> {
-  const names = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/comm`, 'utf8')))
-  const pid = pids[names.findIndex((name) => name.trim() === program)]
+  // One program may be all of them: its first argument that is no flag says which.
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')))
+  const pid = pids[commands.findIndex((command) => command.split('\0').some((part) => basename(part) === program))]
   if (pid === undefined) throw new Error(`the control plane has no ${program}`)
   return (await usageOf(pid)).residentMiB
 }
