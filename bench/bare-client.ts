@@ -13,7 +13,7 @@ const HEADERS = { 'content-type': 'application/json', 'service-version': '2' }
 
 /**
  * The floor of a load, as a process of its own: it makes the requests without which a load cannot be Ready, and does
- * nothing else: finalizer and annotation, the creates, then the status. It reads its task from standard input and
+ * nothing else: finalizer and annotation, the creates, then the status; or the lists that a restart needs. It reads its task from standard input and
  * reports on standard output.
  */
 class BareClient {
@@ -35,12 +35,41 @@ class BareClient {
   async run(): Promise<BareReport> {
     const began = performance.now()
     const cpu = process.cpuUsage()
-    const groups = Array.from({ length: this.#task.groups }, (_, group) => group)
-    await inParallel(groups, AT_ONCE, (group) => this.#make(group))
+    if (this.#task.job === 'list') await this.#list()
+    else {
+      const groups = Array.from({ length: this.#task.groups }, (_, group) => group)
+      await inParallel(groups, AT_ONCE, (group) => this.#make(group))
+    }
     const seconds = (performance.now() - began) / 1000
     const { user, system } = process.cpuUsage(cpu)
     await Promise.all([this.#kubernetes.close(), this.#api.close()])
     return { seconds, cpuSeconds: (user + system) / 1_000_000, requests: this.#requests }
+  }
+
+  /** Each page names the next, so that they are asked for one after another. */
+  async #list(): Promise<void> {
+    const kinds = new Set(this.#load.manifests(0).map(({ kind }) => kind))
+    const collections = new Set(this.#load.creates(0).map(({ path }) => path))
+    const { namespace, apiKey } = this.#task
+    const ofKinds = [...kinds].map(async (kind) => {
+      const path = `/apis/culvert.dev/v1alpha1/namespaces/${namespace}/${typeOf(kind).plural}?limit=500`
+      for (let next = ''; ; ) {
+        const from = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
+        const headers = this.#kubernetesHeaders
+        const { metadata } = await this.#send(this.#kubernetes, { method: 'GET', path: `${path}${from}`, headers })
+        next = (metadata as { readonly continue?: string }).continue ?? ''
+        if (next === '') return
+      }
+    })
+    const ofCollections = [...collections].map(async (path) => {
+      const headers = { ...HEADERS, authorization: `Bearer ${apiKey}` }
+      for (let next: string | null = path; next !== null; ) {
+        const page: Answer = await this.#send(this.#api, { method: 'GET', path: next, headers })
+        const { pathname, search } = new URL(String(page.next_page_uri ?? ''), this.#task.apiURL)
+        next = page.next_page_uri === null ? null : `${pathname}${search}`
+      }
+    })
+    await Promise.all([...ofKinds, ...ofCollections])
   }
 
   async #make(group: number): Promise<void> {

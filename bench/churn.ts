@@ -68,7 +68,7 @@ class Churn {
   readonly done = { edits: 0, replacements: 0, drifts: 0, restarts: 0 }
   readonly #controlPlane: ControlPlane
   readonly #namespace: string
-  readonly #kube: ReturnType<typeof clientOf>
+  #kube: ReturnType<typeof clientOf>
   readonly #api: EmulatorClient
   /** In turn: the first is the one that was left alone for longest. */
   readonly #live: Manifest[]
@@ -90,8 +90,7 @@ class Churn {
       await inParallel(this.#next(REPLACEMENTS), REPLACEMENTS, (manifest) => this.#replace(manifest))
       await inParallel(this.#next(DRIFTS), DRIFTS, (manifest) => this.#drift(manifest))
       if (minute() > (this.done.restarts + 1) * RESTART_MINUTES) {
-        await this.#controlPlane.restartApiserver()
-        this.done.restarts += 1
+        await this.#restartApiserver()
       }
       await sleep(Math.max(0, began + second * 1000 - performance.now()))
     }
@@ -103,6 +102,14 @@ class Churn {
     const found = (await this.#api.list(COLLECTION)).map(({ labels }) => appOf(labels))
     const wanted = new Set(this.#live.map(({ spec }) => appOf((spec.tunnelGroup as TunnelGroup).labels)))
     return found.length === wanted.size && found.every((app) => wanted.delete(app))
+  }
+
+  /** The connections of a client end with the apiserver. */
+  async #restartApiserver(): Promise<void> {
+    await this.#kube.close()
+    await this.#controlPlane.restartApiserver()
+    this.#kube = clientOf(this.#controlPlane)
+    this.done.restarts += 1
   }
 
   #next(count: number): readonly Manifest[] {

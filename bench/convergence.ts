@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { type Usage, usageOf } from '../test/builders/process-usage.ts'
 import type { Manifest } from './cluster.ts'
-import { floorOf } from './floor.ts'
+import { type BareReport, type BareTask, floorOf } from './floor.ts'
 import type { Load } from './loads.ts'
 import { type Counts, countsOf, Place } from './place.ts'
 import { exponentOf, type Row } from './row.ts'
@@ -27,6 +27,8 @@ export interface Convergence {
     readonly seconds: number
     readonly residentMiB: number
     readonly counts: Counts
+    /** Of listing what it has to know. */
+    readonly floorSeconds: number
   }
 }
 
@@ -84,7 +86,10 @@ export async function converge(
     residentMiB,
     counts,
     floor,
-    restart: await restarted(place, manifests.length),
+    restart: {
+      ...(await restarted(place, manifests.length)),
+      floorSeconds: (await bare(controlPlane, place, { job: 'list', load: load.name, groups })).seconds,
+    },
   }
 }
 
@@ -115,7 +120,13 @@ export function rowsOf(convergence: Convergence): readonly Row[] {
     { load: about, figure: 'keys queued for each', value: each(counts.queued), unit: '' },
     { load: about, figure: 'memory, most', value: peakMiB, unit: 'MiB' },
     { load: about, figure: 'memory at rest', value: residentMiB, unit: 'MiB' },
-    { load: about, figure: 'restart, until each was reconciled', value: restart.seconds, unit: 's' },
+    {
+      load: about,
+      figure: 'restart, until each was reconciled',
+      value: restart.seconds,
+      unit: 's',
+      floor: restart.floorSeconds,
+    },
     { load: about, figure: 'restart, calls', value: restart.counts.calls, unit: '' },
     { load: about, figure: 'restart, writes to Kubernetes', value: restart.counts.writes, unit: '' },
     { load: about, figure: 'restart, memory', value: restart.residentMiB, unit: 'MiB' },
@@ -146,7 +157,7 @@ export function growthOf(results: readonly Convergence[], { usage }: Idle): read
   ]
 }
 
-async function restarted(place: Place, resources: number): Promise<Convergence['restart']> {
+async function restarted(place: Place, resources: number): Promise<Omit<Convergence['restart'], 'floorSeconds'>> {
   const { operator, elapsed } = await place.start()
   // A resource whose account is not set up yet is reconciled too, and waits: that does not count.
   await place.until(operator, async () => {
@@ -167,7 +178,13 @@ async function bareFloor(
   { name, manifests }: { readonly name: string; readonly manifests: readonly Manifest[] },
 ): Promise<Convergence['floor']> {
   await using place = await Place.make(controlPlane, name, manifests)
-  const { url, apiKey } = place.emulator
-  const kubeconfig = controlPlane.kubeconfigPath
-  return await floorOf({ load: load.name, groups, kubeconfig, namespace: place.namespace, apiURL: url, apiKey })
+  return await bare(controlPlane, place, { job: 'make', load: load.name, groups })
+}
+
+function bare(
+  { kubeconfigPath: kubeconfig }: ControlPlane,
+  { namespace, emulator: { url: apiURL, apiKey } }: Place,
+  task: Pick<BareTask, 'job' | 'load' | 'groups'>,
+): Promise<BareReport> {
+  return floorOf({ ...task, kubeconfig, namespace, apiURL, apiKey })
 }

@@ -7,6 +7,8 @@ const BARE_CLIENT = fileURLToPath(new URL('bare-client.ts', import.meta.url))
 
 /** A load for the bare client; its manifests exist in the namespace. */
 export interface BareTask {
+  /** Whether it makes the load, or lists what a restart has to know: the manifests and all objects, page by page. */
+  readonly job: 'make' | 'list'
   readonly load: string
   readonly groups: number
   readonly kubeconfig: string

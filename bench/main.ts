@@ -92,7 +92,10 @@ async function measureCluster(): Promise<void> {
     }
     add(growthOf(results, without))
   }
-  if (!values.quick) add(await rowsOfServers(controlPlane, empty))
+  if (!values.quick) {
+    add(await rowsOfServers(controlPlane, empty))
+    add(await (await import('./fairness.ts')).run(controlPlane, 10_000))
+  }
   add(await (await import('./budget.ts')).run(controlPlane))
   await measureCommands(controlPlane)
   if (!values.quick) add(await (await import('./sessions.ts')).run(controlPlane))
