@@ -10,6 +10,7 @@ import type { ResourceStore, Watches } from '../managed/store/resource-store.ts'
 import type { ReconcileKey } from '../runtime/controller.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { ReconcileTracing } from '../runtime/tracing.ts'
+import type { Turns } from '../runtime/turns.ts'
 import type { AuditLog } from '../telemetry/audit.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
@@ -32,6 +33,8 @@ export interface ReconcilersOptions {
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: Random
+  /** Undefined in simulations. */
+  readonly turns?: Turns | undefined
   /** Opens the connections to APIs. Undefined: real sockets. */
   readonly openDispatcher?: OpenDispatcher | undefined
   /** Monotonic time since when this process leads. */
@@ -57,8 +60,8 @@ export const WAITING = { workers: 16, maxPerGroup: 4, groupOf: ownerOf }
  */
 export const STOP_MS = 3_000
 
-export function base({ clock, random, options, metrics }: ReconcilersOptions) {
-  return { clock, random, logger: options.logger, observer: metrics.controller, stopMs: STOP_MS }
+export function base({ clock, random, turns, options, metrics }: ReconcilersOptions) {
+  return { clock, random, turns, logger: options.logger, observer: metrics.controller, stopMs: STOP_MS }
 }
 
 export function tracing({ tracer, watches }: ReconcilersOptions): ReconcileTracing {

@@ -10,6 +10,7 @@ import type { KindsRegistry } from '../managed/kinds-registry.ts'
 import { ResourceStore, type Watches } from '../managed/store/resource-store.ts'
 import { LeaderElection } from '../runtime/leader-election.ts'
 import type { Metrics } from '../runtime/metrics.ts'
+import type { Turns } from '../runtime/turns.ts'
 import type { AuditLog } from '../telemetry/audit.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
@@ -33,6 +34,8 @@ export interface OperatorParts {
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   readonly random: Random
+  /** Lets the event loop go on between reconciles. Default: none, for simulations. */
+  readonly turns?: Turns
   /** Salt of all fingerprints. Default: the one stored in the operator's namespace. */
   readonly salt?: Buffer
 }

@@ -7,6 +7,7 @@ import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { HealthServer } from '../runtime/health.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { MetricsAccess } from '../runtime/metrics-access.ts'
+import { Turns } from '../runtime/turns.ts'
 import { type AuditLog, openAuditLog } from '../telemetry/audit.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
 import { type Clock, systemClock } from '../util/clock.ts'
@@ -46,6 +47,7 @@ export async function runOperator(
       tracer: tracing?.tracer,
       clock,
       random: systemRandom,
+      turns: new Turns(),
     })
     const health = healthServer(options, operator, { registry, metricsAccess })
     const port = await health.listen()

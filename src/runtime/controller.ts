@@ -3,6 +3,7 @@ import type { Logger } from '../util/logger.ts'
 import type { Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
 import type { Outcome } from './outcome.ts'
+import type { Turns } from './turns.ts'
 import type { LongWaits } from './waiting-list.ts'
 import { type Work, WorkQueue, type WorkQueueObserver } from './work-queue.ts'
 
@@ -47,6 +48,8 @@ export interface ControllerOptions {
     /** Undefined when there is nothing to report. */
     readonly tell: (key: ReconcileKey) => Promise<void> | undefined
   }
+  /** Lets the event loop go on between reconciles that wait for nothing. Default: they follow each other. */
+  readonly turns?: Pick<Turns, 'next'> | undefined
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
@@ -159,6 +162,8 @@ export class Controller {
       } finally {
         this.#queue.done(work.key)
       }
+      const turn = this.#options.turns?.next()
+      if (turn !== undefined) await turn
     }
   }
 

@@ -201,3 +201,17 @@ describe('stopping', () => {
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { inFlight: 1 } }])
   })
 })
+
+describe('turns of the event loop', () => {
+  test('are left between two reconciles when one has lasted too long', async () => {
+    const { times, reconcile } = scripted()
+    const turn = Promise.withResolvers<void>()
+    const { controller } = start(reconcile, { workers: 1, turns: { next: () => turn.promise } })
+    for (const name of ['a', 'b', 'c']) controller.enqueue({ ...front, name })
+    await clock.advance(1000)
+    expect(times).toHaveLength(1)
+    turn.resolve()
+    await clock.advance(1000)
+    expect(times).toHaveLength(3)
+  })
+})
