@@ -162,8 +162,8 @@ export class Operator {
       watchSilenceMs,
       logger,
     } = this.#options
-    const { kinds, clock, random } = this.#parts
-    const base = { client: this.#kube, clock, random, logger, stallMs: watchSilenceMs }
+    const { kinds, clock, random, turns } = this.#parts
+    const base = { client: this.#kube, clock, random, turns, logger, stallMs: watchSilenceMs }
     const watches = createWatches(kinds, base, {
       namespaces: watchNamespaces,
       tunnels: tunnels !== undefined,

@@ -368,9 +368,9 @@ function commandController(
   })
 }
 
-function watchBase({ kube, clock, random, options }: ReconcilersOptions) {
+function watchBase({ kube, clock, random, turns, options }: ReconcilersOptions) {
   const { logger, watchSilenceMs, watchNamespaces } = options
-  return { client: kube, clock, random, logger, stallMs: watchSilenceMs, namespaces: watchNamespaces }
+  return { client: kube, clock, random, turns, logger, stallMs: watchSilenceMs, namespaces: watchNamespaces }
 }
 
 function driftMetrics(metrics: Metrics): ManagedContext['metrics'] {

@@ -5,6 +5,7 @@ import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
 import type { Replica } from './replica.ts'
 import { isNewer } from './resource-version.ts'
+import type { Turns } from './turns.ts'
 
 const PAGE_SIZE = 500
 const BACKOFF_BASE_MS = 500
@@ -33,6 +34,8 @@ export interface FollowerOptions {
    * about once a minute.
    */
   readonly stallMs?: number
+  /** Lets other work go on while thousands of listed objects are compared with the stored ones. Default: none does. */
+  readonly turns?: Pick<Turns, 'next'> | undefined
 }
 
 /**
@@ -108,7 +111,9 @@ export class Follower<T extends KubeObject> {
       )
     }
     this.#staleLists = 0
-    this.#replica.replace(this.#scope, items, resourceVersion, restored)
+    const { turns } = this.#options
+    if (turns === undefined || restored) this.#replica.replace(this.#scope, items, resourceVersion, restored)
+    else await this.#replica.replaceInTurns(this.#scope, items, resourceVersion, turns)
     this.#listedAt = began
     this.#onSynced()
     for (const { since, resolve } of this.#waiting) if (since <= began) resolve()

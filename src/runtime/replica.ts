@@ -3,6 +3,7 @@ import type { KubeObject } from '../kube/types.ts'
 import type { Logger } from '../util/logger.ts'
 import { isNewer, isSameOrNewer } from './resource-version.ts'
 import { type IndexFunction, keyString, MapStore } from './store.ts'
+import type { Turns } from './turns.ts'
 
 /** A change of the store. `previous` is the object it replaced, for updates. */
 export type ObjectEvent<T extends KubeObject> =
@@ -102,6 +103,32 @@ export class Replica<T extends KubeObject> {
    * list is right whatever its resourceVersion.
    */
   replace(scope: string | undefined, objects: readonly T[], resourceVersion: string, restored = false): void {
+    for (const _ of this.#replacing(scope, objects, resourceVersion, restored));
+  }
+
+  /**
+   * As `replace` without `restored`, with other work between two objects where `turns` asks for that. Whatever is stored
+   * meanwhile is the result of a write of ours, and newer.
+   */
+  async replaceInTurns(
+    scope: string | undefined,
+    objects: readonly T[],
+    resourceVersion: string,
+    turns: Pick<Turns, 'next'>,
+  ): Promise<void> {
+    for (const _ of this.#replacing(scope, objects, resourceVersion, false)) {
+      const turn = turns.next()
+      if (turn !== undefined) await turn
+    }
+  }
+
+  /** Stops after each listed object. */
+  *#replacing(
+    scope: string | undefined,
+    objects: readonly T[],
+    resourceVersion: string,
+    restored: boolean,
+  ): Generator<void> {
     const listed = new Set(objects.map((object) => keyString(object.metadata)))
     for (const stored of this.store.list()) {
       if (scope !== undefined && stored.metadata.namespace !== scope) continue
@@ -112,6 +139,7 @@ export class Replica<T extends KubeObject> {
       const stored = this.store.get(object.metadata)
       const known = stored === undefined || isSameOrNewer(resourceVersion, stored.metadata.resourceVersion)
       this.#enter(object, restored || known)
+      yield
     }
     if (restored) for (const known of [this.#seen, this.#newest]) known.set(scope, resourceVersion)
     else this.progress(scope, resourceVersion)

@@ -53,6 +53,21 @@ describe('what may enter the store', () => {
     expect(events).toEqual(['added a a-1 1', 'added b b-1 2', 'deleted a a-1 1'])
   })
 
+  test('a relist in turns keeps what we write meanwhile, and ends as one without', async () => {
+    const { replica, events } = setUp()
+    replica.replace(undefined, [object('a', 1), object('b', 2), object('gone', 3)], '5')
+    events.length = 0
+    const ours = [object('b', 9), object('c', 10)]
+    const next = (): Promise<void> | undefined => {
+      const [written] = ours.splice(0, 1)
+      if (written !== undefined) replica.record(undefined, written)
+      return written && Promise.resolve()
+    }
+    await replica.replaceInTurns(undefined, [object('a', 6), object('b', 7)], '8', { next })
+    expect(events).toEqual(['deleted gone gone-1 3', 'updated a a-1 6', 'updated b b-1 9', 'added c c-1 10'])
+    expect(replica.seen(undefined)).toBe('8')
+  })
+
   test('a relist of one namespace leaves the others alone', () => {
     const { replica, events } = setUp()
     replica.put('shop', object('a', 1))
