@@ -29,7 +29,8 @@ interface Deployment extends KubeObject {
 let world: World
 beforeAll(async () => {
   const gateway = { sshListen: '127.0.0.1:0', tlsListen: '127.0.0.1:0', log: () => undefined }
-  world = await World.open({ emulator: { gateway }, flags: ['--tunnels', '--agent-image', 'culvert:test'] })
+  const flags = ['--tunnels', '--tunnel-templates', '--agent-image', 'culvert:test']
+  world = await World.open({ emulator: { gateway }, flags })
   await world.apply('Backend', 'shop', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
   await world.ready('Backend', 'shop')
 })
