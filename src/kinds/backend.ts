@@ -32,7 +32,17 @@ export const backend: ManagedDescriptor<BackendSpec> = {
     ],
     collectionOf: ({ type }) => collectionOfType(type),
   },
-  references: { kinds: [{ kind: 'Backend', idsIn: childIds }], of: references },
+  references: {
+    // Groups may be many, and each deletion lists these collections.
+    kinds: [
+      {
+        kind: 'Backend',
+        idsIn: childIds,
+        collections: [collections.weightedBackends, collections.failoverBackends],
+      },
+    ],
+    of: references,
+  },
   problems,
   fields: {
     ...plainFields,

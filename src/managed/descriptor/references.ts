@@ -1,4 +1,4 @@
-import type { RemoteObject } from '../../api/types.ts'
+import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { Ref } from './common.ts'
 import type { TargetView } from './target.ts'
 
@@ -35,6 +35,8 @@ export interface ReferenceKind {
   readonly kind: string
   /** Ids of that kind to which the remote object refers. */
   idsIn(remote: RemoteObject): readonly string[]
+  /** Where objects that can hold such a reference are. Default: in all collections of the referring kind. */
+  readonly collections?: readonly Collection[]
   /**
    * Whether an object is over, such as an expired certificate, and so no longer needs what it refers to. `now` is wall
    * time in milliseconds.
