@@ -175,27 +175,6 @@ async function waitsFor(world: World, kind: string, name: string, user: string):
   expect(conditionOf(cr, 'Reconciling')).toMatchObject({ status: 'True' })
 }
 
-test('a deletion lists only collections whose objects may refer to its own, and a create none', async () => {
-  await using world = await World.open({ resyncInterval: '24h' })
-  await world.apply('Backend', 'shop', shop)
-  const { status } = await world.ready('Backend', 'shop')
-  const mark = world.mark()
-  await world.apply('Backend', 'other', shop)
-  await world.ready('Backend', 'other')
-  await world.delete('Backend', 'shop')
-  await world.gone('Backend', 'shop')
-  const listed = world.journal(mark).filter(({ method }) => method === 'GET')
-  expect(new Set(listed.map(({ path }) => path))).toEqual(
-    new Set([
-      `/backends/tunnel_group/${status?.id}`,
-      '/backends/weighted',
-      '/backends/failover',
-      '/edges/tcp',
-      '/edges/tls',
-    ]),
-  )
-})
-
 for (const { target, user, other } of uses) {
   const [kind, name, spec, path] = target
   const [userKind, userName, userSpec, userPath] = user
