@@ -74,13 +74,24 @@ export class KindsRegistry {
   }
 
   /** Kinds whose specs may refer to `kind`, with how their remote objects name it. */
-  referrersOf(kind: string): readonly { readonly descriptor: ManagedDescriptor; readonly reference: ReferenceKind }[] {
+  referrersOf(kind: string): readonly Referrers[] {
     return this.managed.flatMap((descriptor) => {
       return descriptor.references.kinds
         .filter((reference) => reference.kind === kind)
-        .map((reference) => ({ descriptor, reference }))
+        .map((reference) => {
+          const collections = reference.collections ?? descriptor.identity.collections
+          return { descriptor, reference, collections }
+        })
     })
   }
+}
+
+/** A kind whose objects may refer to those of another. */
+export interface Referrers {
+  readonly descriptor: ManagedDescriptor
+  readonly reference: ReferenceKind
+  /** Where objects that can hold the reference are. */
+  readonly collections: readonly Collection[]
 }
 
 /** The resource type of a kind in the Kubernetes API. */

@@ -107,8 +107,8 @@ async function usersOf(
   listOnce: (collection: Collection) => Promise<readonly RemoteObject[]>,
 ): Promise<readonly string[]> {
   const values = kinds.managedKind(kind)?.identity.valuesOf?.(object) ?? []
-  const users = kinds.referrersOf(kind).flatMap(({ descriptor, reference }) =>
-    descriptor.identity.collections.map(async (collection) => {
+  const users = kinds.referrersOf(kind).flatMap(({ collections, reference }) =>
+    collections.map(async (collection) => {
       const found = (await listOnce(collection)).filter((each) => {
         const named = reference.valuesIn?.(each) ?? []
         return reference.idsIn(each).includes(object.id) || values.some((value) => named.includes(value))

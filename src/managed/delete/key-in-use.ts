@@ -116,9 +116,9 @@ export async function refuseSilencing(run: Reconciliation, operations: readonly 
     return operation.type === 'update' && !('target' in operation) && apiAccess.silences(operation.body)
   })
   if (!silencing || status.id === undefined) return
-  for (const { descriptor: owned, reference } of context.kinds.referrersOf(run.cr.kind)) {
+  for (const { collections, descriptor: owned, reference } of context.kinds.referrersOf(run.cr.kind)) {
     if (owned.output?.type !== 'one-time' || !owned.output.opensAccounts) continue
-    for (const collection of owned.identity.collections) {
+    for (const collection of collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.find(collection, referrerKey(reference.kind, status.id))) {
         const holder = context.resources.holderOf(session.key, object.id)

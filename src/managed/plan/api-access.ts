@@ -31,9 +31,9 @@ export async function refuseShutOut(
   if (target === undefined) return
   const wholes = wholesOf(context, descriptor, cr).map(({ spec }) => spec)
   if ([cr.spec as Fields, ...wholes].some((spec) => access.acknowledged(spec))) return
-  for (const { descriptor: user, reference } of context.kinds.referrersOf(access.kind)) {
+  for (const { collections, descriptor: user, reference } of context.kinds.referrersOf(access.kind)) {
     if (user.apiAccess?.type !== 'restricts') continue
-    for (const collection of user.identity.collections) {
+    for (const collection of collections) {
       await session.cache.ensureListed(collection, { since: run.begun })
       for (const object of session.cache.find(collection, referrerKey(reference.kind, target))) {
         if (!user.apiAccess.object(object)) continue

@@ -52,8 +52,8 @@ export async function dependentsOf(
   const values = target === undefined ? [] : (valuesOf?.(target) ?? [])
   const begun = settledAt(run, id, since)
   const dependents: Dependent[] = []
-  for (const { descriptor, reference } of run.context.kinds.referrersOf(kind)) {
-    for (const place of reference.collections ?? descriptor.identity.collections) {
+  for (const { collections, reference } of run.context.kinds.referrersOf(kind)) {
+    for (const place of collections) {
       await cache.ensureListed(place, { since: begun })
       const byId = cache.find(place, referrerKey(kind, id))
       const byValue = values.flatMap((value) => cache.find(place, valueUserKey(kind, value)))

@@ -222,9 +222,7 @@ async function goesOn(
 
 /** Whether objects of the closed collection may refer to objects of the kind: only their list shows that none does. */
 function mayRefer({ kinds }: SimulatedWorld, path: string, kind: string): boolean {
-  return kinds.referrersOf(kind).some(({ descriptor }) => {
-    return descriptor.identity.collections.some((collection) => collection.path === path)
-  })
+  return kinds.referrersOf(kind).some(({ collections }) => collections.some((collection) => collection.path === path))
 }
 
 /** While nothing changes, nothing is written, and the closed collection alone is asked for more often than before. */
