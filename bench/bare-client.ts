@@ -13,8 +13,8 @@ const HEADERS = { 'content-type': 'application/json', 'service-version': '2' }
 
 /**
  * The floor of a load, as a process of its own: it makes the requests without which a load cannot be Ready, and does
- * nothing else: finalizer and annotation, the creates, then the status; or the lists that a restart needs. It reads its task from standard input and
- * reports on standard output.
+ * nothing else: finalizer and annotation, the creates, then the status; or the lists that a restart needs. It reads its
+ * task from standard input and reports on standard output.
  */
 class BareClient {
   readonly #task: BareTask
