@@ -3,6 +3,7 @@ import { runProgram } from '../controlplane/run-program.ts'
 import { EVENT_SOURCE, events } from '../src/runtime/events.ts'
 import { apply, applyAll, clientOf, inParallel, makeNamespace } from './cluster.ts'
 import { backends } from './loads.ts'
+import { quantile } from './quantile.ts'
 import type { Row } from './row.ts'
 
 const NAMESPACE = 'bench-commands'
@@ -87,5 +88,5 @@ async function medianMs(act: () => Promise<number>): Promise<number> {
     if (code !== 0) throw new Error(`a command ended with the exit code ${code}`)
     taken.push(performance.now() - began)
   }
-  return taken.sort((left, right) => left - right)[Math.floor(RUNS / 2)] ?? Number.NaN
+  return quantile(taken, 0.5)
 }

@@ -1,4 +1,5 @@
 import { type Emulator, startEmulator } from '../src/emulator/emulator.ts'
+import { quantile } from './quantile.ts'
 import type { Row } from './row.ts'
 
 const SMALL = 100
@@ -58,7 +59,7 @@ async function medians(targets: readonly [Target, Target, Target]): Promise<[num
       if (round >= WARM_UP) samples[index]?.push(elapsed)
     }
   }
-  return [median(samples[0]), median(samples[1]), median(samples[2])]
+  return [quantile(samples[0], 0.5), quantile(samples[1], 0.5), quantile(samples[2], 0.5)]
 }
 
 async function timed({ url, key }: Target): Promise<number> {
@@ -67,9 +68,4 @@ async function timed({ url, key }: Target): Promise<number> {
   const text = await response.text()
   if (response.status !== 200) throw new Error(`the list was answered ${response.status}: ${text}`)
   return performance.now() - start
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((left, right) => left - right)
-  return sorted[Math.floor(sorted.length / 2)] ?? 0
 }

@@ -5,6 +5,7 @@ import { samplesOf, sumOfMetric } from '../test/cluster/support/metric.ts'
 import { apply, applyAll, clientOf, type Manifest } from './cluster.ts'
 import { backends } from './loads.ts'
 import { Place } from './place.ts'
+import { quantile } from './quantile.ts'
 import type { Row } from './row.ts'
 
 const COLLECTION = '/backends/tunnel_group'
@@ -51,9 +52,4 @@ export async function run(controlPlane: ControlPlane, count: number): Promise<re
     { load, figure: 'lag of the event loop, 99 of 100 turns, median', value: 1000 * quantile(lags, 0.5), unit: 'ms' },
     { load, figure: 'lag of the event loop, 99 of 100 turns, most', value: 1000 * Math.max(...lags), unit: 'ms' },
   ]
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((left, right) => left - right)
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }

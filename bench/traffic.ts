@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { usageOf } from '../test/builders/process-usage.ts'
+import { quantile } from './quantile.ts'
 import type { Row } from './row.ts'
 import { type Amounts, type Figures, measure, openIdle } from './traffic/load.ts'
 import { type Path, startCulvert, startOpenSSH, startProgram, startRelays } from './traffic/paths.ts'
@@ -76,8 +77,8 @@ const FIGURES: readonly (readonly [keyof Figures, string, Row['unit']])[] = [
 
 function medianOf(rounds: readonly Figures[]): Figures {
   const median = (name: keyof Figures): number => {
-    const sorted = rounds.map((figures) => figures[name]).toSorted((one, other) => one - other)
-    return sorted[Math.floor(sorted.length / 2)] ?? 0
+    const values = rounds.map((figures) => figures[name])
+    return quantile(values, 0.5)
   }
   return {
     download: median('download'),

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { quantile } from '../quantile.ts'
 
 /** Where a path begins. */
 export interface Place {
@@ -146,7 +147,5 @@ async function timed(work: () => Promise<void>): Promise<number> {
 }
 
 function percentiles(times: readonly number[]): [number, number] {
-  const sorted = times.toSorted((one, other) => one - other)
-  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0
-  return [at(0.5), at(0.99)]
+  return [quantile(times, 0.5), quantile(times, 0.99)]
 }
