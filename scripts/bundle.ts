@@ -1,14 +1,32 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { rolldown } from 'rolldown'
+import { type Plugin, rolldown } from 'rolldown'
 import { frugalModules } from './frugal-modules.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /**
+ * Escapes characters beyond Latin-1: V8 keeps the source of a running program, and with a single such character in a file
+ * each one takes two bytes. Without comments they stand in literals only, where an escape means the same.
+ */
+const oneByteText: Plugin = {
+  name: 'one-byte-text',
+  generateBundle: (_, chunks) => {
+    for (const chunk of Object.values(chunks)) {
+      if (chunk.type === 'chunk') chunk.code = chunk.code.replaceAll(/[^\0-\xff]/g, escaped)
+    }
+  },
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/**
  * Writes the `culvert` command as one program in place of its sources and 160 packages: `bin/culvert.js`, `dist/`, and a
- * package.json with what is said of it. Not minified, so that stack traces can be read. `folder` is made if need be.
+ * package.json with what is said of it. Not minified, so that stack traces can be read, but without comments, which would take
+ * memory. `folder` is made if need be.
  * @returns the path of the program
  */
 export async function bundle(folder: string): Promise<string> {
@@ -29,7 +47,7 @@ export async function bundle(folder: string): Promise<string> {
     treeshake,
     plugins: [frugalModules],
   })
-  await build.write({ dir: join(folder, 'dist'), format: 'esm' })
+  await build.write({ dir: join(folder, 'dist'), format: 'esm', comments: false, plugins: [oneByteText] })
   await build.close()
   const { name, version, license, type } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as Record<
     string,
