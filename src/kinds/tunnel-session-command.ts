@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { collections } from '../api/collections.ts'
 import {
   type CommandDescriptor,
@@ -11,6 +10,7 @@ import { choice, object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { experimental } from '../schema/experimental.ts'
 import { fixedField } from '../schema/rules.ts'
+import { digestOf } from '../util/digest.ts'
 import { textColumn, wideColumn } from './shared/columns.ts'
 import { common } from './shared/names.ts'
 import { objectOf, textOf } from './shared/remote.ts'
@@ -151,7 +151,7 @@ export const tunnelSessionCommand: CommandDescriptor<TunnelSessionCommandSpec> =
   steps: ({ action }) => STEPS[action],
   likeness: ({ credential, ip, metadata, os, region, transport }) => {
     const kept = [objectOf(credential)?.id, ip, metadata, os, region, transport].map((value) => textOf(value) ?? '')
-    return createHash('sha256').update(JSON.stringify(kept)).digest('hex').slice(0, 40)
+    return digestOf(kept, 40)
   },
   startedAt: ({ startedAt }) => textOf(startedAt),
 }

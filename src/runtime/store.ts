@@ -1,4 +1,5 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
+import { Multimap } from '../util/multimap.ts'
 
 /** Values under which an index finds an object; an empty list leaves it out. */
 export type IndexFunction<T extends KubeObject> = (object: T) => readonly string[]
@@ -23,7 +24,7 @@ export function keyString(key: ObjectKey): string {
 interface Index<T extends KubeObject> {
   readonly valuesOf: IndexFunction<T>
   /** Value → keys. */
-  readonly entries: Map<string, Set<string>>
+  readonly keys: Multimap
 }
 
 /** A map by key, with secondary indexes that follow every change. */
@@ -46,10 +47,8 @@ export class MapStore<T extends KubeObject> implements Store<T> {
   byIndex(name: string, value: string): readonly T[] {
     const index = this.#indexes.get(name)
     if (index === undefined) throw new RangeError(`there is no index ${name}`)
-    const keys = index.entries.get(value)
-    if (keys === undefined) return NONE
     const found: T[] = []
-    for (const key of keys) {
+    for (const key of index.keys.get(value)) {
       const object = this.#objects.get(key)
       if (object !== undefined) found.push(object)
     }
@@ -59,7 +58,7 @@ export class MapStore<T extends KubeObject> implements Store<T> {
   /** Adds an index, which includes objects already in the store. Throws a `RangeError` when the name is taken. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     if (this.#indexes.has(name)) throw new RangeError(`the index ${name} already exists`)
-    const index: Index<T> = { valuesOf, entries: new Map() }
+    const index: Index<T> = { valuesOf, keys: new Multimap() }
     this.#indexes.set(name, index)
     for (const [key, object] of this.#objects) refile(index, key, undefined, object)
   }
@@ -82,24 +81,15 @@ export class MapStore<T extends KubeObject> implements Store<T> {
 
 /** Files the object of that key under its values in place of those of `previous`; most changes change none. */
 function refile<T extends KubeObject>(
-  { valuesOf, entries }: Index<T>,
+  { valuesOf, keys }: Index<T>,
   key: string,
   previous: T | undefined,
   object: T | undefined,
 ): void {
   const before = previous === undefined ? NONE : valuesOf(previous)
   const after = object === undefined ? NONE : valuesOf(object)
-  for (const value of before) {
-    if (after.includes(value)) continue
-    const keys = entries.get(value)
-    keys?.delete(key)
-    if (keys?.size === 0) entries.delete(value)
-  }
-  for (const value of after) {
-    const keys = entries.get(value)
-    if (keys === undefined) entries.set(value, new Set([key]))
-    else keys.add(key)
-  }
+  for (const value of before) if (!after.includes(value)) keys.delete(value, key)
+  for (const value of after) keys.add(value, key)
 }
 
 const NONE: readonly never[] = []

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { ChildOperation } from '../../managed/descriptor/children.ts'
@@ -14,6 +13,7 @@ import {
 } from '../../managed/descriptor/metadata.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
+import { digestOf } from '../../util/digest.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
 import { documentationAddress, normaliseCIDR } from './cidr.ts'
@@ -108,10 +108,7 @@ export function policyOf(rule: RemoteObject): string | undefined {
 
 /** Nonce of a rule's create: the same for all attempts, since a rule has no resource of its own to store one in. */
 export function ruleNonce(policyId: string, cidr: string, action: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([policyId, cidr, action]))
-    .digest('hex')
-    .slice(0, 32)
+  return digestOf([policyId, cidr, action])
 }
 
 /** Everything that a plan of rules depends on. */

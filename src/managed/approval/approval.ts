@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { digestOf } from '../../util/digest.ts'
 import { generationOf, isDeleting, needsApproval } from '../cr.ts'
 import { confirm } from '../identity/read-object.ts'
 import { APPROVED_PLAN } from '../names.ts'
@@ -9,7 +10,7 @@ import { planContextOf, recallChosen } from '../plan/remaining.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
-import { describeRequests, digestOf, hashOfPlan, isPlanFor, shownPlan } from './pending-plan.ts'
+import { describeRequests, hashOfPlan, isPlanFor, shownPlan } from './pending-plan.ts'
 import { deletion, type PlannedRequest, plannedRequests } from './planned-requests.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { cut } from '../../util/cut.ts'
+import { digestOf } from '../../util/digest.ts'
 import { printable } from '../../util/printable.ts'
 import { type PendingPlan, SHOWN } from '../descriptor/pending-plan.ts'
 import type { FieldChange } from '../plan/field-changes.ts'
@@ -28,11 +28,6 @@ export function isPlanFor(hash: string, of: string): boolean {
 
 function prefixOf(of: string): string {
   return `${of.slice(0, 8)}-`
-}
-
-/** Digest of a value, in 32 hexadecimal digits. Not for secrets: it can be guessed. */
-export function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 32)
 }
 
 /** The plan as the status shows it, cut to what a status can hold. */

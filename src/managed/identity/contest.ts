@@ -1,3 +1,4 @@
+import { digestOf } from '../../util/digest.ts'
 import { generationOf } from '../cr.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { describeAll } from '../plan/announce.ts'
@@ -35,7 +36,7 @@ export function contestAbout(
     if ('target' in operation) return [operation.type, operation.about]
     return operation.fields.map((field) => [field, found[field]])
   })
-  return JSON.stringify([generationOf(cr), inputs.fingerprint, references.applied, request, undone])
+  return digestOf([generationOf(cr), inputs.fingerprint, references.applied, request, undone])
 }
 
 /**

@@ -3,8 +3,10 @@ import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { isAccountWide, isOfThisCall } from '../accounts/account-wide.ts'
 import { isDeleting } from '../cr.ts'
 import { WaitError } from '../reconcile/errors.ts'
+import type { Memory } from '../reconcile/memory.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
+import type { Denial } from './identity-memory.ts'
 
 /**
  * Whether an object is gone. No single answer proves it: reads may lag behind a write, and a proxy may answer 404 with
@@ -49,7 +51,7 @@ export async function settle(run: Reconciliation, collection: Collection, id: st
  * created.
  */
 function countsFrom({ context: { leadership, times }, cr, memory }: Reconciliation, id: string): number {
-  const made = memory.identity.made.get(id)
+  const made = memory.identity.made.find((each) => each.id === id)
   return made === undefined ? leadership.leadingSince(cr) + times.requestTimeoutMs : made.at + times.readLagMs
 }
 
@@ -71,10 +73,10 @@ const LIST_AGAIN_MS = 10_000
 /** Notes that a create was just answered with this id: reads may lag behind it. */
 export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {
   const { clock, times } = run.context
-  const { made } = run.memory.identity
+  const { identity } = run.memory
   const now = clock.monotonic()
-  for (const [each, { at }] of made) if (at + times.readLagMs < now) made.delete(each)
-  made.set(id, { path, at: now })
+  const recent = identity.made.filter((each) => each.id !== id && each.at + times.readLagMs >= now)
+  identity.made = [...recent, { id, path, at: now }]
 }
 
 /**
@@ -82,9 +84,9 @@ export function noteMade(run: Reconciliation, { path }: Collection, id: string):
  * lists may lag behind, so these must be searched for.
  */
 export function unlisted({ collection, memory, session: { cache } }: Reconciliation): readonly string[] {
-  return [...memory.identity.made]
-    .filter(([, { path }]) => path === collection.path)
-    .map(([id]) => id)
+  return memory.identity.made
+    .filter(({ path }) => path === collection.path)
+    .map(({ id }) => id)
     .filter((id) => !cache.isDeleted(collection, id) && cache.get(collection, id)?.object === undefined)
 }
 
@@ -111,19 +113,19 @@ export async function deleteObject(
 ): Promise<Deletion> {
   const { memory, session } = run
   if (session.cache.isDeleted(collection, id)) return 'deleted'
-  if (memory.identity.denied.get(id)?.isOpen) {
+  if (denialOf(memory, id)?.isOpen) {
     const existence = await settle(run, collection, id)
     if (existence.type !== 'there') return concluded(run, id, existence)
   }
   if ((await session.cache.delete(collection, id, run.because(reason))) === 'deleted') {
-    memory.identity.denied.delete(id)
+    noteDenial(memory, id, undefined)
     return 'deleted'
   }
-  const tries = (memory.identity.denied.get(id)?.tries ?? 0) + 1
-  memory.identity.denied.set(id, { tries, isOpen: true })
+  const tries = (denialOf(memory, id)?.tries ?? 0) + 1
+  noteDenial(memory, id, { tries, isOpen: true })
   const existence = await settle(run, collection, id)
   if (existence.type !== 'there') return concluded(run, id, existence)
-  memory.identity.denied.set(id, { tries, isOpen: false })
+  noteDenial(memory, id, { tries, isOpen: false })
   return {
     ms: Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** (tries - 1)),
     why: `the API answers 404 to the deletion of ${id}, but still lists it: trying again`,
@@ -132,8 +134,17 @@ export async function deleteObject(
 
 function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Existence, { type: 'there' }>): Deletion {
   if (existence.type === 'unsettled') return { ms: existence.ms, why: `confirming by lists that ${id} is gone` }
-  memory.identity.denied.delete(id)
+  noteDenial(memory, id, undefined)
   return 'absent'
+}
+
+function denialOf({ identity: { denied } }: Memory, id: string): Denial | undefined {
+  return denied.find((each) => each.id === id)
+}
+
+function noteDenial({ identity }: Memory, id: string, denial: Omit<Denial, 'id'> | undefined): void {
+  const others = identity.denied.filter((each) => each.id !== id)
+  identity.denied = denial === undefined ? others : [...others, { id, ...denial }]
 }
 
 /** `deleteObject` for callers that cannot go on until it is done. @throws WaitError until then. */

@@ -20,6 +20,27 @@ export interface Contest {
   readonly at: number
 }
 
+/** An object that a POST of this process made. */
+export interface MadeObject {
+  readonly id: string
+  /** The path of its collection. */
+  readonly path: string
+  /** Monotonic time of the answer. */
+  readonly at: number
+}
+
+/** An object whose DELETE was answered with 404. */
+export interface Denial {
+  readonly id: string
+  /** How often in a row. */
+  readonly tries: number
+  /** Whether lists must still settle what that means. */
+  readonly isOpen: boolean
+}
+
+/** The same for all: there are tens of thousands of memories, and most have nothing to hold here. */
+const NONE: readonly never[] = []
+
 /** What this process knows of the requests that created, sought and deleted the objects of one CR. */
 export class IdentityMemory {
   /** The answer of a POST, kept until it is stored. */
@@ -34,12 +55,10 @@ export class IdentityMemory {
   firstScanAt?: number | undefined
   /** This process created the object, so no earlier process can still be writing children. */
   createdHere?: boolean | undefined
-  /** Objects that this process recently created, by id: the path of the collection, and the time of the answer. */
-  readonly made = new Map<string, { readonly path: string; readonly at: number }>()
-  /**
-   * Ids whose DELETE was answered with 404: how often in a row, and whether lists must still settle what that means.
-   */
-  readonly denied = new Map<string, { readonly tries: number; readonly isOpen: boolean }>()
+  /** Objects that this process recently created. */
+  made: readonly MadeObject[] = NONE
+  /** Objects whose DELETE was answered with 404. */
+  denied: readonly Denial[] = NONE
   /** Ids of objects with this CR's marker that are neither its own nor superseded; undefined: nothing to search for. */
   copies?: readonly string[] | undefined
   /** Writes of one desired state that another client may be undoing. */
@@ -89,7 +108,7 @@ export class IdentityMemory {
   rollBack(): void {
     this.firstScanAt = undefined
     this.createdHere = undefined
-    this.denied.clear()
+    this.denied = NONE
     this.copies = undefined
     this.isLost = undefined
   }

@@ -15,9 +15,9 @@ export async function scanFor(run: Reconciliation, nonce: string, since: number)
   return createdBy(markedObjects(run), own)
 }
 
-/** Objects with the marker of this very CR, as the lists and answers so far show them. */
-export function markedObjects({ collection, context, cr, session }: Reconciliation): readonly RemoteObject[] {
-  return session.cache.find(collection, bearerKey(context.installation, cr.metadata.uid))
+/** Objects with the marker of a CR of this UID, as the lists and answers so far show them. */
+export function markedObjects({ collection, cr, session }: Reconciliation): readonly RemoteObject[] {
+  return session.cache.find(collection, bearerKey(cr.metadata.uid))
 }
 
 /**

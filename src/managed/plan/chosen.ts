@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { digestOf } from '../../util/digest.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 
 /**
@@ -15,10 +15,7 @@ export function isChosen(sent: unknown, found: unknown): boolean {
 
 /** Identifies a choice by what was sent and what the service made of it. */
 export function digestOfChoice(sent: unknown, found: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify([inOrder(sent), inOrder(found)]))
-    .digest('hex')
-    .slice(0, 16)
+  return digestOf([inOrder(sent), inOrder(found)], 16)
 }
 
 function isOpen(value: unknown): boolean {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { ResourceType } from '../../kube/types.ts'
+import { digestOf } from '../../util/digest.ts'
 import { type CredentialForm, DEFAULT_REPLICAS, type TunnelSpec } from '../descriptor/tunnel.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { OUTPUT_OF, TEMPLATE_DIGEST } from '../names.ts'
@@ -41,7 +41,7 @@ export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts): readonly Wa
     { ...common, type: budgetType, content: { spec: { maxUnavailable: 1, selector } } },
     {
       ...common,
-      annotations: { ...common.annotations, [TEMPLATE_DIGEST]: digestOf(template) },
+      annotations: { ...common.annotations, [TEMPLATE_DIGEST]: digestOf(template, 16) },
       type: deploymentType,
       content: {
         spec: {
@@ -91,8 +91,4 @@ export function marks(tunnel: string): Pick<WantedObject, 'labels' | 'annotation
     },
     annotations: { [OUTPUT_OF]: `Tunnel/${tunnel}` },
   }
-}
-
-function digestOf(template: object): string {
-  return createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 16)
 }

@@ -15,8 +15,8 @@ function full(): Memory {
   identity.unknownUntil = 1
   identity.firstScanAt = 2
   identity.createdHere = true
-  identity.made.set('bkdtg_1', { path: 'things', at: 3 })
-  identity.denied.set('bkdtg_2', { tries: 1, isOpen: true })
+  identity.made = [{ id: 'bkdtg_1', path: 'things', at: 3 }]
+  identity.denied = [{ id: 'bkdtg_2', tries: 1, isOpen: true }]
   identity.expectCopies(['bkdtg_3'])
   identity.contest = { about: 'a', turns: 1, at: 4 }
   identity.remade(5, 100)
@@ -50,8 +50,8 @@ test('what requests of this process did survives a restored etcd, and what was c
     answer,
     voidAttempt: { nonce: 'bbbbbbbb', number: 1 },
     unknownUntil: 1,
-    made: new Map([['bkdtg_1', { path: 'things', at: 3 }]]),
-    denied: new Map(),
+    made: [{ id: 'bkdtg_1', path: 'things', at: 3 }],
+    denied: [],
     contest: { about: 'a', turns: 1, at: 4 },
     creates: identity.creates,
   })
