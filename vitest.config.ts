@@ -1,8 +1,5 @@
 import { defineConfig } from 'vitest/config'
 
-/** Whole clusters run on machines that are busy with other things. `npm test` names each test that needed it, so that it is mended. */
-const SECOND_TRY = 1
-
 /** Takes a minute for one assertion, or shows on real servers what the simulation shows in more cases. */
 const NIGHTLY = 'run by `npm run test:nightly`, and not by `npm test`'
 
@@ -53,7 +50,6 @@ export default defineConfig({
           hookTimeout: 120_000,
           maxWorkers: WORKERS,
           ...SHARED,
-          retry: SECOND_TRY,
         },
       },
       {
@@ -100,7 +96,6 @@ export default defineConfig({
           testTimeout: 120_000,
           maxWorkers: WORKERS,
           ...SHARED,
-          retry: SECOND_TRY,
         },
       },
       {

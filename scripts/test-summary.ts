@@ -9,10 +9,8 @@ export interface TestCounts {
 
 /** The counted fields of a test. */
 interface CountedTest {
-  readonly fullName: string
   readonly tags: readonly string[]
   result(): { readonly state: string }
-  diagnostic(): { readonly flaky: boolean } | undefined
 }
 
 /** The counted fields of a test, a group of tests, or a file. vitest's own classes have this shape. */
@@ -41,13 +39,6 @@ export function countTests(
     counts.failed += groups.filter((group) => group.errors().length > 0).length
   }
   return counts
-}
-
-/** Tests that passed only on the second attempt: each of them is broken, or reveals another defect. */
-export function needingSecondTry(files: Iterable<Tasks>): readonly string[] {
-  return [...files].flatMap((file) => {
-    return [...file.children.allTests()].filter((test) => test.diagnostic()?.flaky).map(({ fullName }) => fullName)
-  })
 }
 
 /** A test without a result was stopped before its end, which is not a success. */

@@ -1,13 +1,6 @@
 import { parseCLI, type Reporter, startVitest } from 'vitest/node'
 import { programForTests } from './program-for-tests.ts'
-import {
-  countTests,
-  exitCodeOf,
-  needingSecondTry,
-  summaryLine,
-  type TestCounts,
-  withFailureOutsideTests,
-} from './test-summary.ts'
+import { countTests, exitCodeOf, summaryLine, type TestCounts, withFailureOutsideTests } from './test-summary.ts'
 
 /** Two need root on Debian, and one takes long: `npm test -- --project image` runs one of them. */
 const ON_REQUEST = ['!image', '!node', '!faults']
@@ -27,7 +20,6 @@ async function main(args: readonly string[]): Promise<TestCounts> {
   const counting: Reporter = {
     onTestRunEnd: (files, unhandledErrors) => {
       counts = countTests(files, unhandledErrors, isChosen)
-      for (const name of needingSecondTry(files)) console.log(`passed at the second try only: ${name}`)
     },
   }
   // A test marked `only` would silently skip the others.

@@ -1,30 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import {
-  countTests,
-  exitCodeOf,
-  needingSecondTry,
-  summaryLine,
-  withFailureOutsideTests,
-} from '../../../scripts/test-summary.ts'
+import { countTests, exitCodeOf, summaryLine, withFailureOutsideTests } from '../../../scripts/test-summary.ts'
 
 interface Sample {
   readonly states?: readonly string[]
-  /** Those of `states` that passed on the second attempt. */
-  readonly flaky?: readonly string[]
   readonly errors?: readonly unknown[]
   readonly groupErrors?: readonly (readonly unknown[])[]
 }
 
-function file({ states = [], flaky = [], errors = [], groupErrors = [] }: Sample) {
+function file({ states = [], errors = [], groupErrors = [] }: Sample) {
   return {
     errors: () => errors,
     children: {
       allTests: () => {
         return states.map((state) => ({
-          fullName: `a test that ${state}`,
           tags: state === 'skipped' ? ['slow'] : [],
           result: () => ({ state }),
-          diagnostic: () => ({ flaky: flaky.includes(state) }),
         }))
       },
       allSuites: () => groupErrors.map((of) => ({ errors: () => of })),
@@ -41,11 +31,6 @@ describe('counting a run', () => {
   test('leaves out the tests that the run was not to include', () => {
     const files = [file({ states: ['passed', 'skipped'] })]
     expect(countTests(files, [], (tags) => !tags.includes('slow'))).toEqual({ passed: 1, failed: 0, skipped: 0 })
-  })
-
-  test('names the tests that needed a second try', () => {
-    const files = [file({ states: ['passed', 'failed'], flaky: ['passed'] }), file({ states: ['skipped'] })]
-    expect(needingSecondTry(files)).toEqual(['a test that passed'])
   })
 
   test('a test without a result has failed', () => {
