@@ -26,23 +26,30 @@ const REST_MS = 5000
  * Edits, deletes and creates Backends, changes objects at the API and restarts the apiserver, for so many minutes; then
  * waits until every object is as its spec says. The heap is measured after a forced collection, before and after.
  */
-export async function run(controlPlane: ControlPlane, minutes: number): Promise<readonly Row[]> {
+export async function run(
+  controlPlane: ControlPlane,
+  minutes: number,
+  add: (rows: readonly Row[]) => void,
+): Promise<void> {
   const manifests = Array.from({ length: COUNT }, (_, group) => backends.manifests(group)).flat()
   await using place = await Place.make(controlPlane, 'churn', manifests, { account: { resyncInterval: RESYNC } })
+  const load = `${COUNT} Backends, ${minutes} minutes of churn`
   const { operator } = await place.start(INSPECTED)
   await atRest(place, operator)
   const before = { heap: await heapMiB(operator), usage: await usageOf(operator.pid) }
 
   const churn = new Churn(controlPlane, place, manifests)
-  await churn.run(minutes)
+  await churn.run(minutes, async (minute) => {
+    const value = await heapMiB(operator)
+    add([{ load, figure: `heap in use after ${minute} minutes`, value, unit: 'MiB', floor: before.heap }])
+  })
   await place.until(operator, () => churn.isSettled())
   await atRest(place, operator)
   const after = { heap: await heapMiB(operator), usage: await usageOf(operator.pid) }
   await operator.stop()
 
-  const load = `${COUNT} Backends, ${minutes} minutes of churn`
   const { edits, replacements, drifts, restarts } = churn.done
-  return [
+  add([
     { load, figure: 'heap in use, beside that before', value: after.heap, unit: 'MiB', floor: before.heap },
     {
       load,
@@ -55,7 +62,7 @@ export async function run(controlPlane: ControlPlane, minutes: number): Promise<
     { load, figure: 'deletions, each with a create', value: replacements, unit: '' },
     { load, figure: 'objects changed at the API', value: drifts, unit: '' },
     { load, figure: 'restarts of the apiserver', value: restarts, unit: '' },
-  ]
+  ])
 }
 
 async function atRest(place: Place, operator: OperatorProcess): Promise<void> {
@@ -82,7 +89,8 @@ class Churn {
     this.#live = [...manifests]
   }
 
-  async run(minutes: number): Promise<void> {
+  /** @param look called after each restart of the apiserver, with the minutes so far */
+  async run(minutes: number, look: (minute: number) => Promise<void>): Promise<void> {
     const began = performance.now()
     const minute = (): number => (performance.now() - began) / 60_000
     for (let second = 1; minute() < minutes; second += 1) {
@@ -91,6 +99,7 @@ class Churn {
       await inParallel(this.#next(DRIFTS), DRIFTS, (manifest) => this.#drift(manifest))
       if (minute() > (this.done.restarts + 1) * RESTART_MINUTES) {
         await this.#restartApiserver()
+        await look(Math.floor(minute()))
       }
       await sleep(Math.max(0, began + second * 1000 - performance.now()))
     }

@@ -55,7 +55,7 @@ if (values.traffic) {
   add(await run({ program: culvert, isQuick: values.quick === true, profiles: values.profiles }))
 } else if (values.churn !== undefined) {
   await using controlPlane = await startCluster()
-  add(await (await import('./churn.ts')).run(controlPlane, Number(values.churn)))
+  await (await import('./churn.ts')).run(controlPlane, Number(values.churn), add)
 } else if (values.commands) {
   await using controlPlane = await startCluster()
   await measureCommands(controlPlane)
