@@ -24,6 +24,8 @@ const { values } = parseArgs({
 // Operators run as one program, as in the image: the modules below read its path when they are loaded.
 await using program = await programForTests()
 Object.assign(process.env, program.env)
+// The image has no cache of compiled code, which takes memory.
+delete process.env.NODE_COMPILE_CACHE
 const culvert = String(program.env.CULVERT_TEST_PROGRAM)
 const { startCluster } = await import('./cluster.ts')
 const { converge, growthOf, idle, rowsOf } = await import('./convergence.ts')

@@ -6,6 +6,8 @@ const FRUGAL: Readonly<Record<string, () => string>> = {
   '\0http': frugalHttp,
   '\0undici': frugalUndici,
   '\0http2': noHttp2,
+  '\0milo': noMilo,
+  '\0proxy-agents': noProxyAgents,
 }
 
 /** Takes modules that cost every process memory without being used out of the program. */
@@ -14,6 +16,8 @@ export const frugalModules: Plugin = {
   resolveId: (id, importer = '', { kind }) => {
     if (kind === 'import-statement' && /^(node:)?http$/.test(id)) return '\0http'
     if (kind === 'import-statement' && id === 'undici') return '\0undici'
+    if (/^(socks|socks-proxy-agent|hpagent)$/.test(id)) return '\0proxy-agents'
+    if (/undici/.test(importer) && /\/milo\//.test(id)) return '\0milo'
     return id === 'node:http2' && /undici/.test(importer) ? '\0http2' : undefined
   },
   load: (id) => FRUGAL[id]?.(),
@@ -45,6 +49,19 @@ function frugalUndici(): string {
     Dispatcher.prototype.request = request
     export const fetch = async (...given) => (await import('undici/lib/web/fetch/index.js')).default.fetch(...given)
     export { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, errors, ProxyAgent }
+  `
+}
+
+/** A parser that undici tries out where an environment variable asks for it. */
+function noMilo(): string {
+  return `throw new Error('milo is not part of this program')`
+}
+
+/** The Kubernetes client makes an agent for requests of its own; there are none, and connections through proxies are undici's. */
+function noProxyAgents(): string {
+  return `
+    class Unused {}
+    export { Unused as HttpProxyAgent, Unused as HttpsProxyAgent, Unused as SocksProxyAgent, Unused as SocksClient }
   `
 }
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, isAbsolute, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
+import { load } from 'js-yaml'
 import type { Dispatcher } from 'undici'
-import { parse } from 'yaml'
 import { KubeError } from './errors.ts'
 
 export interface KubeConfigOptions {
@@ -150,12 +150,12 @@ function loadConfig(options: KubeConfigOptions): KubeConfig {
 }
 
 /**
- * The library ignores a user's `tokenFile`, which must be read again as the token rotates, so it is passed to the
+ * The file is parsed as the library does it. The library ignores a user's `tokenFile`, which must be read again as the token rotates, so it is passed to the
  * library's file authenticator.
  */
 function loadFile(config: KubeConfig, path: string): void {
   config.loadFromFile(path)
-  const document: unknown = parse(readFileSync(path, 'utf8'))
+  const document: unknown = load(readFileSync(path, 'utf8'))
   for (const entry of tokenFiles(document)) {
     const tokenFile = isAbsolute(entry.tokenFile) ? entry.tokenFile : join(dirname(path), entry.tokenFile)
     config.users = config.users.map((user) =>
