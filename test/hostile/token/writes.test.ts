@@ -187,9 +187,8 @@ test("who has these rights and no policy over them has the whole cluster; the op
   expect(stdout.trim()).toBe('yes')
 })
 
-test.each(['secrets', 'configmaps'])(
-  'what a thief plants with a made-up owner is soon collected: %s',
-  async (plural) => {
+for (const [plural, ...tags] of [['secrets'], ['configmaps', 'nightly']] as const) {
+  test(`what a thief plants with a made-up owner is soon collected: ${plural}`, { tags }, async () => {
     const { scene, thief } = stageOf('cluster')
     const metadata = mark(scene, 'SSHCertificateAuthority')
     const [owner] = metadata.ownerReferences as readonly Fields[]
@@ -199,8 +198,8 @@ test.each(['secrets', 'configmaps'])(
     const { status, body } = await thief.attempt({ verb: 'create', on: planted }, { dryRun: false })
     expect(status, String(body.message)).toBe(201)
     await until('it is collected', async () => ((await admin.versions(planted)).length === 0 ? true : undefined))
-  },
-)
+  })
+}
 
 test.each(allowed)('the same token $title, as the operator does', async ({ given, attempt }) => {
   const { scene, thief } = stageOf('namespace')
