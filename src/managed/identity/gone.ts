@@ -76,7 +76,7 @@ export function noteMade(run: Reconciliation, { path }: Collection, id: string):
   const { identity } = run.memory
   const now = clock.monotonic()
   const recent = identity.made.filter((each) => each.id !== id && each.at + times.readLagMs >= now)
-  identity.made = [...recent, { id, path, at: now }]
+  identity.made = recent.concat({ id, path, at: now })
 }
 
 /**
@@ -144,7 +144,7 @@ function denialOf({ identity: { denied } }: Memory, id: string): Denial | undefi
 
 function noteDenial({ identity }: Memory, id: string, denial: Omit<Denial, 'id'> | undefined): void {
   const others = identity.denied.filter((each) => each.id !== id)
-  identity.denied = denial === undefined ? others : [...others, { id, ...denial }]
+  identity.denied = denial === undefined ? others : others.concat({ id, ...denial })
 }
 
 /** `deleteObject` for callers that cannot go on until it is done. @throws WaitError until then. */

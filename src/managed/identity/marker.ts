@@ -19,7 +19,7 @@ export interface Marker {
 
 /** Whether a create with this body can have made the object: the API returns the marker that it was sent. */
 export function mayHaveMade(body: RequestBody, object: RemoteObject): boolean {
-  const sent = markerIn(body)
+  const sent = markerOf(body)
   return sent === undefined || equalJSON(markerOf(object), sent)
 }
 
@@ -54,22 +54,13 @@ export function parseMarker(text: unknown): Marker | undefined {
   return culvert as Marker
 }
 
-const parsed = new WeakMap<RemoteObject, { readonly marker: Marker | undefined }>()
-
-/** The marker of a remote object. Objects in the cache are never changed in place, so each is parsed once. */
-export function markerOf(object: RemoteObject): Marker | undefined {
-  let entry = parsed.get(object)
-  if (entry === undefined) {
-    entry = { marker: markerIn(object) }
-    parsed.set(object, entry)
-  }
-  return entry.marker
-}
-
 /**
- * Objects without metadata carry the marker in their name (bot users), even where the service shows some metadata of
- * its own in them: the contract excludes no further fields.
+ * The marker of a remote object, or of what a create sends. Objects without metadata carry it in their name (bot users),
+ * even where the service shows some metadata of its own in them: the contract excludes no further fields.
+ *
+ * It is parsed each time, in a microsecond: objects are found by keys that are made from it once
+ * (`store/object-keys.ts`), and to keep it would take a sixth of what is kept of a resource.
  */
-function markerIn({ metadata, name }: { readonly metadata?: unknown; readonly name?: unknown }): Marker | undefined {
+export function markerOf({ metadata, name }: RemoteObject | RequestBody): Marker | undefined {
   return parseMarker(metadata) ?? parseMarker(name)
 }
