@@ -127,6 +127,22 @@ export class ApiServer implements SimulatedServer {
     return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
   }
 
+  /** Id of the APIKey's or TunnelCredential's object whose token this is. */
+  async openedBy(kind: string, token: string): Promise<string | undefined> {
+    const { admin } = this.emulator
+    if (kind === 'APIKey') {
+      const headers = headersOf(token)
+      const { status } = await this.answerPlainly({ method: 'GET', path: '/ip_policies', headers, body: '' })
+      return status === 200 ? (admin.journal().at(-1)?.keyId ?? undefined) : undefined
+    }
+    try {
+      return admin.verifyCredential(token).id
+    } catch {
+      // Refused: it is not a key.
+      return undefined
+    }
+  }
+
   #paged(method: string, path: string): string {
     if (this.pageSize === undefined || method !== 'GET' || path.includes('limit=')) return path
     return `${path}${path.includes('?') ? '&' : '?'}limit=${this.pageSize}`

@@ -341,31 +341,11 @@ export class Oracle {
         .find(({ metadata }) => metadata.namespace === cr.metadata.namespace && metadata.name === place.name)
       const data = secret?.data as Readonly<Record<string, string>> | undefined
       const token = Buffer.from(data?.[place.key] ?? '', 'base64').toString()
-      const opened = await this.#openedBy(cr.kind, token)
+      const opened = await this.#world.api.openedBy(cr.kind, token)
       const { id } = statusOf(cr)
       if (opened !== id) problems.push(`the token of ${cr.kind}/${cr.metadata.name} opens ${opened} in place of ${id}`)
     }
     return problems
-  }
-
-  async #openedBy(kind: string, token: string): Promise<string | undefined> {
-    const { api } = this.#world
-    const { admin } = api.emulator
-    if (kind === 'APIKey') {
-      const { status } = await api.answerPlainly({
-        method: 'GET',
-        path: '/ip_policies',
-        headers: headersOf(token),
-        body: '',
-      })
-      return status === 200 ? (admin.journal().at(-1)?.keyId ?? undefined) : undefined
-    }
-    try {
-      return admin.verifyCredential(token).id
-    } catch {
-      // Refused: it is not a key.
-      return undefined
-    }
   }
 
   /** Whole tokens anywhere but in their own Secret. */

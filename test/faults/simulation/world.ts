@@ -328,10 +328,13 @@ export class SimulatedWorld {
     })
   }
 
-  /** Like `kubectl apply`: creates the resource, or gives it exactly this spec. */
-  apply(kind: string, name: string, spec: Fields): void {
+  /**
+   * Like `kubectl apply`: creates the resource, or gives it exactly this spec.
+   * @param metadata of a new resource
+   */
+  apply(kind: string, name: string, spec: Fields, metadata: Fields = {}): void {
     const key = { namespace: NAMESPACE, name }
-    if (this.get(kind, name) === undefined) this.server.create(this.typeOf(kind), key, { spec })
+    if (this.get(kind, name) === undefined) this.server.create(this.typeOf(kind), key, { spec, metadata })
     else this.server.replaceSpec(this.typeOf(kind), key, spec)
   }
 
