@@ -94,7 +94,8 @@ export async function reported(
   type: string,
   reason: string,
 ): Promise<string> {
-  await until(world, `${type} is ${reason}`, () => conditionOf(cr(), type)?.reason === reason)
+  const hasCome = await world.until(() => conditionOf(cr(), type)?.reason === reason, HOUR)
+  if (!hasCome) throw new Error(`${type} does not come to be ${reason}: ${JSON.stringify(cr()?.status?.conditions)}`)
   return conditionOf(cr(), type)?.message ?? ''
 }
 
