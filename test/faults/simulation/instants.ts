@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../src/kube/types.ts'
 import {
   type CustomResource,
   hasFinalizer,
@@ -331,7 +332,7 @@ export class Instants {
       if (isDeleting(cr)) continue
       const isReplaced = descriptor?.replacement?.first === 'delete'
       if (held === id && !isReplaced && this.#world.owns(cr)) this.#tell(`the object of ${at} is to be deleted`)
-      if (this.#isTold(cr) && this.#secretsOf(cr).some(({ metadata }) => metadata.annotations?.[REMOTE_ID] === id)) {
+      if (this.#isTold(cr) && this.#secretsOf(cr).some((secret) => this.#holdsToken(secret, id))) {
         this.#tell(`the token of ${at} is to be revoked while its Secret holds it`)
       }
       const deleteAfter = superseded.find((former) => former.id === id)?.deleteAfter
@@ -372,6 +373,12 @@ export class Instants {
 
   #secretsOf({ metadata: { uid } }: CustomResource) {
     return this.#world.secrets().filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+  }
+
+  /** Whether it says that it holds the token of that object, and somebody has not altered it since. */
+  #holdsToken({ metadata, data = {} }: KubeObject, id: string): boolean {
+    const values = Object.values(data as Readonly<Record<string, string>>)
+    return metadata.annotations?.[REMOTE_ID] === id && values.some((value) => this.#canaries.has(atob(value)))
   }
 
   #named({ kind, namespace, name }: Marker): CustomResource | undefined {

@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest'
+import { secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { OUTPUT_OF } from '../../../../src/managed/names.ts'
+import type { DataObject } from '../../../../src/managed/outputs/place.ts'
+import { tokenPlaceIn } from '../../../builders/output-of-spec.ts'
+import type { Fault, Trouble } from '../../simulation/faults.ts'
+import {
+  begin,
+  countOf,
+  either,
+  faults,
+  idsIn,
+  loseStatus,
+  nextWrites,
+  onWrite,
+  ready,
+  recreate,
+  reported,
+  type Scene,
+} from '../../simulation/scenario.ts'
+import { isWrite, NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
+import { befalls } from '../../simulation/writes.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+const PATHS = { APIKey: 'api_keys', TunnelCredential: 'credentials' } as const
+type Kind = keyof typeof PATHS
+const tokenKinds = Object.keys(PATHS) as Kind[]
+
+/** What somebody else keeps in a Secret. */
+const FOREIGN = { keep: btoa('mine') }
+/** When the next step of a story comes: within a request, between two, and after all of them. Milliseconds. */
+const PAUSES = [0, 1, 3, 5, 9, 14, 25, 60] as const
+const ELSEWHERE = { output: { secret: { name: 'elsewhere' } } }
+/** A write to Kubernetes takes effect without an answer. */
+const UNANSWERED: Fault = { type: 'reset', when: 'after' }
+const UNSENT: Fault = { type: 'reset', when: 'before' }
+
+/** Changes of a resource's Secrets by hand. */
+const meddling = {
+  deletes: ({ kube }: SimulatedWorld, { metadata }: DataObject) => void kube.delete(secretType, metadata),
+  alters: (world: SimulatedWorld, { metadata, data = {} }: DataObject) =>
+    change(world, metadata, { data: Object.fromEntries(Object.keys(data).map((key) => [key, btoa('altered')])) }),
+  'strips the labels and annotations of': (world: SimulatedWorld, { metadata }: DataObject) =>
+    change(world, metadata, { metadata: { annotations: null, labels: null } }),
+  'takes the owner from': (world: SimulatedWorld, { metadata }: DataObject) =>
+    change(world, metadata, { metadata: { ownerReferences: null } }),
+  'adds something to': (world: SimulatedWorld, { metadata }: DataObject) => change(world, metadata, { data: FOREIGN }),
+} as const
+
+function change(world: SimulatedWorld, { name }: DataObject['metadata'], patch: Fields): void {
+  world.server.patch(secretType, { namespace: NAMESPACE, name }, patch)
+}
+
+/** Secrets that the resource owns. */
+function owned({ kube, get }: SimulatedWorld, cr: ReturnType<typeof get>): readonly DataObject[] {
+  const { items } = kube.list<DataObject>(secretType)
+  return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === cr?.metadata.uid) ?? false)
+}
+
+function meddle(world: SimulatedWorld, kind: Kind, how: keyof typeof meddling): void {
+  for (const secret of owned(world, world.get(kind, 'ci'))) meddling[how](world, secret)
+}
+
+/** Writes of the resource or a Secret to Kubernetes meet these faults, one each. */
+function nextInKubernetes(...next: readonly Fault[]): Trouble {
+  return befalls(
+    next.map((fault, at) => ({ at, fault })),
+    (sighting) => sighting.server === 'kubernetes' && isWrite(sighting),
+  )
+}
+
+/**
+ * At rest there is one object, and its token is where the spec says and nowhere else; then there is silence.
+ * @param meddled whether the Secret may have been removed just before the object was made
+ */
+async function expectOne({ world, oracle }: Scene, kind: Kind, meddled = false): Promise<void> {
+  world.calm()
+  expect(await oracle.untilRest()).toEqual([])
+  await world.advance(120_000)
+  world.kube.collectGarbage(secretType)
+  const problems = await oracle.judge()
+  expect(problems.filter((each) => !(meddled && each.startsWith('POST without a Secret')))).toEqual([])
+  const cr = world.get(kind, 'ci')
+  const place = tokenPlaceIn(cr?.spec ?? {}, 'ci')
+  // A Secret whose annotation was removed is no longer recognised; it goes with its owner.
+  const noted = owned(world, cr).filter(({ metadata }) => metadata.annotations?.[OUTPUT_OF] !== undefined)
+  const keys = noted.map(({ metadata, data = {} }) => [
+    metadata.name,
+    ...Object.keys(data).filter((key) => !(key in FOREIGN)),
+  ])
+  expect(keys).toEqual([[place.name, place.key]])
+  expect(await idsIn(world, PATHS[kind])).toEqual([cr?.status?.id])
+}
+
+describe.each(tokenKinds)('the token of the kind %s', (kind) => {
+  test.each(Object.keys(meddling) as (keyof typeof meddling)[])(
+    'is in its Secret in the end, and nowhere else, also when somebody %s the Secret at any write',
+    async (how) => {
+      for (const at of [1, 2, 3, 4]) {
+        const scene = await begin([kind])
+        const { world } = scene
+        let writes = 0
+        world.trouble = {
+          request: (sighting) => {
+            if (isWrite(sighting) && writes++ === at) meddle(world, kind, how)
+            return undefined
+          },
+        }
+        world.apply(kind, 'ci', {})
+        await ready(world, kind, 'ci')
+        // At the fourth: at rest.
+        if (writes <= at) meddle(world, kind, how)
+        await expectOne(scene, kind, true)
+      }
+    },
+  )
+
+  test('is not put into a Secret of somebody else, which stays as it is', async () => {
+    const { world } = await begin([kind])
+    const key = { namespace: NAMESPACE, name: 'elsewhere' }
+    world.server.create(secretType, key, { data: FOREIGN, type: 'Opaque' })
+    const before = world.kube.get(secretType, key)
+    world.apply(kind, 'ci', {})
+    await ready(world, kind, 'ci')
+    world.apply(kind, 'ci', ELSEWHERE)
+    await reported(world, () => world.get(kind, 'ci'), 'Synced', 'OutputNotOwned')
+    await world.advance(120_000)
+    expect(world.kube.get(secretType, key)).toEqual(before)
+    world.kube.delete(secretType, key)
+    await ready(world, kind, 'ci')
+    expect(await idsIn(world, PATHS[kind])).toEqual([world.get(kind, 'ci')?.status?.id])
+  })
+
+  test('is not asked for again and again, for the Secret reserved for it, while creates are refused', async () => {
+    const { world, writes } = await begin([kind])
+    world.trouble = onWrite(() => faults.refused)
+    world.apply(kind, 'ci', {})
+    await world.advance(60_000)
+    // Once more for the new Secret, then slowly.
+    expect(countOf(writes, `api POST /${PATHS[kind]}`)).toBeLessThanOrEqual(2)
+  })
+
+  test('leaves no Secret behind that was reserved under a former name of the spec', async () => {
+    for (const ms of PAUSES) {
+      const scene = await begin([kind])
+      const { world } = scene
+      world.trouble = nextWrites(faults.lost, faults.lost)
+      world.apply(kind, 'ci', {})
+      await world.advance(ms)
+      world.apply(kind, 'ci', ELSEWHERE)
+      await world.advance(10_000)
+      await expectOne(scene, kind)
+    }
+  })
+
+  test('of an object that was recovered, and not stored yet, is issued anew when the process dies meanwhile', async () => {
+    for (const ms of PAUSES) {
+      const scene = await begin([kind])
+      const { world } = scene
+      world.apply(kind, 'ci', {})
+      await ready(world, kind, 'ci')
+      world.down()
+      recreate(world, kind, 'ci')
+      world.kube.collectGarbage(secretType)
+      world.up()
+      await world.until(() => world.get(kind, 'ci')?.status?.conditions !== undefined, 60_000)
+      await world.advance(ms)
+      world.down()
+      await world.advance(2_000)
+      world.up()
+      await expectOne(scene, kind)
+    }
+  })
+
+  test('is under one key only when a write that moved it to another key got no answer', async () => {
+    for (const ms of PAUSES) {
+      const scene = await begin([kind])
+      const { world } = scene
+      world.apply(kind, 'ci', { output: { secret: { key: 'key' } } })
+      await ready(world, kind, 'ci')
+      world.apply(kind, 'ci', {})
+      world.trouble = nextInKubernetes(UNANSWERED)
+      await world.advance(ms)
+      meddle(world, kind, 'strips the labels and annotations of')
+      await expectOne(scene, kind)
+    }
+  })
+
+  test('comes back to a Secret of the spec into which somebody has put something', async () => {
+    for (const ms of PAUSES) {
+      const scene = await begin([kind])
+      const { world } = scene
+      world.apply(kind, 'ci', {})
+      await world.advance(ms)
+      world.apply(kind, 'ci', ELSEWHERE)
+      meddle(world, kind, 'adds something to')
+      world.trouble = either(nextWrites(faults.lost), nextInKubernetes(UNANSWERED))
+      await world.advance(25)
+      world.apply(kind, 'ci', {})
+      await world.advance(10_000)
+      await expectOne(scene, kind)
+    }
+  })
+
+  test('that was altered while the status was lost is not trusted', async () => {
+    for (const ms of PAUSES) {
+      const scene = await begin([kind])
+      const { world } = scene
+      world.apply(kind, 'ci', {})
+      world.trouble = nextInKubernetes(UNANSWERED, UNSENT)
+      await world.advance(600)
+      world.down()
+      await world.advance(10_000)
+      loseStatus(world, kind, 'ci')
+      world.up()
+      await world.advance(ms)
+      meddle(world, kind, 'alters')
+      await expectOne(scene, kind, true)
+    }
+  })
+})
