@@ -11,7 +11,6 @@ import { cr } from '../../../builders/custom-resource.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 import { ModelKubeClient } from '../../../builders/model-kube-client.ts'
-import { ModelProcess } from '../../../builders/model-process.ts'
 
 const SECRET = { namespace: 'shop', name: 'aws' }
 const descriptor = eventDestination as unknown as ManagedDescriptor
@@ -33,10 +32,7 @@ function world() {
   const writes: string[] = []
   const client = new ModelKubeClient({
     kube,
-    process: new ModelProcess(clock),
     clock,
-    lagMs: 1,
-    nextFault: () => undefined,
     onWrite: (label) => writes.push(label),
   })
   /** Advances the clock until `call` is answered. */

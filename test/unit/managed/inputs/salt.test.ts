@@ -7,7 +7,6 @@ import { systemRandom } from '../../../../src/util/random.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 import { ModelKubeClient } from '../../../builders/model-kube-client.ts'
-import { ModelProcess } from '../../../builders/model-process.ts'
 
 const NAMESPACE = 'culvert-system'
 const KEY = { namespace: NAMESPACE, name: SALT_SECRET }
@@ -19,10 +18,7 @@ function world() {
   const client = (): KubeClient =>
     new ModelKubeClient({
       kube,
-      process: new ModelProcess(clock),
       clock,
-      lagMs: 1,
-      nextFault: () => undefined,
       onWrite: (label) => writes.push(label),
     }) as KubeClient
   const read = async (clients: readonly KubeClient[]): Promise<readonly Buffer[]> => {

@@ -13,7 +13,6 @@ import { allWatches, createWatches } from '../../../../src/operator/watches.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 import { ModelKubeClient } from '../../../builders/model-kube-client.ts'
-import { ModelProcess } from '../../../builders/model-process.ts'
 import { createSilentLogger } from '../../../builders/silent-logger.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -49,9 +48,7 @@ class Watching {
     const watching = new Watching()
     prepare(watching)
     const clock = watching.#clock
-    const process = new ModelProcess(clock)
-    const none = { nextFault: () => undefined, onWrite: () => undefined }
-    const client = new ModelKubeClient({ kube: watching.kube, process, clock, lagMs: 1, ...none })
+    const client = new ModelKubeClient({ kube: watching.kube, clock })
     const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
     const watches = createWatches(registry, base, { namespaces: [], tunnels: false })
     watching.store = new ResourceStore(registry, watches)
