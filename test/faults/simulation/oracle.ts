@@ -138,6 +138,11 @@ export class Oracle {
     this.#specs.delete(`${kind}/${name}`)
   }
 
+  /** Outputs of the resource are changed by hand: a token may go missing until it is repaired. */
+  outputsChange(cr: CustomResource): void {
+    this.#instants.excuseOutputs(cr)
+  }
+
   /** Exempts this request when it is sent: its sender is paused before. */
   excuse(sighting: Sighting): void {
     this.#instants.excuse(sighting)

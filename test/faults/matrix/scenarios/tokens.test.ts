@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { OUTPUT_OF } from '../../../../src/managed/names.ts'
-import type { DataObject } from '../../../../src/managed/outputs/place.ts'
 import { tokenPlaceIn } from '../../../builders/output-of-spec.ts'
 import type { Fault, Trouble } from '../../simulation/faults.ts'
+import { changeOutputs, FOREIGN, outputChanges, outputsOf } from '../../simulation/outputs-by-hand.ts'
 import {
   begin,
   countOf,
@@ -18,49 +18,19 @@ import {
   reported,
   type Scene,
 } from '../../simulation/scenario.ts'
-import { isWrite, NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
+import { isWrite, NAMESPACE } from '../../simulation/world.ts'
 import { befalls } from '../../simulation/writes.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 const PATHS = { APIKey: 'api_keys', TunnelCredential: 'credentials' } as const
 type Kind = keyof typeof PATHS
 const tokenKinds = Object.keys(PATHS) as Kind[]
 
-/** What somebody else keeps in a Secret. */
-const FOREIGN = { keep: btoa('mine') }
 /** When the next step of a story comes: within a request, between two, and after all of them. Milliseconds. */
 const PAUSES = [0, 1, 3, 5, 9, 14, 25, 60] as const
 const ELSEWHERE = { output: { secret: { name: 'elsewhere' } } }
 /** A write to Kubernetes takes effect without an answer. */
 const UNANSWERED: Fault = { type: 'reset', when: 'after' }
 const UNSENT: Fault = { type: 'reset', when: 'before' }
-
-/** Changes of a resource's Secrets by hand. */
-const meddling = {
-  deletes: ({ kube }: SimulatedWorld, { metadata }: DataObject) => void kube.delete(secretType, metadata),
-  alters: (world: SimulatedWorld, { metadata, data = {} }: DataObject) =>
-    change(world, metadata, { data: Object.fromEntries(Object.keys(data).map((key) => [key, btoa('altered')])) }),
-  'strips the labels and annotations of': (world: SimulatedWorld, { metadata }: DataObject) =>
-    change(world, metadata, { metadata: { annotations: null, labels: null } }),
-  'takes the owner from': (world: SimulatedWorld, { metadata }: DataObject) =>
-    change(world, metadata, { metadata: { ownerReferences: null } }),
-  'adds something to': (world: SimulatedWorld, { metadata }: DataObject) => change(world, metadata, { data: FOREIGN }),
-} as const
-
-function change(world: SimulatedWorld, { name }: DataObject['metadata'], patch: Fields): void {
-  world.server.patch(secretType, { namespace: NAMESPACE, name }, patch)
-}
-
-/** Secrets that the resource owns. */
-function owned({ kube, get }: SimulatedWorld, cr: ReturnType<typeof get>): readonly DataObject[] {
-  const { items } = kube.list<DataObject>(secretType)
-  return items.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === cr?.metadata.uid) ?? false)
-}
-
-function meddle(world: SimulatedWorld, kind: Kind, how: keyof typeof meddling): void {
-  for (const secret of owned(world, world.get(kind, 'ci'))) meddling[how](world, secret)
-}
 
 /** Writes of the resource or a Secret to Kubernetes meet these faults, one each. */
 function nextInKubernetes(...next: readonly Fault[]): Trouble {
@@ -84,7 +54,7 @@ async function expectOne({ world, oracle }: Scene, kind: Kind, meddled = false):
   const cr = world.get(kind, 'ci')
   const place = tokenPlaceIn(cr?.spec ?? {}, 'ci')
   // A Secret whose annotation was removed is no longer recognised; it goes with its owner.
-  const noted = owned(world, cr).filter(({ metadata }) => metadata.annotations?.[OUTPUT_OF] !== undefined)
+  const noted = outputsOf(world, cr).filter(({ metadata }) => metadata.annotations?.[OUTPUT_OF] !== undefined)
   const keys = noted.map(({ metadata, data = {} }) => [
     metadata.name,
     ...Object.keys(data).filter((key) => !(key in FOREIGN)),
@@ -94,8 +64,8 @@ async function expectOne({ world, oracle }: Scene, kind: Kind, meddled = false):
 }
 
 describe.each(tokenKinds)('the token of the kind %s', (kind) => {
-  test.each(Object.keys(meddling) as (keyof typeof meddling)[])(
-    'is in its Secret in the end, and nowhere else, also when somebody %s the Secret at any write',
+  test.each(outputChanges)(
+    'is in its Secret in the end, and nowhere else, whenever somebody changes the Secret: %s',
     async (how) => {
       for (const at of [1, 2, 3, 4]) {
         const scene = await begin([kind])
@@ -103,14 +73,14 @@ describe.each(tokenKinds)('the token of the kind %s', (kind) => {
         let writes = 0
         world.trouble = {
           request: (sighting) => {
-            if (isWrite(sighting) && writes++ === at) meddle(world, kind, how)
+            if (isWrite(sighting) && writes++ === at) changeOutputs(world, world.get(kind, 'ci'), how)
             return undefined
           },
         }
         world.apply(kind, 'ci', {})
         await ready(world, kind, 'ci')
         // At the fourth: at rest.
-        if (writes <= at) meddle(world, kind, how)
+        if (writes <= at) changeOutputs(world, world.get(kind, 'ci'), how)
         await expectOne(scene, kind, true)
       }
     },
@@ -182,7 +152,7 @@ describe.each(tokenKinds)('the token of the kind %s', (kind) => {
       world.apply(kind, 'ci', {})
       world.trouble = nextInKubernetes(UNANSWERED)
       await world.advance(ms)
-      meddle(world, kind, 'strips the labels and annotations of')
+      changeOutputs(world, world.get(kind, 'ci'), 'strip')
       await expectOne(scene, kind)
     }
   })
@@ -194,7 +164,7 @@ describe.each(tokenKinds)('the token of the kind %s', (kind) => {
       world.apply(kind, 'ci', {})
       await world.advance(ms)
       world.apply(kind, 'ci', ELSEWHERE)
-      meddle(world, kind, 'adds something to')
+      changeOutputs(world, world.get(kind, 'ci'), 'add')
       world.trouble = either(nextWrites(faults.lost), nextInKubernetes(UNANSWERED))
       await world.advance(25)
       world.apply(kind, 'ci', {})
@@ -215,7 +185,7 @@ describe.each(tokenKinds)('the token of the kind %s', (kind) => {
       loseStatus(world, kind, 'ci')
       world.up()
       await world.advance(ms)
-      meddle(world, kind, 'alters')
+      changeOutputs(world, world.get(kind, 'ci'), 'alter')
       await expectOne(scene, kind, true)
     }
   })
