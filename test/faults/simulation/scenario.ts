@@ -59,12 +59,11 @@ export async function until(
   ms: number = HOUR,
 ): Promise<void> {
   const end = world.time.now + ms
-  for (let held = holds(); ; held = holds()) {
-    if (await held) return
-    if (world.time.now > end) throw new Error(`${what} did not come to hold`)
-    // To ask the API takes longer than a step.
-    await world.advance(typeof held === 'boolean' ? 20 : 500)
-  }
+  let held = holds()
+  if (typeof held === 'boolean') held = await world.until(holds as () => boolean, ms)
+  // To ask the API takes longer than a step.
+  for (; !(await held) && world.time.now < end; held = holds()) await world.advance(500)
+  if (!(await held)) throw new Error(`${what} did not come to hold`)
 }
 
 /** A condition of a resource or account. */
