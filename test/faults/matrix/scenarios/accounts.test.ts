@@ -3,6 +3,7 @@ import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { madeElsewhere, prepareEdits } from '../../simulation/account-edits.ts'
 import { KEY, OTHER_ACCOUNT, OTHER_KEY } from '../../simulation/api-server.ts'
 import type { Fault, Trouble } from '../../simulation/faults.ts'
+import { API_HOST, OTHER_HOST } from '../../simulation/operator.ts'
 import {
   begin,
   conditionOf,
@@ -27,7 +28,7 @@ const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 const PATH = 'backends/tunnel_group'
 const CONFIRM = 'culvert.dev/confirm-identity-requested-at'
 /** Where another account is. */
-const ELSEWHERE = `https://api.example.com/${OTHER_ACCOUNT}`
+const ELSEWHERE = `https://${OTHER_HOST}`
 
 /** Waits until the condition Ready of the account has that reason. */
 async function untilAccount(world: SimulatedWorld, reason: string): Promise<void> {
@@ -169,29 +170,30 @@ test('more vanished objects than may vanish at a time stop everything until an a
   expect(world.get('Backend', 'web-0')).toBeUndefined()
 })
 
-test.each(['status kept', 'status lost'] as const)(
-  'an address for another account holds everything up: %s',
-  async (kept) => {
-    const { world } = await withBackends(2)
-    world.down()
-    moveAccount(world, ELSEWHERE, kept)
-    world.delete('Backend', 'web-0')
-    world.up()
-    await untilAccount(world, 'IdentityUnproven')
-    await world.advance(180_000)
-    expect(madeElsewhere(world)).toEqual([])
-    expect(world.get('Backend', 'web-0')).toBeDefined()
-    moveAccount(world, 'https://api.example.com', kept)
-    await gone(world, 'Backend', 'web-0')
-    await until(
-      world,
-      'Ready',
-      () => isReady(world, 'Backend', 'web-1') && conditionOf(world.account, 'Ready')?.reason === 'Available',
-    )
-    expect(await objectsIn(world, PATH)).toHaveLength(1)
-    expect(madeElsewhere(world)).toEqual([])
-  },
-)
+test.each([
+  [ELSEWHERE, 'status kept'],
+  [ELSEWHERE, 'status lost'],
+  [`https://${API_HOST}/${OTHER_ACCOUNT}`, 'status kept'],
+] as const)('an address for another account, %s, holds everything up: %s', async (address, kept) => {
+  const { world } = await withBackends(2)
+  world.down()
+  moveAccount(world, address, kept)
+  world.delete('Backend', 'web-0')
+  world.up()
+  await untilAccount(world, 'IdentityUnproven')
+  await world.advance(180_000)
+  expect(madeElsewhere(world)).toEqual([])
+  expect(world.get('Backend', 'web-0')).toBeDefined()
+  moveAccount(world, 'https://api.example.com', kept)
+  await gone(world, 'Backend', 'web-0')
+  await until(
+    world,
+    'Ready',
+    () => isReady(world, 'Backend', 'web-1') && conditionOf(world.account, 'Ready')?.reason === 'Available',
+  )
+  expect(await objectsIn(world, PATH)).toHaveLength(1)
+  expect(madeElsewhere(world)).toEqual([])
+})
 
 test('an address for another account is taken once an administrator confirms it', async () => {
   const { world } = await withBackends(1)
