@@ -1,3 +1,6 @@
+import { expect } from 'vitest'
+import { unresolvedAttempt } from '../../../../src/managed/cr.ts'
+import { ROTATE_REQUESTED_AT } from '../../../../src/managed/names.ts'
 import { idsIn, secretOf } from '../../simulation/scenario.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
@@ -34,6 +37,22 @@ export class RotationWatch {
     const watch = new RotationWatch(world, kind)
     await watch.#check()
     return watch
+  }
+
+  /** Nothing was violated, and there is one object, the one of the token, with nothing left to do. */
+  expectAtRest(): void {
+    expect(this.violations).toEqual([])
+    const cr = this.#world.get(this.#kind, 'ci')
+    expect(this.ids).toEqual([this.opened])
+    expect(cr?.status?.id).toBe(this.opened)
+    expect(cr?.status?.internal?.superseded).toBeUndefined()
+    expect(cr?.status?.lastHandledRotateAt).toBe(cr?.metadata.annotations?.[ROTATE_REQUESTED_AT])
+    expect(cr === undefined ? undefined : unresolvedAttempt(cr)).toBeUndefined()
+    expect(cr?.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
+      'Ready=True',
+      'Synced=True',
+      'Rotated=True',
+    ])
   }
 
   async #check(): Promise<void> {

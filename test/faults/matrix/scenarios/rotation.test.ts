@@ -10,7 +10,7 @@ import {
   objectsIn,
   type Scene,
 } from '../../simulation/scenario.ts'
-import type { SimulatedWorld } from '../../simulation/world.ts'
+import { isWrite, type SimulatedWorld } from '../../simulation/world.ts'
 import { RotationWatch } from './rotation-watch.ts'
 
 const SECOND = 1000
@@ -132,6 +132,34 @@ describe('a rotated token', () => {
     expect(condition(world, 'Rotated')).toMatchObject({ status: 'True', reason: 'RotationScheduled' })
     expect(watch.tokens).toHaveLength(2)
     expect(watch.violations).toEqual([])
+  })
+
+  test.each([
+    [{ rotation: { interval: '3s', overlap: '1s' } }],
+    [{ rotation: { interval: '10s', overlap: '0s' } }],
+    [{ rotation: { interval: '20s' }, description: 'for CI', rawMetadata: 'mine' }],
+    [{}],
+  ])('works at every moment when the spec changes to %j at any write of a rotation', async (spec) => {
+    for (const at of [0, 1, 2, 3, 4, 5, 6]) {
+      const { world, oracle, watch } = await watched()
+      world.apply('APIKey', 'ci', { rotation: { interval: '10s', overlap: '2s' } })
+      await world.advance(SECOND)
+      let writes = 0
+      world.trouble = {
+        request: (sighting) => {
+          if (isWrite(sighting) && writes++ === at) world.apply('APIKey', 'ci', spec)
+          return undefined
+        },
+      }
+      request(world, 'now')
+      await world.advance(20 * SECOND)
+      expect(writes).toBeGreaterThan(at)
+      world.apply('APIKey', 'ci', { rotation: { interval: '1h', overlap: '1s' } })
+      // The default overlap, and then some.
+      await world.advance(12 * MINUTE)
+      watch.expectAtRest()
+      expect(oracle.violations).toEqual([])
+    }
   })
 
   test('of an adopted key is not issued by its age, since the one at work is not known; on request it is', async () => {
