@@ -32,6 +32,7 @@ export interface Write {
 }
 
 const HOUR = 3_600_000
+/** Opening an emulator takes longer than most scenarios: the files of a process share one. */
 let laboratory: Promise<Laboratory> | undefined
 
 /** Starts a world with an API that chooses as decided, since scenarios count requests. Ends the previous one. */
@@ -155,7 +156,7 @@ export function recreate(world: SimulatedWorld, kind: string, name: string): voi
   world.apply(kind, name, { ...cr.spec }, { annotations, finalizers })
 }
 
-/** Answers of the API, and what may become of a request to it. */
+/** What may become of a request to the API. */
 export const faults = {
   /** Carried out, without an answer. */
   lost: { type: 'silence', when: 'after' },

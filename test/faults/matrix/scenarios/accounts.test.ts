@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { madeElsewhere, prepareEdits } from '../../simulation/account-edits.ts'
 import { KEY, OTHER_ACCOUNT, OTHER_KEY } from '../../simulation/api-server.ts'
-import type { Fault, Trouble } from '../../simulation/faults.ts'
+import type { Fault } from '../../simulation/faults.ts'
 import { API_HOST, OTHER_HOST } from '../../simulation/operator.ts'
 import {
   begin,
@@ -22,6 +22,7 @@ import {
   until,
 } from '../../simulation/scenario.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
+import { befalls } from '../../simulation/writes.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 
@@ -274,27 +275,18 @@ test('the key that was kept for an Account goes with it, also when its finalizer
 test('a key that could not be kept is tried again within seconds, and ever more rarely', async () => {
   const { world } = await withBackends(1)
   const { token } = await world.api.ask('POST', '/api_keys', {})
-  const failing = failingWritesOfKeptKeys(3)
+  const fault: Fault = { type: 'answer', when: 'before', answer: refusal(500) }
+  const failing = befalls(
+    [0, 1, 2].map((at) => ({ at, fault })),
+    ({ method, path }) => method !== 'GET' && path.includes('/secrets/culvert-key-'),
+  )
   world.trouble = failing
   world.putSecret('key', { apiKey: String(token) })
   await untilAccount(world, 'KubernetesError')
   const told = world.time.now
   await untilAccount(world, 'Available')
-  expect(failing.left).toBe(0)
+  expect(failing.unspent()).toEqual([])
   const waited = world.time.now - told
   expect(waited).toBeGreaterThan(2 * 5_000)
   expect(waited).toBeLessThan(60_000)
 })
-
-/** The next writes of Secrets in which keys of accounts are kept fail. */
-function failingWritesOfKeptKeys(count: number): Trouble & { readonly left: number } {
-  const fault: Fault = { type: 'answer', when: 'before', answer: refusal(500) }
-  return {
-    left: count,
-    request({ method, path }) {
-      if (method === 'GET' || !path.includes('/secrets/culvert-key-') || this.left === 0) return undefined
-      Object.assign(this, { left: this.left - 1 })
-      return fault
-    },
-  }
-}

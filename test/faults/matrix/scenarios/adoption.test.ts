@@ -5,6 +5,7 @@ import {
   conditionOf,
   gone,
   idsIn,
+  isReady,
   loseStatus,
   objectsIn,
   patch,
@@ -49,11 +50,7 @@ async function change(world: SimulatedWorld, id: string, fields: object): Promis
 }
 
 async function inSync(world: SimulatedWorld, kind: string, name: string): Promise<void> {
-  await until(world, 'in sync', () => {
-    const cr = world.get(kind, name)
-    const synced = condition(world, kind, name, 'Synced')
-    return synced?.status === 'True' && synced.observedGeneration === cr?.metadata.generation
-  })
+  await until(world, 'in sync', () => isReady(world, kind, name, ['Synced']))
 }
 
 const apiWrites = (writes: Scene['writes'], from: number): readonly string[] =>

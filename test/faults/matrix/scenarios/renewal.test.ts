@@ -53,7 +53,6 @@ describe('a certificate with a length', () => {
     expect(countOf(eventsOf(world), `${KIND}/alice Renewing`)).toBe(100)
     // Attempt, create, status; then the former one is deleted and the status says so.
     expect(writes.slice(before)).toHaveLength(100 * 5)
-    world.down()
   })
 
   test('is renewed as early as the spec says, and the status says when', async () => {
@@ -67,7 +66,6 @@ describe('a certificate with a length', () => {
     expect(await idsIn(world, PATH)).toEqual([first])
     await world.advance(10 * SECOND)
     expect(await idsIn(world, PATH)).not.toContain(first)
-    world.down()
   })
 
   test('that cannot be renewed shows it long before it expires, and is renewed when it can be, expired or not', async () => {
@@ -91,7 +89,6 @@ describe('a certificate with a length', () => {
     expect(condition(world, 'Renewed')?.status).toBe('True')
     expect(await idsIn(world, PATH)).toHaveLength(1)
     expect(await idsIn(world, PATH)).not.toContain(first)
-    world.down()
   })
 
   test('that expired while nobody looked is issued anew at once', async () => {
@@ -104,7 +101,6 @@ describe('a certificate with a length', () => {
     expect(condition(world, 'Ready')?.status).toBe('True')
     expect(await idsIn(world, PATH)).toHaveLength(1)
     expect(await idsIn(world, PATH)).not.toContain(first)
-    world.down()
   })
 })
 
@@ -122,7 +118,6 @@ test.each([
     expect(condition(world, 'Ready')).toMatchObject({ status: 'False', reason: 'Expired' })
     expect(await idsIn(world, PATH)).toEqual([first])
     expect(writes.slice(length).filter((write) => write.includes(PATH))).toEqual([])
-    world.down()
   },
 )
 
@@ -136,5 +131,4 @@ test('a renewal that took effect without an answer is found again, and what show
   expect(await idsIn(world, PATH)).toHaveLength(1)
   expect(await idsIn(world, PATH)).not.toContain(first)
   expect(countOf(writes, `api POST /${PATH}`)).toBe(2)
-  world.down()
 })
