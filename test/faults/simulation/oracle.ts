@@ -215,6 +215,7 @@ export class Oracle {
       ...this.#unrest(),
       ...late,
       ...this.#strays(held, orphans),
+      ...this.#miscounted(held),
       ...this.#unlikeDeclared(held),
       ...(await this.#tokens()),
       ...(await this.#leaks()),
@@ -327,6 +328,17 @@ export class Oracle {
       if (id === undefined || !found.has(id)) problems.push(`${kind}/${metadata.name} has no object ${id}`)
     }
     return problems
+  }
+
+  /** Policies whose status counts other rules than they have. */
+  #miscounted(held: HeldObjects): readonly string[] {
+    const rules = held.find(([path]) => path === 'ip_policy_rules')?.[1] ?? []
+    return this.#world.all().flatMap((cr) => {
+      const { id, ruleCount } = statusOf(cr)
+      const { length } = rules.filter(({ ip_policy: policy }) => (policy as RemoteObject).id === id)
+      if (cr.kind !== 'IPPolicy' || this.#isRefused(cr) || ruleCount === length) return []
+      return [`IPPolicy/${cr.metadata.name} counts ${ruleCount} rules, and has ${length}`]
+    })
   }
 
   /** Ids of objects that the Account's status reports as created for deleted resources. */
