@@ -15,12 +15,11 @@ import {
   patch,
   ready,
   recreate,
-  refusal,
-  refusingKeys,
   reported,
   type Scene,
   until,
 } from '../../simulation/scenario.ts'
+import { refusal, refusingKeys } from '../../simulation/shaped-answers.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 import { befalls } from '../../simulation/writes.ts'
 

@@ -9,12 +9,12 @@ import {
   loseStatus,
   objectsIn,
   patch,
-  type RemoteObject,
   recreate,
   reported,
   type Scene,
   until,
 } from '../../simulation/scenario.ts'
+import type { RemoteObject } from '../../simulation/shaped-answers.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
 const TUNNELS = 'backends/tunnel_group'

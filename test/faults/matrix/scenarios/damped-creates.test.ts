@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Fault } from '../../simulation/faults.ts'
-import {
-  begin,
-  conditionOf,
-  countOf,
-  faults,
-  idsIn,
-  objectsIn,
-  onWrite,
-  patch,
-  ready,
-  showing,
-  until,
-} from '../../simulation/scenario.ts'
+import { begin, conditionOf, countOf, idsIn, objectsIn, patch, ready, until } from '../../simulation/scenario.ts'
+import { faults, onWrite, showing } from '../../simulation/shaped-answers.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
 const SECOND = 1000

@@ -3,20 +3,17 @@ import { KEY } from '../../simulation/api-server.ts'
 import {
   begin,
   conditionOf,
-  either,
   eventsOf,
-  faults,
   gone,
-  nextWrites,
   objectsIn,
   patch,
   ready,
-  refusingKeys,
   reported,
   type Scene,
   secretOf,
   until,
 } from '../../simulation/scenario.ts'
+import { either, faults, nextWrites, refusingKeys } from '../../simulation/shaped-answers.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }

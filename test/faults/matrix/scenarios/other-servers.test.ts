@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { DECIDED, withAlternative } from '../../../../src/emulator/choices/choices.ts'
-import {
-  begin,
-  conditionOf,
-  isReady,
-  objectsIn,
-  ready,
-  refusal,
-  refusing,
-  type Scene,
-  showing,
-  until,
-} from '../../simulation/scenario.ts'
+import { begin, conditionOf, isReady, objectsIn, ready, type Scene, until } from '../../simulation/scenario.ts'
+import { refusal, refusing, showing } from '../../simulation/shaped-answers.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
 /** What a server that keeps the contract may do, and ours does not. */

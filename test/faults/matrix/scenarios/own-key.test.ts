@@ -2,19 +2,8 @@ import { expect, test } from 'vitest'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { KEY } from '../../simulation/api-server.ts'
 import type { Fault, Trouble } from '../../simulation/faults.ts'
-import {
-  begin,
-  conditionOf,
-  countOf,
-  either,
-  eventsOf,
-  faults,
-  ready,
-  refusal,
-  refusingKeys,
-  type Scene,
-  secretOf,
-} from '../../simulation/scenario.ts'
+import { begin, conditionOf, countOf, eventsOf, ready, type Scene, secretOf } from '../../simulation/scenario.ts'
+import { either, faults, refusal, refusingKeys } from '../../simulation/shaped-answers.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 import { befalls } from '../../simulation/writes.ts'
 import { RotationWatch } from './rotation-watch.ts'

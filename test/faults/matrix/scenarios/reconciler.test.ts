@@ -6,20 +6,17 @@ import {
   begin,
   countOf,
   eventsOf,
-  faults,
   gone,
   idsIn,
   isReady,
   loseStatus,
-  nextWrites,
   objectsIn,
-  onWrite,
   patch,
   ready,
   recreate,
-  refusingKeys,
   until,
 } from '../../simulation/scenario.ts'
+import { faults, nextWrites, onWrite, refusingKeys } from '../../simulation/shaped-answers.ts'
 
 const PATH = 'backends/tunnel_group'
 const POST = `api POST /${PATH}`

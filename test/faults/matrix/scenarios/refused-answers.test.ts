@@ -9,18 +9,15 @@ import {
   begin,
   conditionOf,
   countOf,
-  either,
   eventsOf,
-  faults,
   idsIn,
   isReady,
-  nextWrites,
   objectsIn,
   patch,
   ready,
   secretOf,
-  showing,
 } from '../../simulation/scenario.ts'
+import { either, faults, nextWrites, showing } from '../../simulation/shaped-answers.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 
 const SECOND = 1000

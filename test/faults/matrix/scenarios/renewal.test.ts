@@ -1,18 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Condition } from '../../../../src/managed/descriptor/common.ts'
 import { sshKeys } from '../../../builders/contract/ssh-keys.ts'
-import {
-  begin,
-  conditionOf,
-  countOf,
-  eventsOf,
-  faults,
-  idsIn,
-  nextWrites,
-  onWrite,
-  reported,
-  type Scene,
-} from '../../simulation/scenario.ts'
+import { begin, conditionOf, countOf, eventsOf, idsIn, reported, type Scene } from '../../simulation/scenario.ts'
+import { faults, nextWrites, onWrite } from '../../simulation/shaped-answers.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
 const SECOND = 1000

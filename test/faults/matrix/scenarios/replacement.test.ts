@@ -4,15 +4,13 @@ import {
   begin,
   conditionOf,
   countOf,
-  faults,
-  nextWrites,
   objectsIn,
   ready,
   reported,
   type Scene,
-  showing,
   until,
 } from '../../simulation/scenario.ts'
+import { faults, nextWrites, showing } from '../../simulation/shaped-answers.ts'
 
 const PATH = 'certificate_authorities'
 const KIND = 'CertificateAuthority'

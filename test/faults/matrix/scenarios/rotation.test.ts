@@ -1,15 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Condition } from '../../../../src/managed/descriptor/common.ts'
-import {
-  begin,
-  conditionOf,
-  countOf,
-  eventsOf,
-  faults,
-  nextWrites,
-  objectsIn,
-  type Scene,
-} from '../../simulation/scenario.ts'
+import { begin, conditionOf, countOf, eventsOf, objectsIn, type Scene } from '../../simulation/scenario.ts'
+import { faults, nextWrites } from '../../simulation/shaped-answers.ts'
 import { isWrite, type SimulatedWorld } from '../../simulation/world.ts'
 import { RotationWatch } from './rotation-watch.ts'
 

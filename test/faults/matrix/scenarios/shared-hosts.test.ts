@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { countOf, showing, until } from '../../simulation/scenario.ts'
+import { countOf, until } from '../../simulation/scenario.ts'
+import { showing } from '../../simulation/shaped-answers.ts'
 import { Tenants } from './tenants.ts'
 
 const FRONT = 'blog/Edge/front'

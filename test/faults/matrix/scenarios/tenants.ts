@@ -4,7 +4,8 @@ import type { Condition } from '../../../../src/managed/descriptor/common.ts'
 import { namespaceType } from '../../../../src/managed/store/namespaces.ts'
 import { memberKinds } from '../../../builders/access.ts'
 import { KEY } from '../../simulation/api-server.ts'
-import { begin, conditionOf, type RemoteObject, reported, type Scene, until } from '../../simulation/scenario.ts'
+import { begin, conditionOf, reported, type Scene, until } from '../../simulation/scenario.ts'
+import type { RemoteObject } from '../../simulation/shaped-answers.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -4,20 +4,8 @@ import { OUTPUT_OF } from '../../../../src/managed/names.ts'
 import { tokenPlaceIn } from '../../../builders/output-of-spec.ts'
 import type { Fault, Trouble } from '../../simulation/faults.ts'
 import { changeOutputs, FOREIGN, outputChanges, outputsOf } from '../../simulation/outputs-by-hand.ts'
-import {
-  begin,
-  countOf,
-  either,
-  faults,
-  idsIn,
-  loseStatus,
-  nextWrites,
-  onWrite,
-  ready,
-  recreate,
-  reported,
-  type Scene,
-} from '../../simulation/scenario.ts'
+import { begin, countOf, idsIn, loseStatus, ready, recreate, reported, type Scene } from '../../simulation/scenario.ts'
+import { either, faults, nextWrites, onWrite } from '../../simulation/shaped-answers.ts'
 import { isWrite, NAMESPACE } from '../../simulation/world.ts'
 import { befalls } from '../../simulation/writes.ts'
 
