@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 const UNIT = ['api', 'http-client', 'kube', 'managed', 'runtime']
 
 /** Short parts that detect most of what unit tests do not, in the least time. */
-const SIMULATION = ['undisturbed', 'kills', 'gone']
+const SIMULATION = ['scenarios/*', 'undisturbed', 'kills', 'gone']
 
 /**
  * The tests that Stryker tries each mutant on, as far as they reach it. It stops at the first failure, so the quick

@@ -61,7 +61,7 @@ test('the oracle reports every changed field of an object', { timeout: 300_000 }
   expect(untold).toEqual([])
 })
 
-test('the oracle reports a rule too many, a missing rule and a rule with other texts', async () => {
+test('the oracle reports a rule too many, a missing rule, a wrong count and a rule with other texts', async () => {
   const laboratory = await Laboratory.open()
   const subject = specsOf('IPPolicy')[1] as SpecCase
   const changes: readonly ((world: SimulatedWorld, rule: Body, policy: string) => Promise<unknown>)[] = [
@@ -75,6 +75,8 @@ test('the oracle reports a rule too many, a missing rule and a rule with other t
     const [rule] = (await world.api.ask('GET', '/ip_policy_rules')).ip_policy_rules as readonly Body[]
     await change(world, rule as Body, path.split('/')[1] ?? '')
     expect(await oracle.unlikeDeclared()).toEqual([expect.stringContaining(`IPPolicy/${NAME}: rules is`)])
+    const isMiscounted = (await oracle.judge()).some((problem) => problem.startsWith(`IPPolicy/${NAME} counts `))
+    expect(isMiscounted).toBe(change !== changes[2])
   }
 })
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../../src/util/clock.ts'
 import type { Random } from '../../../src/util/random.ts'
 import type { WireAnswer } from './faults.ts'
 import type { SimulatedServer, WireRequest } from './network.ts'
-import { API_HOST } from './operator.ts'
+import { API_HOST, OTHER_HOST } from './operator.ts'
 
 /** The emulator's sources of time and randomness in a simulation. */
 export interface Surroundings {
@@ -127,21 +127,38 @@ export class ApiServer implements SimulatedServer {
     return text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
   }
 
+  /** Id of the APIKey's or TunnelCredential's object whose token this is. */
+  async openedBy(kind: string, token: string): Promise<string | undefined> {
+    const { admin } = this.emulator
+    if (kind === 'APIKey') {
+      const headers = headersOf(token)
+      const { status } = await this.answerPlainly({ method: 'GET', path: '/ip_policies', headers, body: '' })
+      return status === 200 ? (admin.journal().at(-1)?.keyId ?? undefined) : undefined
+    }
+    try {
+      return admin.verifyCredential(token).id
+    } catch {
+      // Refused: it is not a key.
+      return undefined
+    }
+  }
+
   #paged(method: string, path: string): string {
     if (this.pageSize === undefined || method !== 'GET' || path.includes('limit=')) return path
     return `${path}${path.includes('?') ? '&' : '?'}limit=${this.pageSize}`
   }
 }
 
-/** Another account of the same service, and its key. Below the path `/elsewhere` every key opens it. */
+/** Another account of the same service, and its key. At another host, and below `/elsewhere`, every key opens it. */
 export const OTHER_ACCOUNT = 'elsewhere'
 export const OTHER_KEY = 'administrator-of-another-account'
 
 function elsewhere(request: WireRequest): WireRequest {
   const prefix = `/${OTHER_ACCOUNT}`
-  if (!request.path.startsWith(`${prefix}/`)) return request
+  const isBelow = request.path.startsWith(`${prefix}/`)
+  if (!isBelow && request.headers.host !== OTHER_HOST) return request
   const headers = { ...request.headers, authorization: `Bearer ${OTHER_KEY}` }
-  return { ...request, path: request.path.slice(prefix.length), headers }
+  return { ...request, path: isBelow ? request.path.slice(prefix.length) : request.path, headers }
 }
 
 /** The administrator's address; operators call from 127.0.0.1. */

@@ -28,9 +28,8 @@ export class SimulatedDispatcher extends Dispatcher {
     if (exchange.hasGone) return true
     const { method, path, body } = options
     const query = options.query === undefined ? '' : `?${new URLSearchParams(options.query as Record<string, string>)}`
-    const headers = Object.fromEntries(
-      Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)]),
-    )
+    const named = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), String(value)])
+    const headers = { host: new URL(String(options.origin)).host, ...Object.fromEntries(named) }
     const request = { method, path: `${path}${query}`, headers, body: typeof body === 'string' ? body : '' }
     this.#network.send(this.#process, this.#server, request, exchange)
     return true

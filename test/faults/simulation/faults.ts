@@ -33,6 +33,7 @@ export type When = 'before' | 'after'
  * - `behind`: a GET, PATCH or DELETE of an object younger than that many seconds gets this answer: it came to a copy of
  *   the data that lags behind
  * - `cut`: the answer ends in the middle
+ * - `rewritten`: the answer arrives as this makes it
  * - `crossed`: the answer is that to the process's last request to the server that was not refused, as when one arrives
  *   twice on a connection
  */
@@ -46,6 +47,7 @@ export type Fault =
   | { readonly type: 'stale'; readonly seconds: number }
   | { readonly type: 'behind'; readonly seconds: number; readonly answer: WireAnswer }
   | { readonly type: 'cut' }
+  | { readonly type: 'rewritten'; readonly by: (answer: WireAnswer) => WireAnswer }
   | { readonly type: 'crossed' }
 
 export interface WireAnswer {

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../src/kube/types.ts'
 import {
   type CustomResource,
   hasFinalizer,
@@ -57,6 +58,8 @@ export class Instants {
   readonly #toldTo = new Map<string, SimulatedProcess>()
   /** Paths of objects whose last PATCH was answered as if it had not been carried out. */
   readonly #denied = new Set<string>()
+  /** UIDs of resources whose outputs somebody has changed. */
+  readonly #changedOutputs = new Set<string>()
   /** How many more objects may be created although they exist. */
   #remade = 0
   /** The last object of each resource with a token, by UID. */
@@ -89,6 +92,11 @@ export class Instants {
    */
   excuseRemaking(objects: number): void {
     this.#remade = objects
+  }
+
+  /** Somebody changes the outputs of the resource: between two writes of the operator, a token may go missing. */
+  excuseOutputs({ metadata: { uid } }: CustomResource): void {
+    this.#changedOutputs.add(uid)
   }
 
   /**
@@ -247,7 +255,8 @@ export class Instants {
     this.#checkAlone(sighting, marker.uid, post)
     if (this.#posted.has(post)) this.#tell(`a second POST of one attempt: ${post}`)
     this.#posted.add(post)
-    if (cr !== undefined && this.#isTold(cr) && this.#secretsOf(cr).length === 0) {
+    const isOthers = this.#changedOutputs.has(cr?.metadata.uid ?? '')
+    if (cr !== undefined && !isOthers && this.#isTold(cr) && this.#secretsOf(cr).length === 0) {
       this.#tell(`POST without a Secret for what it tells: ${post}`)
     }
   }
@@ -331,7 +340,7 @@ export class Instants {
       if (isDeleting(cr)) continue
       const isReplaced = descriptor?.replacement?.first === 'delete'
       if (held === id && !isReplaced && this.#world.owns(cr)) this.#tell(`the object of ${at} is to be deleted`)
-      if (this.#isTold(cr) && this.#secretsOf(cr).some(({ metadata }) => metadata.annotations?.[REMOTE_ID] === id)) {
+      if (this.#isTold(cr) && this.#secretsOf(cr).some((secret) => this.#holdsToken(secret, id))) {
         this.#tell(`the token of ${at} is to be revoked while its Secret holds it`)
       }
       const deleteAfter = superseded.find((former) => former.id === id)?.deleteAfter
@@ -362,7 +371,8 @@ export class Instants {
       const isStored = this.#secretsOf(cr).some(({ metadata, data }) => {
         return metadata.annotations?.[REMOTE_ID] === id && Object.keys((data as Fields | undefined) ?? {}).length > 0
       })
-      if (!isStored) this.#tell(`${cr.kind}/${cr.metadata.name} has an object whose token is not stored`)
+      if (!(isStored || this.#changedOutputs.has(uid)))
+        this.#tell(`${cr.kind}/${cr.metadata.name} has an object whose token is not stored`)
     }
   }
 
@@ -372,6 +382,12 @@ export class Instants {
 
   #secretsOf({ metadata: { uid } }: CustomResource) {
     return this.#world.secrets().filter(({ metadata }) => metadata.ownerReferences?.some((owner) => owner.uid === uid))
+  }
+
+  /** Whether it says that it holds the token of that object, and somebody has not altered it since. */
+  #holdsToken({ metadata, data = {} }: KubeObject, id: string): boolean {
+    const values = Object.values(data as Readonly<Record<string, string>>)
+    return metadata.annotations?.[REMOTE_ID] === id && values.some((value) => this.#canaries.has(atob(value)))
   }
 
   #named({ kind, namespace, name }: Marker): CustomResource | undefined {

@@ -171,6 +171,9 @@ export class Network {
       case 'cut':
         this.#answer(sighting, caller, answer, { isCut: true })
         break
+      case 'rewritten':
+        this.#answer(sighting, caller, fault.by(answer))
+        break
       case 'crossed':
         this.#answer(sighting, caller, this.#last.get(process)?.get(sighting.server) ?? answer)
         break

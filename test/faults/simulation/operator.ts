@@ -16,6 +16,8 @@ import type { SimulatedProcess } from './process.ts'
 export const OPERATOR_NAMESPACE = 'culvert-system'
 export const INSTALLATION = 'installation-1'
 export const API_HOST = 'api.example.com'
+/** Where another account of the same service is. */
+export const OTHER_HOST = 'other.example.com'
 
 /** Milliseconds. How long a request lives, a process considers itself the leader, and others wait for it. */
 export const times = {
@@ -88,7 +90,7 @@ export class SimulatedOperator {
       identity: process.name,
       installation,
       watchNamespaces: [],
-      baseURLPolicy: { allowedHosts: [API_HOST] },
+      baseURLPolicy: { allowedHosts: [API_HOST, OTHER_HOST] },
       dnsEndpoints: { enabled: true, domains: ['*.com', '*.example'] },
       tunnels,
       services: services ? { unclassed: false } : undefined,

@@ -138,6 +138,11 @@ export class Oracle {
     this.#specs.delete(`${kind}/${name}`)
   }
 
+  /** Outputs of the resource are changed by hand: a token may go missing until it is repaired. */
+  outputsChange(cr: CustomResource): void {
+    this.#instants.excuseOutputs(cr)
+  }
+
   /** Exempts this request when it is sent: its sender is paused before. */
   excuse(sighting: Sighting): void {
     this.#instants.excuse(sighting)
@@ -210,6 +215,7 @@ export class Oracle {
       ...this.#unrest(),
       ...late,
       ...this.#strays(held, orphans),
+      ...this.#miscounted(held),
       ...this.#unlikeDeclared(held),
       ...(await this.#tokens()),
       ...(await this.#leaks()),
@@ -324,6 +330,17 @@ export class Oracle {
     return problems
   }
 
+  /** Policies whose status counts other rules than they have. */
+  #miscounted(held: HeldObjects): readonly string[] {
+    const rules = held.find(([path]) => path === 'ip_policy_rules')?.[1] ?? []
+    return this.#world.all().flatMap((cr) => {
+      const { id, ruleCount } = statusOf(cr)
+      const { length } = rules.filter(({ ip_policy: policy }) => (policy as RemoteObject).id === id)
+      if (cr.kind !== 'IPPolicy' || this.#isRefused(cr) || ruleCount === length) return []
+      return [`IPPolicy/${cr.metadata.name} counts ${ruleCount} rules, and has ${length}`]
+    })
+  }
+
   /** Ids of objects that the Account's status reports as created for deleted resources. */
   #orphans(): Set<string> {
     return new Set(this.#world.account?.status?.orphans?.map(({ id }) => id))
@@ -341,31 +358,11 @@ export class Oracle {
         .find(({ metadata }) => metadata.namespace === cr.metadata.namespace && metadata.name === place.name)
       const data = secret?.data as Readonly<Record<string, string>> | undefined
       const token = Buffer.from(data?.[place.key] ?? '', 'base64').toString()
-      const opened = await this.#openedBy(cr.kind, token)
+      const opened = await this.#world.api.openedBy(cr.kind, token)
       const { id } = statusOf(cr)
       if (opened !== id) problems.push(`the token of ${cr.kind}/${cr.metadata.name} opens ${opened} in place of ${id}`)
     }
     return problems
-  }
-
-  async #openedBy(kind: string, token: string): Promise<string | undefined> {
-    const { api } = this.#world
-    const { admin } = api.emulator
-    if (kind === 'APIKey') {
-      const { status } = await api.answerPlainly({
-        method: 'GET',
-        path: '/ip_policies',
-        headers: headersOf(token),
-        body: '',
-      })
-      return status === 200 ? (admin.journal().at(-1)?.keyId ?? undefined) : undefined
-    }
-    try {
-      return admin.verifyCredential(token).id
-    } catch {
-      // Refused: it is not a key.
-      return undefined
-    }
   }
 
   /** Whole tokens anywhere but in their own Secret. */

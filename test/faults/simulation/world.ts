@@ -79,7 +79,8 @@ const companions: readonly ServedType[] = kinds.flatMap((descriptor) => {
     ? [{ type: descriptor.companion.type }]
     : []
 })
-const served: readonly ServedType[] = [
+/** Every type of which objects exist. */
+export const servedTypes: readonly ServedType[] = [
   ...builtIn,
   ...companions,
   ...kinds.map((descriptor) => ({ type: resourceTypeOf(descriptor), schema: rootSchema(descriptor.definition) })),
@@ -184,7 +185,7 @@ export class SimulatedWorld {
     if (beside === undefined) api.reset({ clock: this.#servers, random: seededRandom(seed + 1) }, choices)
     const now = (): string => new Date(this.#servers.now()).toISOString().replace(/\.\d+Z$/, 'Z')
     this.kube = new ModelKube(now, beside === undefined ? 'uid' : 'uid-beside')
-    this.server = new KubeServer(this.kube, time, served)
+    this.server = new KubeServer(this.kube, time, servedTypes)
     this.network = new Network(time, { kubernetes: this.server, api })
     this.kinds = new KindsRegistry(
       kinds.filter(({ role, definition }) => role === 'account' || (wanted?.has(definition.kind) ?? true)),
@@ -328,10 +329,13 @@ export class SimulatedWorld {
     })
   }
 
-  /** Like `kubectl apply`: creates the resource, or gives it exactly this spec. */
-  apply(kind: string, name: string, spec: Fields): void {
+  /**
+   * Like `kubectl apply`: creates the resource, or gives it exactly this spec.
+   * @param metadata of a new resource
+   */
+  apply(kind: string, name: string, spec: Fields, metadata: Fields = {}): void {
     const key = { namespace: NAMESPACE, name }
-    if (this.get(kind, name) === undefined) this.server.create(this.typeOf(kind), key, { spec })
+    if (this.get(kind, name) === undefined) this.server.create(this.typeOf(kind), key, { spec, metadata })
     else this.server.replaceSpec(this.typeOf(kind), key, spec)
   }
 

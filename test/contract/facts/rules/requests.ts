@@ -39,7 +39,7 @@ export const requestRules: readonly RuleFact[] = [
     source: 'management-api.md § Endpoints, special rule 5',
     due: 'now',
     operator: heldBy(
-      'unit/managed/outputs/tokens.model.test.ts > whatever gets lost, dies or interferes, at rest there is one object for each token, the Secret holds it, and then silence',
+      'faults/matrix/scenarios/tokens.test.ts > the token of the kind APIKey > is in its Secret in the end, and nowhere else…',
       'unit/api/account-cache.test.ts > our own writes > are returned with the token, which is not kept',
     ),
   },

@@ -15,6 +15,8 @@ export interface Role {
   readonly needs: readonly Manifest[]
   /** Whether it holds a token, which can be rotated. */
   readonly hasToken: boolean
+  /** Whether one of its specs has something written into a Secret or ConfigMap. */
+  readonly hasOutput: boolean
   /** How many of the first versions can follow each other on an adopted object: none of them replaces it. */
   readonly kept: number
 }
@@ -44,7 +46,8 @@ function roleOf(story: KindEditStory): Role {
   // Only the creator of the object knows its token, and certificates are renewed in time.
   const isRenewed = hasToken || kind.endsWith('Certificate') || versions.length < all.length
   const kept = replaces < 0 ? count : all.filter((_, index) => editsOf(index) <= replaces).length
-  return { kind, name: title, versions, needs: needsOf(story), hasToken, kept: isRenewed ? 0 : kept }
+  const hasOutput = hasToken || versions.some(({ output }) => output !== undefined)
+  return { kind, name: title, versions, needs: needsOf(story), hasToken, hasOutput, kept: isRenewed ? 0 : kept }
 }
 
 /** The kinds of these roles and of their dependencies. */

@@ -1,6 +1,7 @@
 import { DECIDED } from '../../../../src/emulator/choices/choices.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { unresolvedAttempt } from '../../../../src/managed/cr.ts'
+import { PAUSED } from '../../../../src/managed/names.ts'
 import { EDIT_SEED } from '../../../kinds/shared/account.ts'
 import { type AccountEdit, accountEdits, prepareEdits } from '../../simulation/account-edits.ts'
 import { headersOf, KEY } from '../../simulation/api-server.ts'
@@ -9,6 +10,7 @@ import type { Sighting, Trouble } from '../../simulation/faults.ts'
 import { keptRules, meaningAt } from '../../simulation/meaning-at.ts'
 import { type SimulatedOperator, times } from '../../simulation/operator.ts'
 import { differences, LOOK_MS, Oracle, textOf } from '../../simulation/oracle.ts'
+import { changeOutputs, type OutputChange } from '../../simulation/outputs-by-hand.ts'
 import { putBackEtcd } from '../../simulation/restore/running.ts'
 import { reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-back.ts'
 import { type Laboratory, mixOf, type SimulatedWorld, type WorldOptions } from '../../simulation/world.ts'
@@ -198,6 +200,12 @@ class Stage {
           'culvert.dev/rotate-requested-at': `at ${world.time.now}`,
         })
         break
+      case 'leave alone':
+        this.#leaveAlone(step.who, step.ms)
+        break
+      case 'change outputs':
+        this.#changeOutputs(step.who, step.how)
+        break
       case 'rest':
         if (await world.until(() => this.#oracle.isAtRest, PATIENCE_MS)) this.#since.clear()
         break
@@ -254,6 +262,7 @@ class Stage {
     this.#plagues.end()
     this.#lag = undefined
     this.#setClocksRight()
+    for (const { kind, name } of this.#cast) world.annotate(kind, name, { [PAUSED]: null })
     for (const edit of this.#edits) this.#edit(edit, 'end')
     // By then operators have noticed a silent watch, and the deletions that it missed.
     if (this.#plagues.haveStalled) await world.advance(STALL_MS)
@@ -504,6 +513,20 @@ class Stage {
     this.#oracle.putBack(this.#unknownUntil)
     await putBackEtcd(this.#world, snapshot, { revision, downMs: ms })
     this.#allow()
+  }
+
+  #leaveAlone(who: number, ms: number): void {
+    const { kind, name } = this.#role(who)
+    this.#world.annotate(kind, name, { [PAUSED]: 'true' })
+    this.#world.time.setTimer(ms, () => this.#world.annotate(kind, name, { [PAUSED]: null }))
+  }
+
+  #changeOutputs(who: number, how: OutputChange): void {
+    const { kind, name } = this.#role(who)
+    const cr = this.#world.get(kind, name)
+    if (cr === undefined) return
+    this.#oracle.outputsChange(cr)
+    changeOutputs(this.#world, cr, how)
   }
 
   #endsWhatItBegan({ method, server }: Sighting): boolean {

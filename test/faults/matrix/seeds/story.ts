@@ -3,6 +3,7 @@ import type { Random } from '../../../../src/util/random.ts'
 import { seededRandom } from '../../../builders/seeded-random.ts'
 import { accountEdits } from '../../simulation/account-edits.ts'
 import type { ServerName } from '../../simulation/faults.ts'
+import type { OutputChange } from '../../simulation/outputs-by-hand.ts'
 import { DEPENDENTS, policiesAmong } from './dependents.ts'
 import type { Mode } from './found.ts'
 import { type Role, roles } from './roles.ts'
@@ -31,6 +32,10 @@ export type Step = { readonly after: number } & (
   /** An old manifest is applied again; `back`, from 0 to 1, is how far back towards the first one. */
   | { readonly does: 'old manifest'; readonly who: number; readonly back: number }
   | { readonly does: 'rest' | 'kill' }
+  /** The resource is paused, and resumed after a while. */
+  | { readonly does: 'leave alone'; readonly who: number; readonly ms: number }
+  /** Somebody changes the Secrets and ConfigMaps of the resource. */
+  | { readonly does: 'change outputs'; readonly who: number; readonly how: OutputChange }
   | { readonly does: 'pause' | 'outage'; readonly ms: number }
   | { readonly does: 'clock'; readonly whose: 'operators' | 'servers'; readonly ms: number }
   /** Watches of standbys fall silent, each with this chance. */
@@ -91,6 +96,11 @@ const PLAGUES: readonly Plague[] = [
  * Milliseconds.
  */
 const PUT_BACK_MS = 5_000
+/**
+ * A Secret without its labels and annotations stays until its owner goes, and what somebody adds to one stays as well:
+ * scenarios show that.
+ */
+const OUTPUT_CHANGES: readonly OutputChange[] = ['delete', 'alter', 'disown']
 /** The most steps by which etcd is put back. */
 const PUT_BACK_STEPS = 4
 /**
@@ -199,7 +209,7 @@ function castOf(random: Random): readonly Role[] {
 
 function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
   const who = Math.floor(random.next() * cast.length)
-  const { versions, hasToken } = cast[who] as Role
+  const { versions, hasToken, hasOutput } = cast[who] as Role
   // As often within the milliseconds of one request as within the seconds of a revert.
   const after = between(random, SHORTEST_MS, 15_000)
   const seconds = between(random, 500, 30_000)
@@ -220,6 +230,8 @@ function stepOf(random: Random, pick: Pick, cast: readonly Role[]): Step {
     const ms = between(random, PUT_BACK_MS, 60_000)
     return { after, does: 'put back', steps: Math.floor(random.next() * PUT_BACK_STEPS), revision, ms }
   }
+  if (drawn < 0.74) return { after, does: 'leave alone', who, ms: seconds }
+  if (drawn < 0.78 && hasOutput) return { after, does: 'change outputs', who, how: pick(OUTPUT_CHANGES) }
   return { ...plagueOf(random, pick), after }
 }
 

@@ -5,23 +5,12 @@ import { UnlistableError } from '../../../../src/api/list-refusals.ts'
 import { LiveSession } from '../../../../src/managed/accounts/session.ts'
 import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
-import { ModelAccount } from '../../../builders/model-account.ts'
-import { ModelAccountClient } from '../../../builders/model-account-client.ts'
-import { ModelProcess } from '../../../builders/model-process.ts'
+import { ModelApi } from '../../../builders/model-api.ts'
 
 function openSession(held: readonly string[] = [], policies = 0) {
   const clock = new FakeClock()
-  const account = new ModelAccount()
+  const client = Object.assign(new ModelApi(clock), { close: async () => undefined, command: async () => undefined })
   const looks: string[] = []
-  const client = new ModelAccountClient({
-    account: () => account,
-    process: new ModelProcess(clock),
-    clock,
-    requestTimeoutMs: 1000,
-    nextFault: () => undefined,
-    onRead: () => undefined,
-    onWrite: () => undefined,
-  })
   const session = new LiveSession({
     key: { kind: 'Account', namespace: 'shop', name: 'default' },
     config: {
@@ -46,11 +35,11 @@ function openSession(held: readonly string[] = [], policies = 0) {
     await clock.advance(10)
     await listed
   }
-  return { session, account, looks, list, client, clock }
+  return { session, looks, list, client, clock }
 }
 
 const ids = (count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `backends-tunnel_group_${String(index + 1).padStart(6, '0')}`)
+  Array.from({ length: count }, (_, index) => `bkdtg_${String(index + 1).padStart(6, '0')}`)
 
 test('an account that was not judged yet may not be used', () => {
   const { session } = openSession()
@@ -71,14 +60,14 @@ test('a block that came after the judgement is not lifted by it', () => {
 
 test('one object too many that vanishes stops all use in the same instant', async () => {
   const held = ids(7)
-  const { session, account, list, looks } = openSession(held)
-  for (const _ of held) account.create('backends/tunnel_group', {})
+  const { session, client, list, looks } = openSession(held)
+  for (const id of held) client.put(id)
   await list()
   session.unblock(session.blocked())
-  for (const id of held.slice(0, 5)) account.delete('backends/tunnel_group', id)
+  for (const id of held.slice(0, 5)) client.store.delete(id)
   await list()
   expect(session.blocked()).toBeUndefined()
-  account.delete('backends/tunnel_group', held[5] ?? '')
+  client.store.delete(held[5] ?? '')
   looks.length = 0
   await list()
   expect(session.blocked()?.reason).toBe('IdentityUnproven')
@@ -87,8 +76,8 @@ test('one object too many that vanishes stops all use in the same instant', asyn
 
 test('objects in a closed collection do not raise how many may vanish elsewhere', async () => {
   const held = ids(7)
-  const { session, account, list, client, clock } = openSession(held, 93)
-  for (const _ of held) account.create('backends/tunnel_group', {})
+  const { session, list, client, clock } = openSession(held, 93)
+  for (const id of held) client.put(id)
   await list()
   session.unblock(session.blocked())
   const refusal = new ApiError('Forbidden', 'GET ip_policies: no', { definite: true, status: 403 })
@@ -98,7 +87,7 @@ test('objects in a closed collection do not raise how many may vanish elsewhere'
   const closing = session.cache.refresh(collections.ipPolicies).catch(() => undefined)
   await clock.advance(10)
   await closing
-  for (const id of held.slice(0, 6)) account.delete('backends/tunnel_group', id)
+  for (const id of held.slice(0, 6)) client.store.delete(id)
   await list()
   expect(session.blocked()?.message).toContain('6 of 7 known objects')
 })
@@ -117,18 +106,18 @@ test('a resource that waits for a collection asks for a check until the account 
 })
 
 test('objects that nobody holds may vanish in any number', async () => {
-  const { session, account, list } = openSession([])
-  for (const _ of ids(20)) account.create('backends/tunnel_group', {})
+  const { session, client, list } = openSession([])
+  for (const id of ids(20)) client.put(id)
   await list()
   session.unblock(session.blocked())
-  for (const id of ids(20)) account.delete('backends/tunnel_group', id)
+  for (const id of ids(20)) client.store.delete(id)
   await list()
   expect(session.blocked()).toBeUndefined()
 })
 
 test('changes are handed out once', async () => {
-  const { session, account, list } = openSession()
-  account.create('backends/tunnel_group', {})
+  const { session, client, list } = openSession()
+  client.put('bkdtg_1')
   await list()
   expect(session.takeChanges().map(({ type }) => type)).toEqual(['appeared'])
   expect(session.takeChanges()).toEqual([])

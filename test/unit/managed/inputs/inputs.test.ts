@@ -2,16 +2,14 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { eventDestination } from '../../../../src/kinds/event-destination.ts'
-import type { KubeClient } from '../../../../src/kube/types.ts'
 import { KeptKeys } from '../../../../src/managed/accounts/kept-key.ts'
 import type { ManagedDescriptor } from '../../../../src/managed/descriptor/descriptor.ts'
 import { compareFingerprints, Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
 import { readInputs, secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { cr } from '../../../builders/custom-resource.ts'
-import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { ModelKubeClient } from '../../../builders/model-kube-client.ts'
-import { ModelProcess } from '../../../builders/model-process.ts'
+import { KubeProcess } from '../../../faults/simulation/kube-client.ts'
+import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 const SECRET = { namespace: 'shop', name: 'aws' }
 const descriptor = eventDestination as unknown as ManagedDescriptor
@@ -28,23 +26,15 @@ const spec = {
 }
 
 function world() {
-  const clock = new FakeClock()
+  const time = new VirtualTime()
   const kube = new ModelKube()
-  const writes: string[] = []
-  const client = new ModelKubeClient({
-    kube,
-    process: new ModelProcess(clock),
-    clock,
-    lagMs: 1,
-    nextFault: () => undefined,
-    onWrite: (label) => writes.push(label),
-  })
-  /** Advances the clock until `call` is answered. */
+  const { client, writes } = new KubeProcess(kube, time)
+  /** Advances time until `call` is answered. */
   const answered = async <T>(call: Promise<T>): Promise<T> => {
-    await clock.advance(1000)
+    await time.advance(1000)
     return await call
   }
-  return { kube, writes, client: client as KubeClient, answered }
+  return { kube, writes, client, answered }
 }
 
 const FINGERPRINTS = new Fingerprints(Buffer.alloc(32, 1))
@@ -142,7 +132,7 @@ describe('kept keys', () => {
     const keys = new KeptKeys(client, 'culvert-system')
     await answered(keys.keep('uid-1', 'key-1'))
     await answered(keys.keep('uid-1', 'key-1'))
-    expect(writes).toEqual(['APPLY secrets/culvert-key-uid-1'])
+    expect(writes).toEqual(['PATCH /api/v1/namespaces/culvert-system/secrets/culvert-key-uid-1'])
     await answered(keys.keep('uid-1', 'key-2'))
     const later = new KeptKeys(client, 'culvert-system')
     await answered(later.keep('uid-1', 'key-2'))

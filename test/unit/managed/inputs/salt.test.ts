@@ -4,32 +4,28 @@ import type { KubeClient, KubeObject } from '../../../../src/kube/types.ts'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { keptSalt, SALT_SECRET } from '../../../../src/managed/inputs/salt.ts'
 import { systemRandom } from '../../../../src/util/random.ts'
-import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { ModelKubeClient } from '../../../builders/model-kube-client.ts'
-import { ModelProcess } from '../../../builders/model-process.ts'
+import { KubeProcess } from '../../../faults/simulation/kube-client.ts'
+import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 const NAMESPACE = 'culvert-system'
 const KEY = { namespace: NAMESPACE, name: SALT_SECRET }
 
 function world() {
-  const clock = new FakeClock()
+  const time = new VirtualTime()
   const kube = new ModelKube()
-  const writes: string[] = []
-  const client = (): KubeClient =>
-    new ModelKubeClient({
-      kube,
-      process: new ModelProcess(clock),
-      clock,
-      lagMs: 1,
-      nextFault: () => undefined,
-      onWrite: (label) => writes.push(label),
-    }) as KubeClient
+  const processes: KubeProcess[] = []
+  const client = (): KubeClient => {
+    const process = new KubeProcess(kube, time)
+    processes.push(process)
+    return process.client
+  }
+  const writes = () => processes.flatMap((process) => process.writes)
   const read = async (clients: readonly KubeClient[]): Promise<readonly Buffer[]> => {
     const salts = Promise.all(
       clients.map((each) => keptSalt({ kube: each, namespace: NAMESPACE, random: systemRandom })),
     )
-    await clock.advance(5_000)
+    await time.advance(5_000)
     return await salts
   }
   return { kube, writes, client, read }
@@ -51,7 +47,7 @@ test('is made once, of 32 random bytes, and read by every later process', async 
   const [second] = await read([client()])
   expect(first).toHaveLength(32)
   expect(second).toEqual(first)
-  expect(writes).toEqual([`POST secrets/${SALT_SECRET}`])
+  expect(writes()).toEqual([`POST /api/v1/namespaces/${NAMESPACE}/secrets`])
   const [secret] = kube.list(secretType).items as readonly (KubeObject & { type?: string; immutable?: boolean })[]
   expect(secret).toMatchObject({ type: 'Opaque', immutable: true })
   expect(secret?.metadata).toMatchObject({ ...KEY, labels: { 'app.kubernetes.io/managed-by': 'culvert' } })

@@ -2,16 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '../../../../src/kube/types.ts'
 import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
-import { configMapType } from '../../../../src/managed/inputs/inputs.ts'
 import { heldToken, isLive, tokenFingerprint, tokenPatch } from '../../../../src/managed/outputs/held-token.ts'
 import { isClaimed, LABELS, noteOf, ownershipOf, withOwner } from '../../../../src/managed/outputs/ownership.ts'
 import type { DataObject } from '../../../../src/managed/outputs/place.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../../src/managed/reconcile/damping.ts'
-import { equalJSON } from '../../../../src/util/equal-json.ts'
 import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
 import { cr } from '../../../builders/custom-resource.ts'
-import { ModelWorld } from '../../../builders/model-world.ts'
-import { authorityLine } from '../../../builders/ssh-lines.ts'
 
 function secret(
   metadata: Partial<DataObject['metadata']> = {},
@@ -156,100 +152,4 @@ test('tokens are issued anew at once, then ever more slowly while something goes
   expect(pauseBeforeNext(undefined, 5)).toBe(0)
   expect(pauseBeforeNext(countedRepeat(undefined, 0), 0)).toBe(60_000)
   expect(pauseBeforeNext(countedRepeat(countedRepeat(undefined, 0), 60_000), 60_000)).toBe(120_000)
-})
-
-describe('derived outputs', () => {
-  const place = { namespace: 'shop', name: 'public' }
-  const read = (world: ModelWorld) => world.kube.get<DataObject>(configMapType, place)
-  const isReady = (world: ModelWorld): boolean => {
-    const found = world.get('SSHCertificateAuthority', 'signer')
-    const conditions = found?.status?.conditions ?? []
-    return (
-      conditions.length === 2 &&
-      conditions.every(({ status, observedGeneration }) => {
-        return status === 'True' && observedGeneration === found?.metadata.generation
-      })
-    )
-  }
-
-  async function signer(): Promise<ModelWorld> {
-    const world = ModelWorld.start()
-    world.account.shownBeside.set('ssh_certificate_authorities', { public_key: authorityLine })
-    world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'public' } } })
-    await world.until('Ready', () => isReady(world))
-    return world
-  }
-
-  test('are written once, put right when altered or deleted, and cost nothing at rest', async () => {
-    const world = await signer()
-    const first = read(world)
-    expect(first?.data?.['ca.pub']).toBe(`${authorityLine}\n`)
-    expect(first?.metadata.ownerReferences?.[0]).toMatchObject({ name: 'signer', controller: true })
-    world.kube.mergePatch(configMapType, place, { data: { 'ca.pub': 'altered', mine: 'kept' } })
-    await world.until('put right', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
-    expect(read(world)?.data?.mine).toBe('kept')
-    world.kube.delete(configMapType, place)
-    await world.until('made again', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
-    await world.clock.advance(1000)
-    const { length } = world.writes
-    await world.clock.advance(180_000)
-    expect(world.writes.slice(length)).toEqual([])
-  })
-
-  test('are taken away when the spec asks for them no more, but for what others put there', async () => {
-    const world = await signer()
-    world.kube.mergePatch(configMapType, place, { data: { mine: 'kept' } })
-    world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'elsewhere' } } })
-    await world.until(
-      'moved',
-      () => world.get('SSHCertificateAuthority', 'signer')?.status?.output?.name === 'elsewhere',
-    )
-    expect(read(world)?.data).toEqual({ mine: 'kept' })
-    world.apply('SSHCertificateAuthority', 'signer', {})
-    await world.until('gone', () => {
-      return world.kube.get(configMapType, { ...place, name: 'elsewhere' }) === undefined && isReady(world)
-    })
-    expect(world.get('SSHCertificateAuthority', 'signer')?.status?.output).toBeUndefined()
-  })
-
-  test('bear the labels and annotations of the spec, one write for each change and none of what others set', async () => {
-    const world = await signer()
-    const apply = (labels: Readonly<Record<string, string>>, annotations: Readonly<Record<string, string>> = {}) =>
-      world.apply('SSHCertificateAuthority', 'signer', {
-        output: { configMap: { name: 'public', labels, annotations } },
-      })
-    const bears = (labels: Readonly<Record<string, string>>) => () => {
-      const { 'app.kubernetes.io/managed-by': _, ...others } = read(world)?.metadata.labels ?? {}
-      return equalJSON(others, labels) && isReady(world)
-    }
-    apply({ team: 'edge' }, { 'example.com/sync': 'true' })
-    await world.until('labelled', bears({ team: 'edge' }))
-    expect(read(world)?.metadata.annotations?.['example.com/sync']).toBe('true')
-    world.kube.mergePatch(configMapType, place, { metadata: { labels: { theirs: 'x', team: 'altered' } } })
-    await world.until('put right', bears({ team: 'edge', theirs: 'x' }))
-    apply({ tier: 'public' })
-    await world.until('changed', bears({ theirs: 'x', tier: 'public' }))
-    expect(read(world)?.metadata.annotations).not.toHaveProperty('example.com/sync')
-    await world.clock.advance(1000)
-    const { length } = world.writes
-    await world.clock.advance(180_000)
-    expect(world.writes.slice(length)).toEqual([])
-    apply({})
-    await world.until('bare', bears({ theirs: 'x' }))
-    await world.clock.advance(1000)
-    expect(world.writes.slice(length).filter((write) => write.includes('configmaps'))).toHaveLength(1)
-    expect(read(world)?.metadata.annotations).not.toHaveProperty('internal.culvert.dev/output-labels')
-  })
-
-  test('never go into what belongs to somebody else', async () => {
-    const world = ModelWorld.start()
-    world.account.shownBeside.set('ssh_certificate_authorities', { public_key: authorityLine })
-    world.kube.create(configMapType, place, { data: { 'ca.pub': 'of another' } })
-    world.apply('SSHCertificateAuthority', 'signer', { output: { configMap: { name: 'public' } } })
-    await world.until('refused', () => {
-      const conditions = world.get('SSHCertificateAuthority', 'signer')?.status?.conditions ?? []
-      return conditions.some(({ reason }) => reason === 'OutputNotOwned')
-    })
-    expect(read(world)?.data).toEqual({ 'ca.pub': 'of another' })
-  })
 })

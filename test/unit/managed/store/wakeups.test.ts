@@ -10,11 +10,10 @@ import { childKey, referrerKey, unmarkedKey, valueUserKey } from '../../../../sr
 import { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
 import { subscribeWakeups, type Wakeups, wakeReleased } from '../../../../src/managed/store/wakeups.ts'
 import { allWatches, createWatches } from '../../../../src/operator/watches.ts'
-import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { ModelKubeClient } from '../../../builders/model-kube-client.ts'
-import { ModelProcess } from '../../../builders/model-process.ts'
 import { createSilentLogger } from '../../../builders/silent-logger.ts'
+import { KubeProcess } from '../../../faults/simulation/kube-client.ts'
+import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -36,7 +35,7 @@ const typeOf = (kind: string): ResourceType => {
 /** Watches of a model cluster and everything that they wake. */
 class Watching {
   readonly kube = new ModelKube()
-  readonly #clock = new FakeClock()
+  readonly #time = new VirtualTime()
   readonly #woken: string[] = []
   readonly memories = new Memories()
   readonly wakeups: Wakeups = {
@@ -48,15 +47,12 @@ class Watching {
   static async start(prepare: (watching: Watching) => void = () => undefined): Promise<Watching> {
     const watching = new Watching()
     prepare(watching)
-    const clock = watching.#clock
-    const process = new ModelProcess(clock)
-    const none = { nextFault: () => undefined, onWrite: () => undefined }
-    const client = new ModelKubeClient({ kube: watching.kube, process, clock, lagMs: 1, ...none })
+    const { client, clock } = new KubeProcess(watching.kube, watching.#time)
     const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
     const watches = createWatches(registry, base, { namespaces: [], tunnels: false })
     watching.store = new ResourceStore(registry, watches)
     for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
-    await watching.#clock.advance(100)
+    await watching.#time.advance(100)
     subscribeWakeups({
       kinds: registry,
       store: watching.store,
@@ -91,7 +87,7 @@ class Watching {
   async by(act: () => void): Promise<readonly string[]> {
     this.#woken.length = 0
     act()
-    await this.#clock.advance(10)
+    await this.#time.advance(20)
     return [...new Set(this.#woken)].sort()
   }
 }

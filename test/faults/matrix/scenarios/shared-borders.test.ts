@@ -1,17 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { ModelAccount } from '../../../builders/model-account.ts'
-import { SharedWorld } from '../../../builders/shared-world.ts'
+import { prepareEdits } from '../../simulation/account-edits.ts'
+import { OTHER_ACCOUNT } from '../../simulation/api-server.ts'
+import { objectsIn, until } from '../../simulation/scenario.ts'
+import { Tenants } from './tenants.ts'
 
 const POLICIES = 'ip_policies'
-const typeOf = (kind: string, plural: string) => ({
-  group: 'culvert.dev',
-  version: 'v1alpha1',
-  plural,
-  kind,
-  namespaced: true,
-})
-const accountType = typeOf('Account', 'accounts')
-const ruleType = typeOf('IPPolicyRule', 'ippolicyrules')
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 const rules = { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }
 const edgeTo = (ref: Readonly<Record<string, unknown>>) => ({ protocol: 'TCP', hostports: [], backend: ref })
@@ -19,20 +12,21 @@ const toBlog = { allowedReferences: [{ namespaces: ['blog'] }] }
 const web = { namespace: 'shop', name: 'web' }
 const FRONT = 'blog/Edge/front'
 const WEB = 'shop/Backend/web'
+/** Uses the Account of its namespace. */
+const OWN = { accountRef: { kind: 'Account', name: 'default' } }
 
 /** The backend of the edge, at the API. */
-function backendOf(shared: SharedWorld): unknown {
-  const edge = shared.get(FRONT)
-  const remote = edge && shared.world.remote(edge)
-  return (remote?.backend as { backend?: { id?: string } } | undefined)?.backend?.id ?? remote?.backend
+async function backendOf({ world }: Tenants): Promise<string> {
+  const [edge] = await objectsIn(world, 'edges/tcp')
+  return JSON.stringify(edge?.backend)
 }
 
 describe('an id', () => {
   test('of another namespace is not used, and the same is told of it as of one that is not there', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(WEB, tunnels)
     const id = await shared.ready(WEB)
-    const from = shared.world.reads.length
+    const from = shared.reads.length
     shared.apply(FRONT, edgeTo({ id }))
     shared.apply('blog/Edge/none', edgeTo({ id: 'bkdtg_none' }))
     const said = await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
@@ -41,8 +35,8 @@ describe('an id', () => {
       (await shared.says('blog/Edge/none', 'Synced', 'ReferenceNotPermitted')).replace('bkdtg_none', 'it'),
     )
     expect(shared.condition(FRONT, 'Stalled')?.status).toBe('True')
-    expect(shared.world.writes.filter((write) => write.startsWith('POST edges'))).toEqual([])
-    expect(shared.world.reads.slice(from).filter((path) => path.includes(id))).toEqual([])
+    expect(shared.writes.filter((write) => write.startsWith('api POST /edges'))).toEqual([])
+    expect(shared.reads.slice(from).filter((path) => path.includes(id))).toEqual([])
   })
 
   test.each([
@@ -50,8 +44,8 @@ describe('an id', () => {
     ['Reference', true],
     ['Adopt', true],
   ] as const)('of what nobody has is used under %s: %s', async (unmanagedObjects, isUsed) => {
-    const shared = SharedWorld.start({ unmanagedObjects })
-    const { id } = shared.world.account.create('backends/tunnel_group', { labels: {} })
+    const shared = await Tenants.begin({ unmanagedObjects })
+    const { id } = await shared.make('backends/tunnel_group', { labels: {} })
     shared.apply(FRONT, edgeTo({ id }))
     if (isUsed) await shared.ready(FRONT)
     else await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
@@ -61,22 +55,22 @@ describe('an id', () => {
     ['Reference', false],
     ['Adopt', true],
   ] as const)('of a policy that nobody has gets a rule under %s: %s', async (unmanagedObjects, isWritten) => {
-    const shared = SharedWorld.start({ unmanagedObjects })
-    const { id } = shared.world.account.create(POLICIES, {})
+    const shared = await Tenants.begin({ unmanagedObjects })
+    const { id } = await shared.make(POLICIES, {})
     shared.apply('blog/IPPolicyRule/all', { ipPolicyRef: { id }, cidr: '0.0.0.0/0', action: 'Allow' })
     if (isWritten) await shared.ready('blog/IPPolicyRule/all')
     else {
       const said = await shared.says('blog/IPPolicyRule/all', 'Synced', 'ReferenceNotPermitted')
       expect(said).toContain('set unmanagedObjects: Adopt')
-      expect(shared.world.writes).not.toContain('POST ip_policy_rules')
+      expect(shared.writes).not.toContain('api POST /ip_policy_rules')
     }
   })
 
   test('of another namespace is not used where what nobody has is, nor adopted nor observed', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: 'Adopt' })
+    const shared = await Tenants.begin({ unmanagedObjects: 'Adopt' })
     shared.apply(WEB, tunnels)
     const id = await shared.ready(WEB)
-    const from = shared.world.writes.length
+    const from = shared.writes.length
     shared.apply(FRONT, edgeTo({ id }))
     expect(await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')).toContain(
       `${id} is held by a resource of another`,
@@ -89,19 +83,19 @@ describe('an id', () => {
       expect(said).not.toMatch(/shop|web/)
     }
     expect(
-      shared.world.writes.slice(from).filter((write) => /^(POST|PATCH|DELETE) (edges|backends)\/t/.test(write)),
+      shared.writes.slice(from).filter((write) => /^api (POST|PATCH|DELETE) \/(edges|backends)\/t/.test(write)),
     ).toEqual([])
   })
 
   test.each(['declared', 'made by hand'])(
     'of a rule of the policy of another namespace, %s, is not observed',
     async (how) => {
-      const shared = SharedWorld.start({ unmanagedObjects: 'Adopt' })
+      const shared = await Tenants.begin({ unmanagedObjects: 'Adopt' })
       const isDeclared = how === 'declared'
       shared.apply('shop/IPPolicy/office', isDeclared ? rules : { rulesSource: 'IPPolicyRules', allowEmpty: true })
       const policy = await shared.ready('shop/IPPolicy/office')
       if (!isDeclared) {
-        shared.world.account.create('ip_policy_rules', { ip_policy_id: policy, cidr: '10.0.0.0/8', action: 'allow' })
+        await shared.make('ip_policy_rules', { ip_policy_id: policy, cidr: '10.0.0.0/8', action: 'allow' })
         await shared.says('shop/IPPolicy/office', 'Synced', 'Undeclared')
       }
       shared.apply('blog/IPPolicy/own', { rulesSource: 'IPPolicyRules' })
@@ -120,33 +114,22 @@ describe('an id', () => {
   )
 
   test('that may not be used any more blocks a resource that lives, and changes nothing of it', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: 'Reference' })
-    const { id } = shared.world.account.create('backends/tunnel_group', { labels: {} })
+    const shared = await Tenants.begin({ unmanagedObjects: 'Reference' })
+    const { id } = await shared.make('backends/tunnel_group', { labels: {} })
     shared.apply(FRONT, edgeTo({ id }))
     await shared.ready(FRONT)
-    const before = shared.world.writes.length
-    const cluster = {
-      group: 'culvert.dev',
-      version: 'v1alpha1',
-      plural: 'clusteraccounts',
-      kind: 'ClusterAccount',
-      namespaced: false,
-    }
-    shared.world.kube.mergePatch(cluster, { name: 'shared' }, { spec: { access: [{ namespaceSelector: {} }] } })
+    const before = shared.writes.length
+    shared.world.editAccount({ access: [{ namespaceSelector: {} }] })
     await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
     expect(shared.condition(FRONT, 'Ready')?.status).toBe('True')
-    await shared.world.clock.advance(1_300_000)
-    expect(
-      shared.world.writes
-        .slice(before)
-        .filter((write) => / (edges|backends)\/t/.test(write) && !write.includes('status')),
-    ).toEqual([])
+    await shared.world.advance(1_300_000)
+    expect(shared.writes.slice(before).filter((write) => /^api .* \/(edges|backends)\/t/.test(write))).toEqual([])
   })
 })
 
 describe('a reference by namespace and name', () => {
   test('is told the same without a grant whether there is such a resource or not, and is used once granted', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(WEB, tunnels)
     const id = await shared.ready(WEB)
     shared.apply(FRONT, edgeTo(web))
@@ -160,11 +143,11 @@ describe('a reference by namespace and name', () => {
     expect(ofNone).toBe(said.replace('shop/web', 'shop/none'))
     shared.apply(WEB, toBlog)
     await shared.ready(FRONT)
-    expect(JSON.stringify(backendOf(shared))).toContain(id)
+    expect(await backendOf(shared)).toContain(id)
   })
 
   test('waits for a resource that grants it and is not there yet at the API', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(FRONT, edgeTo(web))
     await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
     shared.apply(WEB, { ...tunnels, ...toBlog })
@@ -172,7 +155,7 @@ describe('a reference by namespace and name', () => {
   })
 
   test('is granted by labels, which may come later, and go', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(WEB, { ...tunnels, allowedReferences: [{ namespaceSelector: { matchLabels: { trusted: 'yes' } } }] })
     shared.apply(FRONT, edgeTo(web))
     await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
@@ -184,7 +167,7 @@ describe('a reference by namespace and name', () => {
   })
 
   test('that names its own namespace needs no grant', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply('blog/Backend/web', tunnels)
     shared.apply(FRONT, edgeTo({ namespace: 'blog', name: 'web' }))
     await shared.ready(FRONT)
@@ -194,35 +177,33 @@ describe('a reference by namespace and name', () => {
   })
 
   test('leads to nothing of another account, granted or not', async () => {
-    const shared = SharedWorld.start()
-    const { world } = shared
-    world.addresses.set('https://other.example.com', new ModelAccount())
-    const spec = { baseURL: 'https://other.example.com', apiKeySecretRef: { name: 'key' } }
-    world.kube.create(accountType, { namespace: 'shop', name: 'other' }, { spec })
-    world.apply('Backend', 'web', { ...tunnels, ...toBlog, accountRef: { name: 'other' } })
+    const shared = await Tenants.begin()
+    prepareEdits(shared.world)
+    shared.makeAccount('other', `https://api.example.com/${OTHER_ACCOUNT}`)
+    shared.apply(WEB, { ...tunnels, ...toBlog, accountRef: { kind: 'Account', name: 'other' } })
     await shared.ready(WEB)
     shared.apply(FRONT, edgeTo(web))
     expect(await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')).toContain(
-      'Backend shop/web has no object in ClusterAccount/shared',
+      'Backend shop/web has no object in ClusterAccount/default',
     )
     shared.apply('shop/IPPolicy/office', { rulesSource: 'IPPolicyRules', ...toBlog })
-    expect(world.writes.filter((write) => write.startsWith('POST edges'))).toEqual([])
+    expect(shared.writes.filter((write) => write.startsWith('api POST /edges'))).toEqual([])
   })
 
   test('decides about the account of a part, unless that is one that only its own namespace has', async () => {
-    const shared = SharedWorld.start()
-    const { world } = shared
-    world.apply('IPPolicy', 'own', { rulesSource: 'IPPolicyRules', ...toBlog })
+    const shared = await Tenants.begin()
+    shared.makeAccount()
+    shared.apply('shop/IPPolicy/own', { ...OWN, rulesSource: 'IPPolicyRules', ...toBlog })
     await shared.ready('shop/IPPolicy/own')
     const rule = { ipPolicyRef: { namespace: 'shop', name: 'own' }, cidr: '192.0.2.0/24', action: 'Allow' }
-    world.kube.create(ruleType, { namespace: 'blog', name: 'partner' }, { spec: rule })
+    shared.apply('blog/IPPolicyRule/partner', rule)
     expect(await shared.says('blog/IPPolicyRule/partner', 'Synced', 'ReferenceNotPermitted')).toContain(
       'IPPolicy shop/own lives in an Account of its namespace',
     )
   })
 
   test('is noted with the generation that was granted', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply('shop/IPPolicy/office', { ...rules, ...toBlog })
     await shared.ready('shop/IPPolicy/office')
     shared.apply(FRONT, { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ namespace: 'shop', name: 'office' }] } })
@@ -236,8 +217,8 @@ describe('a reference by namespace and name', () => {
 })
 
 describe('a grant that is withdrawn', () => {
-  async function withdrawn(): Promise<SharedWorld> {
-    const shared = SharedWorld.start()
+  async function withdrawn(): Promise<Tenants> {
+    const shared = await Tenants.begin()
     shared.apply(WEB, { ...tunnels, ...toBlog })
     shared.apply(FRONT, edgeTo(web))
     await shared.ready(FRONT)
@@ -258,13 +239,13 @@ describe('a grant that is withdrawn', () => {
 
     shared.apply('blog/Edge/late', edgeTo(web))
     await shared.says('blog/Edge/late', 'Synced', 'ReferenceNotPermitted')
-    const before = JSON.stringify(backendOf(shared))
+    const before = await backendOf(shared)
     shared.apply(FRONT, { description: 'edited' })
     await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
     // Even another reconcile does not mistake the refusal for a grant.
-    await shared.world.clock.advance(1_300_000)
+    await shared.world.advance(1_300_000)
     await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
-    expect(JSON.stringify(backendOf(shared))).toBe(before)
+    expect(await backendOf(shared)).toBe(before)
     expect(shared.condition(FRONT, 'Ready')?.status).toBe('True')
   })
 
@@ -273,7 +254,7 @@ describe('a grant that is withdrawn', () => {
     await shared.says(FRONT, 'ReferencesGranted', 'GrantWithdrawn')
     await shared.says(WEB, 'ReferencesGranted', 'GrantWithdrawn')
     shared.apply(WEB, toBlog)
-    await shared.world.until('both are told', () => {
+    await until(shared.world, 'both are told', () => {
       return [FRONT, WEB].every((at) => shared.condition(at, 'ReferencesGranted') === undefined)
     })
   })
@@ -283,30 +264,30 @@ describe('a grant that is withdrawn', () => {
     await shared.says(WEB, 'ReferencesGranted', 'GrantWithdrawn')
     shared.apply(FRONT, { backend: null })
     await shared.ready(FRONT)
-    await shared.world.until('it is told', () => shared.condition(WEB, 'ReferencesGranted') === undefined, 2_000)
+    await until(shared.world, 'it is told', () => shared.condition(WEB, 'ReferencesGranted') === undefined, 2_000)
   })
 })
 
 describe('a deletion', () => {
   test('waits for users of other namespaces by grant and names them; without the grant it says no name, and the log does', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(WEB, { ...tunnels, ...toBlog })
     shared.apply(FRONT, edgeTo(web))
     await shared.ready(FRONT)
     shared.delete(WEB)
     expect(await shared.says(WEB, 'Ready', 'Deleting')).toContain('in use by Edge blog/front')
     shared.apply(WEB, { allowedReferences: null })
-    await shared.world.until('it says less', () => {
+    await until(shared.world, 'it says less', () => {
       return /in use by \S+ of another namespace/.test(shared.condition(WEB, 'Ready')?.message ?? '')
     })
     expect(shared.condition(WEB, 'Ready')?.message).not.toMatch(/blog|front/)
-    expect(shared.world.log).toContain('Edge/blog/front')
+    expect(JSON.stringify(shared.world.operators.map(({ lines }) => lines))).toContain('Edge/blog/front')
     shared.delete(FRONT)
     await shared.gone(WEB)
   })
 
   test('waits for nobody who was never granted anything, whatever they name', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(WEB, tunnels)
     const id = await shared.ready(WEB)
     shared.apply('blog/Edge/by-id', { protocol: 'TCP' })
@@ -327,7 +308,7 @@ describe('a policy', () => {
   const rule = (ref: Readonly<Record<string, unknown>>) => ({ ipPolicyRef: ref, cidr: '192.0.2.0/24', action: 'Allow' })
 
   test('takes rules of a namespace that it grants references, and lives on without those that it does not', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(OFFICE, { ...open, ...toBlog, allowEmpty: true })
     const id = await shared.ready(OFFICE)
     shared.apply('blog/IPPolicyRule/partner', rule({ namespace: 'shop', name: 'office' }))
@@ -335,13 +316,13 @@ describe('a policy', () => {
     await shared.ready(OFFICE)
     expect(shared.get('blog/IPPolicyRule/partner')?.status?.accountRef).toEqual({
       kind: 'ClusterAccount',
-      name: 'shared',
+      name: 'default',
     })
-    expect(JSON.stringify(shared.world.account.all())).toContain(id)
+    expect(JSON.stringify(await objectsIn(shared.world, 'ip_policy_rules'))).toContain(id)
   })
 
   test('refuses rules without a grant, by id and by name, and does not wait for them', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: 'Adopt' })
+    const shared = await Tenants.begin({ unmanagedObjects: 'Adopt' })
     shared.apply(OFFICE, open)
     const id = await shared.ready(OFFICE)
     shared.apply('shop/IPPolicyRule/own', { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' })
@@ -352,14 +333,14 @@ describe('a policy', () => {
     await shared.says('blog/IPPolicyRule/by-name', 'Synced', 'ReferenceNotPermitted')
     shared.apply('shop/Edge/front', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
     await shared.ready('shop/Edge/front')
-    expect(JSON.stringify(shared.world.account.all())).not.toContain('0.0.0.0/0')
+    expect(JSON.stringify(await objectsIn(shared.world, 'ip_policy_rules'))).not.toContain('0.0.0.0/0')
   })
 
   test('with a rule that nobody declares is not Synced, and nothing is deleted for it', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(OFFICE, { ...open, allowEmpty: true })
     const id = await shared.ready(OFFICE)
-    const { id: rogue } = shared.world.account.create('ip_policy_rules', {
+    const { id: rogue } = await shared.make('ip_policy_rules', {
       ip_policy_id: id,
       cidr: '0.0.0.0/0',
       action: 'allow',
@@ -367,27 +348,28 @@ describe('a policy', () => {
     const said = await shared.says(OFFICE, 'Synced', 'Undeclared')
     expect(said).toContain('1 rule at the API is in force and declared by no IPPolicyRule')
     expect(shared.condition(OFFICE, 'Ready')?.status).toBe('True')
-    await shared.world.clock.advance(600_000)
-    expect(shared.world.account.get('ip_policy_rules', rogue)).toBeDefined()
-    shared.world.account.delete('ip_policy_rules', rogue)
+    await shared.world.advance(600_000)
+    expect(await objectsIn(shared.world, 'ip_policy_rules')).toMatchObject([{ id: rogue }])
+    await shared.world.api.ask('DELETE', `/ip_policy_rules/${rogue}`)
     await shared.ready(OFFICE)
   })
 
   test('of an account of its own namespace is Synced as ever', async () => {
-    const shared = SharedWorld.start()
-    const OWN = 'shop/IPPolicy/own'
-    shared.world.apply('IPPolicy', 'own', { ...open, allowEmpty: true })
-    const id = await shared.ready(OWN)
-    shared.world.account.create('ip_policy_rules', { ip_policy_id: id, cidr: '0.0.0.0/0', action: 'allow' })
-    await shared.world.until('it is noticed', () => {
-      return shared.condition(OWN, 'Ready')?.message.includes('1 rule beside these') ?? false
+    const shared = await Tenants.begin()
+    const own = 'shop/IPPolicy/own'
+    shared.makeAccount()
+    shared.apply(own, { ...OWN, ...open, allowEmpty: true })
+    const id = await shared.ready(own)
+    await shared.make('ip_policy_rules', { ip_policy_id: id, cidr: '0.0.0.0/0', action: 'allow' })
+    await until(shared.world, 'it is noticed', () => {
+      return shared.condition(own, 'Ready')?.message.includes('1 rule beside these') ?? false
     })
-    expect(shared.condition(OWN, 'Synced')?.status).toBe('True')
+    expect(shared.condition(own, 'Synced')?.status).toBe('True')
   })
 })
 
 test('who has a range already is told in the namespace of who has it, and nowhere else', async () => {
-  const shared = SharedWorld.start()
+  const shared = await Tenants.begin()
   const rule = (ref: Readonly<Record<string, unknown>>) => ({ ipPolicyRef: ref, cidr: '10.0.0.0/8', action: 'Allow' })
   shared.apply('shop/IPPolicy/open', { rulesSource: 'IPPolicyRules', allowEmpty: true, ...toBlog })
   await shared.ready('shop/IPPolicy/open')

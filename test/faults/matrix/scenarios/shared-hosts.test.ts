@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { SharedWorld } from '../../../builders/shared-world.ts'
+import { countOf, until } from '../../simulation/scenario.ts'
+import { showing } from '../../simulation/shaped-answers.ts'
+import { Tenants } from './tenants.ts'
 
 const FRONT = 'blog/Edge/front'
 const DOMAIN = 'shop/ReservedDomain/web'
@@ -11,15 +13,13 @@ function listening(host: string, port = 443) {
 }
 
 /** Writes of edges at the API. */
-function edgeWrites({ world }: SharedWorld, from = 0): readonly string[] {
-  return world.writes.slice(from).filter((write) => /^(POST|PATCH) edges\/t/.test(write))
+function edgeWrites({ writes }: Tenants, from = 0): readonly string[] {
+  return writes.slice(from).filter((write) => /^api (POST|PATCH) \/edges\/t/.test(write))
 }
 
 /** The API may spell names in its own way. */
-function respell({ world }: SharedWorld, id: string): void {
-  const object = world.account.get('reserved_domains', id)
-  if (object === undefined) throw new Error(`${id} is not at the API`)
-  world.account.replace('reserved_domains', { ...object, domain: String(object.domain).toUpperCase() })
+function respell({ world }: Tenants): void {
+  world.trouble = showing('reserved_domains', (object) => ({ ...object, domain: String(object.domain).toUpperCase() }))
 }
 
 describe.each(['Deny', 'Adopt'] as const)('a literal host in a shared account, unmanaged objects: %s', (level) => {
@@ -27,11 +27,11 @@ describe.each(['Deny', 'Adopt'] as const)('a literal host in a shared account, u
     ['the domain of another namespace', 'web.example.com', 'web.example.com'],
     ['a name below the wildcard of another namespace', '*.example.com', 'web.example.com'],
   ])('does not take %s', async (_what, domain, host) => {
-    const shared = SharedWorld.start({ unmanagedObjects: level })
+    const shared = await Tenants.begin({ unmanagedObjects: level })
     shared.apply(DOMAIN, { domain })
-    const id = await shared.ready(DOMAIN)
-    respell(shared, id)
-    await shared.world.clock.advance(120_000)
+    await shared.ready(DOMAIN)
+    respell(shared)
+    await shared.world.advance(120_000)
     shared.apply(FRONT, listening(host))
     const said = await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
     expect(said).toContain(`spec.hostports[0].host: ${host} is reserved by no resource that permits references`)
@@ -41,8 +41,9 @@ describe.each(['Deny', 'Adopt'] as const)('a literal host in a shared account, u
   })
 
   test('does not take the address of another namespace', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: level })
-    shared.world.account.shownBeside.set('reserved_addrs', { addr: '1.TCP.tunnel.example:20000' })
+    const shared = await Tenants.begin({ unmanagedObjects: level })
+    const addr = '1.TCP.tunnel.example:20000'
+    shared.world.trouble = showing('reserved_addrs', (object) => ({ ...object, addr }))
     shared.apply(ADDRESS, {})
     await shared.ready(ADDRESS)
     shared.apply(FRONT, listening('1.tcp.tunnel.example', 20_000))
@@ -51,7 +52,7 @@ describe.each(['Deny', 'Adopt'] as const)('a literal host in a shared account, u
   })
 
   test('does not reach an own wildcard past the exact domain of another namespace', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: level })
+    const shared = await Tenants.begin({ unmanagedObjects: level })
     shared.apply(DOMAIN, { domain: 'web.example.com' })
     shared.apply('blog/ReservedDomain/all', { domain: '*.example.com' })
     await shared.ready(DOMAIN)
@@ -63,7 +64,7 @@ describe.each(['Deny', 'Adopt'] as const)('a literal host in a shared account, u
   })
 
   test('takes what the own namespace has reserved, and what another has by its grant', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: level })
+    const shared = await Tenants.begin({ unmanagedObjects: level })
     shared.apply('blog/ReservedDomain/own', { domain: '*.blog.example.com' })
     await shared.ready('blog/ReservedDomain/own')
     shared.apply(DOMAIN, { domain: 'web.example.com', ...toBlog })
@@ -72,7 +73,7 @@ describe.each(['Deny', 'Adopt'] as const)('a literal host in a shared account, u
     await shared.ready(FRONT)
     shared.apply(FRONT, listening('web.example.com'))
     await shared.ready(FRONT)
-    const before = shared.world.writes.length
+    const before = shared.writes.length
     shared.apply(DOMAIN, { allowedReferences: null })
     await shared.ready(DOMAIN)
     shared.apply(FRONT, { ...listening('web.example.com'), description: 'edited' })
@@ -87,14 +88,15 @@ test.each([
   ['Reference', true],
   ['Adopt', true],
 ] as const)('a literal host that no resource has reserved is taken under %s: %s', async (unmanagedObjects, isTaken) => {
-  const shared = SharedWorld.start({ unmanagedObjects })
-  shared.world.account.create('reserved_domains', { domain: 'web.example.com' })
+  const shared = await Tenants.begin({ unmanagedObjects })
+  await shared.make('reserved_domains', { domain: 'web.example.com' })
   for (const [name, host] of [
     ['unmanaged', 'web.example.com'],
     ['unreserved', 'none.example.com'],
   ] as const) {
     shared.apply(`blog/Edge/${name}`, listening(host))
-    if (isTaken) await shared.ready(`blog/Edge/${name}`)
+    // The service itself refuses what nobody has reserved.
+    if (isTaken) await shared.says(`blog/Edge/${name}`, 'Synced', name === 'unmanaged' ? 'InSync' : 'Rejected')
     else await shared.says(`blog/Edge/${name}`, 'Synced', 'ReferenceNotPermitted')
   }
   expect(edgeWrites(shared)).toHaveLength(isTaken ? 2 : 0)
@@ -104,26 +106,40 @@ test.each([
 })
 
 test('in an account of its own namespace, an edge listens on any host', async () => {
-  const shared = SharedWorld.start()
-  shared.world.account.create('reserved_domains', { domain: 'web.example.com' })
-  shared.world.apply('Edge', 'front', listening('web.example.com'))
+  const shared = await Tenants.begin()
+  await shared.make('reserved_domains', { domain: 'web.example.com' })
+  shared.makeAccount()
+  const accountRef = { kind: 'Account', name: 'default' }
+  shared.apply('shop/Edge/front', { ...listening('web.example.com'), accountRef })
   await shared.ready('shop/Edge/front')
 })
 
 describe('the deletion of a reservation in a shared account', () => {
+  const DELETE = 'api DELETE /reserved_domains/{id}'
+
+  /** The operator does not wait for the edge; the service keeps the domain as long as it has the edge. */
+  async function refusedByService(shared: Tenants): Promise<void> {
+    await until(shared.world, 'sent', () => countOf(shared.writes, DELETE) > 0)
+    expect(await shared.says(DOMAIN, 'Ready', 'Rejected')).not.toContain('blog')
+  }
+
   test('does not wait for an edge of another namespace that took its host without a grant', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: 'Reference' })
-    // First come: nobody had reserved the name yet.
+    const shared = await Tenants.begin({ unmanagedObjects: 'Adopt' })
+    // First come: no resource had reserved the name yet.
+    const { id } = await shared.make('reserved_domains', { domain: 'web.example.com' })
     shared.apply(FRONT, listening('web.example.com'))
     await shared.ready(FRONT)
-    shared.apply(DOMAIN, { domain: 'web.example.com' })
+    const adopting = { externalID: id, managementPolicy: 'Manage', deletionPolicy: 'Delete' }
+    shared.apply(DOMAIN, { domain: 'web.example.com', ...adopting })
     await shared.ready(DOMAIN)
     shared.delete(DOMAIN)
+    await refusedByService(shared)
+    shared.delete(FRONT)
     await shared.gone(DOMAIN)
   })
 
   test('waits for an edge of another namespace that has its host by a grant, also one withdrawn since', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(DOMAIN, { domain: 'web.example.com', ...toBlog })
     await shared.ready(DOMAIN)
     const reservedDomainRef = { namespace: 'shop', name: 'web' }
@@ -134,15 +150,18 @@ describe('the deletion of a reservation in a shared account', () => {
     shared.delete(DOMAIN)
     expect(await shared.says(DOMAIN, 'Ready', 'Deleting')).toContain('in use by Edge blog/front')
     shared.delete(FRONT)
-    await shared.world.until('it waits for the other', () => {
+    await until(shared.world, 'it waits for the other', () => {
       return shared.condition(DOMAIN, 'Ready')?.message.includes('Edge blog/literal') ?? false
     })
+    expect(countOf(shared.writes, DELETE)).toBe(0)
     shared.apply(DOMAIN, { allowedReferences: null })
+    await refusedByService(shared)
+    shared.delete('blog/Edge/literal')
     await shared.gone(DOMAIN)
   })
 
   test('waits for an edge of its own namespace that names its host', async () => {
-    const shared = SharedWorld.start()
+    const shared = await Tenants.begin()
     shared.apply(DOMAIN, { domain: 'web.example.com' })
     await shared.ready(DOMAIN)
     shared.apply('shop/Edge/own', listening('web.example.com'))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { SharedWorld } from '../../../builders/shared-world.ts'
+import { eventsOf, idsIn } from '../../simulation/scenario.ts'
+import { Tenants } from './tenants.ts'
 
 /*
  * Where a namespace of a shared account may not use what no resource holds, it does not learn either which such objects
@@ -15,57 +16,58 @@ function forged(id: string) {
   return { 'internal.culvert.dev/id': `blog/own/00000000-0000-4000-8000-000000000000/${id}/sealed` }
 }
 
-async function toldOf(shared: SharedWorld, id: string): Promise<string> {
-  const from = shared.world.reads.length
+async function toldOf(shared: Tenants, id: string): Promise<string> {
+  const from = shared.reads.length
   shared.apply(OWN, tunnels, forged(id))
   const said = await shared.says(OWN, 'Synced', 'ReferenceNotPermitted')
-  await shared.world.clock.advance(1_300_000)
-  expect(shared.world.reads.slice(from).filter((path) => path.includes(id))).toEqual([])
-  expect(shared.world.writes.filter((write) => write.startsWith(`POST ${PATH}`))).toEqual([])
+  await shared.world.advance(1_300_000)
+  expect(shared.reads.slice(from).filter((path) => path.includes(id))).toEqual([])
+  expect(shared.writes.filter((write) => write.startsWith(`api POST /${PATH}`))).toEqual([])
   return said.replaceAll(id, 'it')
 }
 
 describe.each(['Deny', 'Reference'] as const)('with unmanaged objects: %s', (unmanagedObjects) => {
   test('a forged note tells nothing of an object, and makes no request about it', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects })
-    const { id } = shared.world.account.create(PATH, { labels: {} })
-    const none = SharedWorld.start({ unmanagedObjects })
-    expect(await toldOf(shared, id)).toBe(await toldOf(none, `${PATH.replace('/', '-')}_999999`))
+    const shared = await Tenants.begin({ unmanagedObjects })
+    const { id } = await shared.make(PATH, { labels: {} })
+    const told = await toldOf(shared, id)
+    const none = await Tenants.begin({ unmanagedObjects })
+    expect(await toldOf(none, `${id.slice(0, -6)}999999`)).toBe(told)
   })
 
   test('a forged note is no obstacle to a deletion', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects })
-    const { id } = shared.world.account.create(PATH, { labels: {} })
+    const shared = await Tenants.begin({ unmanagedObjects })
+    const { id } = await shared.make(PATH, { labels: {} })
     await toldOf(shared, id)
     shared.delete(OWN)
     await shared.gone(OWN)
-    expect(shared.world.account.get(PATH, id)).toBeDefined()
+    expect(await idsIn(shared.world, PATH)).toEqual([id])
   })
 
   test('guessed metadata and the mark of another cluster tell nothing', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects })
-    shared.world.account.create(PATH, { labels: {}, metadata: 'guessed' })
+    const shared = await Tenants.begin({ unmanagedObjects })
+    await shared.make(PATH, { labels: {}, metadata: 'guessed' })
     const marker = { installation: 'elsewhere', kind: 'Backend', namespace: 'blog', name: 'own', uid: 'u', nonce: 'n' }
-    shared.world.account.create(PATH, { labels: {}, metadata: JSON.stringify({ culvert: marker }) })
+    await shared.make(PATH, { labels: {}, metadata: JSON.stringify({ culvert: marker }) })
     shared.apply(OWN, { ...tunnels, rawMetadata: 'guessed' })
     await shared.ready(OWN)
-    expect(shared.world.events).not.toContain('Backend/own PossibleDuplicate')
+    expect(eventsOf(shared.world)).not.toContain('Backend/own PossibleDuplicate')
   })
 })
 
 describe('with unmanaged objects: Adopt', () => {
   test('a note without a seal names the object that may be the former one', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: 'Adopt' })
-    const { id } = shared.world.account.create(PATH, { labels: {} })
+    const shared = await Tenants.begin({ unmanagedObjects: 'Adopt' })
+    const { id } = await shared.make(PATH, { labels: {} })
     shared.apply(OWN, tunnels, forged(id))
     expect(await shared.says(OWN, 'Synced', 'AlreadyExists')).toContain(id)
   })
 
   test('objects that look like former ones are reported', async () => {
-    const shared = SharedWorld.start({ unmanagedObjects: 'Adopt' })
-    shared.world.account.create(PATH, { labels: {}, metadata: 'guessed' })
+    const shared = await Tenants.begin({ unmanagedObjects: 'Adopt' })
+    await shared.make(PATH, { labels: {}, metadata: 'guessed' })
     shared.apply(OWN, { ...tunnels, rawMetadata: 'guessed' })
     await shared.ready(OWN)
-    expect(shared.world.events).toContain('Backend/own PossibleDuplicate')
+    expect(eventsOf(shared.world)).toContain('Backend/own PossibleDuplicate')
   })
 })
