@@ -6,6 +6,7 @@ import { type LogOptions, type PodLogs, readPodLog } from './pod-logs.ts'
 import { acceptList, acceptObject, identified, normalise, toList, withPreconditions } from './representation.ts'
 import type { KubeRequest } from './request.ts'
 import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
+import { SharedTexts } from './shared-texts.ts'
 import { callName, Transport, type TransportOptions } from './transport.ts'
 import type {
   DeleteOptions,
@@ -54,6 +55,7 @@ class HttpKubeClient implements ClosableKubeClient {
   readonly #transport: Transport
   /** By path, for the types that are watched as whole objects. */
   readonly #echoes = new Map<string, Echoes>()
+  readonly #texts = new SharedTexts()
 
   constructor(transport: Transport) {
     this.#transport = transport
@@ -75,7 +77,7 @@ class HttpKubeClient implements ClosableKubeClient {
       signal,
     }
     try {
-      return normalise<T>(type, await this.#transport.call(request))
+      return normalise<T>(type, await this.#transport.call(request), this.#texts)
     } catch (error) {
       if (isNotFound(error) && (await this.#isAbsent(type, error, request))) return undefined
       throw error
@@ -111,7 +113,7 @@ class HttpKubeClient implements ClosableKubeClient {
       accept: acceptList(type),
       signal: options.signal,
     }
-    return toList<T>(type, await this.#transport.call(request), callName(request))
+    return toList<T>(type, await this.#transport.call(request), callName(request), this.#texts)
   }
 
   async *watch<T extends KubeObject>(type: ResourceType, options: WatchOptions): AsyncGenerator<WatchFrame<T>> {
@@ -139,7 +141,7 @@ class HttpKubeClient implements ClosableKubeClient {
       const body = await this.#transport.open(request)
       options.onOpen?.()
       yield* readFrames<T>(callName(request), body, signal, {
-        normalise: (object) => normalise<T>(type, object),
+        normalise: (object) => normalise<T>(type, object, this.#texts),
         echoes,
       })
     } catch (error) {
@@ -164,7 +166,7 @@ class HttpKubeClient implements ClosableKubeClient {
       accept: acceptObject(type),
       body: identified(type, key, object),
     })
-    return normalise<T>(type, created)
+    return normalise<T>(type, created, this.#texts)
   }
 
   async mergePatch<T extends KubeObject>(
@@ -186,7 +188,7 @@ class HttpKubeClient implements ClosableKubeClient {
     const echoes = type.metadataOnly ? undefined : this.#echoes.get(collectionPath(type, undefined))
     const send = () =>
       this.#transport.call(request, (text, parse) => {
-        const read = () => normalise<T>(type, parse())
+        const read = () => normalise<T>(type, parse(), this.#texts)
         return echoes === undefined ? read() : echoes.answered(text, read)
       })
     return await (echoes === undefined ? send() : echoes.duringWrite(send))
@@ -208,7 +210,7 @@ class HttpKubeClient implements ClosableKubeClient {
       contentType: 'application/apply-patch+yaml',
       body: identified(type, key, object),
     })
-    return normalise<T>(type, applied)
+    return normalise<T>(type, applied, this.#texts)
   }
 
   async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { JSON_TYPE } from '../http-client/send.ts'
 import { KubeError } from './errors.ts'
 import { apiVersion } from './paths.ts'
+import type { SharedTexts } from './shared-texts.ts'
 import type { KubeList, KubeObject, ObjectKey, PatchOptions, ResourceType } from './types.ts'
 
 /** The Accept header for one object of `type`. */
@@ -50,21 +51,31 @@ export function withPreconditions(patch: Readonly<Record<string, unknown>>, opti
 
 interface RawObject {
   readonly metadata?: Readonly<Record<string, unknown>>
+  readonly status?: { readonly conditions?: readonly { message?: unknown }[] }
 }
 
 /**
  * An object as the rest of the program sees it: without managed fields, and with the requested type, which list items
  * lack and metadata-only reads replace with their own.
+ * @param value as it was parsed, for nobody else
  */
-export function normalise<T extends KubeObject>(type: ResourceType, value: unknown): T {
+export function normalise<T extends KubeObject>(type: ResourceType, value: unknown, texts: SharedTexts): T {
   const { metadata, ...rest } = value as RawObject
   if (metadata === undefined) throw new KubeError('Unexpected', `the server sent a ${type.kind} without metadata`)
   const { managedFields: _dropped, ...kept } = metadata
-  return { ...rest, apiVersion: apiVersion(type), kind: type.kind, metadata: kept } as unknown as T
+  for (const condition of rest.status?.conditions ?? []) {
+    if (typeof condition.message === 'string') condition.message = texts.of(condition.message)
+  }
+  return { ...rest, apiVersion: texts.of(apiVersion(type)), kind: type.kind, metadata: kept } as unknown as T
 }
 
 /** A list from the server. `call` names the request in the error for an answer that is not a list. */
-export function toList<T extends KubeObject>(type: ResourceType, value: unknown, call: string): KubeList<T> {
+export function toList<T extends KubeObject>(
+  type: ResourceType,
+  value: unknown,
+  call: string,
+  texts: SharedTexts,
+): KubeList<T> {
   const list = value as {
     readonly items?: readonly unknown[] | null
     readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string }
@@ -73,7 +84,7 @@ export function toList<T extends KubeObject>(type: ResourceType, value: unknown,
   if (resourceVersion === undefined) {
     throw new KubeError('Unexpected', `${call}: the response is not a list`)
   }
-  const items = (list.items ?? []).map((item) => normalise<T>(type, item))
+  const items = (list.items ?? []).map((item) => normalise<T>(type, item, texts))
   const next = list.metadata?.continue
   return { items, resourceVersion, ...(next ? { continue: next } : {}) }
 }

@@ -70,7 +70,7 @@ async function listAfter(run: Reconciliation, remote: RemoteObject, about: strin
   const known = new Set(childrenOf(run, remote.id).map(({ id }) => id))
   await run.session.cache.ensureListed(children.collection, { since })
   if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) {
-    run.memory.plan.creates.child.succeeded()
+    run.memory.plan.createsOf('child').succeeded()
     throw new WaitError(reasons.Progressing, about, 0)
   }
 }

@@ -8,8 +8,6 @@ export class PlanMemory {
   updateUnknownUntil?: number | undefined
   /** Monotonic time by which the POST of a placeholder that got no answer must have ended. */
   placeholderUnknownUntil?: number | undefined
-  /** Creates of children, and of placeholders, that were not answered. */
-  readonly creates = { child: new FailedCreates(), placeholder: new FailedCreates() }
   /** A write that was answered with 404 although what it is about exists, and since when, on the monotonic clock. */
   absence?: { readonly about: string; readonly since: number } | undefined
   /** A write that the API accepted and did not apply, as `contestAbout` describes it: repeating it would be futile. */
@@ -25,6 +23,15 @@ export class PlanMemory {
   retiringSince?: number | undefined
   /** The superseded object that was last reported as kept because an account uses its token. */
   keptFor?: string | undefined
+
+  #creates: Partial<Record<'child' | 'placeholder', FailedCreates>> | undefined
+
+  /** Creates of children, or of placeholders, that were not answered. Most kinds have neither. */
+  createsOf(sort: 'child' | 'placeholder'): FailedCreates {
+    this.#creates ??= {}
+    this.#creates[sort] ??= new FailedCreates()
+    return this.#creates[sort]
+  }
 
   /** A write was carried out. */
   written(): void {

@@ -14,8 +14,8 @@ export async function noteUnanswered<T>(
 ): Promise<T> {
   try {
     if (sort === 'update') return await send()
-    const made = await memory.plan.creates[sort].send(clock.monotonic(), send)
-    memory.plan.creates[sort].succeeded()
+    const made = await memory.plan.createsOf(sort).send(clock.monotonic(), send)
+    memory.plan.createsOf(sort).succeeded()
     return made
   } catch (error) {
     if (!isDefinite(error)) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs
@@ -25,7 +25,7 @@ export async function noteUnanswered<T>(
 
 /** @throws WaitError while it is too early for another create of that sort, after some without an answer. */
 export function waitBeforeCreate({ context, memory }: Reconciliation, sort: 'child' | 'placeholder'): void {
-  const creates = memory.plan.creates[sort]
+  const creates = memory.plan.createsOf(sort)
   const pauseMs = creates.pauseMs(context.clock.monotonic())
   if (creates.failure === undefined || pauseMs === 0) return
   throw new WaitError(reasons.ApiError, creates.failure.message, Math.ceil(pauseMs))

@@ -61,7 +61,6 @@ test('what requests of this process did survives a restored etcd, and what was c
     updateUnknownUntil: 7,
     placeholderUnknownUntil: 8,
     ignored: 'b',
-    creates: plan.creates,
   })
   expect({ ...outputs }).toEqual({ tokenSecret: 'token', refusing: 'bkdtg_5' })
   expect(outputs.pauseBeforeReissue(10)).toBe(60_000)
