@@ -4,6 +4,7 @@ import {
   type CustomResource,
   hasFinalizer,
   heldIds,
+  internalOf,
   isDeleting,
   nameOf,
   shortName,
@@ -149,14 +150,22 @@ export function sweep(
         continue
       if (isOwnedBeside(context, session, object, marker)) continue
       const cr = namedBy(context, session, marker)
-      // A CR without an id has not yet settled which objects are its own.
-      if (cr !== undefined && statusOf(cr).id === undefined) continue
+      if (cr !== undefined && mayStillTake(cr, marker)) continue
       if (cr?.metadata.uid !== marker.uid) orphans.push(orphanOf(collection, object, marker))
       else if (isCopy(context, cr, collection)) copies.set(marker.uid, [...(copies.get(marker.uid) ?? []), object.id])
     }
   }
   for (const [uid, ids] of copies) context.memories.of(uid).identity.expectCopies(ids)
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
+}
+
+/**
+ * Whether a CR without an id has not yet settled whether the object is its own. One that has had an object takes only
+ * those with its own UID: another may have been made by a CR of the same name that an etcd restore undid.
+ */
+function mayStillTake(cr: CustomResource, { uid }: Marker): boolean {
+  const { create } = internalOf(cr)
+  return statusOf(cr).id === undefined && (cr.metadata.uid === uid || create?.uid !== cr.metadata.uid)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { type CustomResource, internalOf, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
-import { parseMarker } from '../../../src/managed/identity/marker.ts'
+import { markerOf, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/identity/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { headersOf, KEY } from './api-server.ts'
@@ -330,9 +330,10 @@ export class Oracle {
     return problems
   }
 
-  /** Policies whose status counts other rules than they have. */
+  /** Policies whose status counts other rules than they have. A placeholder that a lost resource left is an orphan. */
   #miscounted(held: HeldObjects): readonly string[] {
-    const rules = held.find(([path]) => path === 'ip_policy_rules')?.[1] ?? []
+    const all = held.find(([path]) => path === 'ip_policy_rules')?.[1] ?? []
+    const rules = all.filter((rule) => markerOf(rule)?.nonce !== PLACEHOLDER_NONCE)
     return this.#world.all().flatMap((cr) => {
       const { id, ruleCount } = statusOf(cr)
       const { length } = rules.filter(({ ip_policy: policy }) => (policy as RemoteObject).id === id)

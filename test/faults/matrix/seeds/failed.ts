@@ -1172,4 +1172,19 @@ export const failedStories: readonly KeptStory[] = [
     ],
     cast: ['IPPolicyRule/rule'],
   },
+  {
+    seed: 917951554,
+    found:
+      'after etcd was put back to before a resource was made again, what the lost one had made was not reported, and held the place of its own',
+    replicas: 2,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 13469, does: 'delete', who: 0 },
+      { after: 0, does: 'apply', who: 0, version: 5 },
+      { after: 882, does: 'apply', who: 0, version: 0 },
+      { after: 8876, does: 'put back', steps: 3, revision: 'as it was', ms: 9633 },
+    ],
+    cast: ['IPPolicyRule/rule'],
+  },
 ]

@@ -114,6 +114,12 @@ describe('a sweep over marked objects', () => {
     expect(swept(cr({}, { id: 'b_9' }), marked('b_1', { uid: 'former' })).orphans).toEqual(['b_1'])
   })
 
+  test('reports what a namesake made that etcd lost, for a resource that has had an object and makes it anew', () => {
+    const internal = { create: { nonce: 'a', attempt: 1, uid: 'mine' } }
+    expect(swept(cr({}, { internal }), marked('b_1', { uid: 'lost' })).orphans).toEqual(['b_1'])
+    expect(swept(cr({}, { internal }), marked('b_1')).orphans).toEqual([])
+  })
+
   test('passes over what its resource holds in another account at the same API, which may be the same account', () => {
     const beside = { accountRef: { kind: 'Account', name: 'second' } } as const
     expect(swept(cr({}, { id: 'b_1', ...beside }), marked('b_1'))).toEqual({ orphans: [], copies: undefined })
