@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 const NIGHTLY = 'run by `npm run test:nightly`, and not by `npm test`'
 
 /** Files of whole clusters at a time: they wait for processes half of their time. */
-const WORKERS = 4
+const WORKERS = 3
 /**
  * Files at a time of suites that compute all the time, after the others: three simulations on two cores take a quarter
  * longer than two, and one file at a time, which is vitest's choice there, leaves a core idle.

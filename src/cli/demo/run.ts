@@ -64,6 +64,7 @@ export async function runDemo(options: DemoOptions, interrupted: () => AbortSign
 
   await kubectl(cluster, ['apply', '--server-side', '-f', CRDS])
   await kubectl(cluster, ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRDS])
+  await makeOperatorNamespace(cluster)
   const operatorLog = join(folder, 'operator.log')
   const operator = resources.use(await startOperator(options, cluster, emulator, operatorLog))
   say(`The operator runs as process ${operator.pid}`)
@@ -77,6 +78,14 @@ export async function runDemo(options: DemoOptions, interrupted: () => AbortSign
   }
   if (cluster.pids.length === 0) await removeExamples(stage)
   return code
+}
+
+/** Before the operator starts: it creates a Secret there as soon as it leads, and ends if it cannot. */
+async function makeOperatorNamespace(cluster: DemoCluster): Promise<void> {
+  const manifests = (await readManifests(QUICKSTART)).filter(({ kind, metadata }) => {
+    return kind === 'Namespace' && metadata.name === OPERATOR_NAMESPACE
+  })
+  await kubectl(cluster, ['apply', '--server-side', '-f', '-'], toYaml(manifests))
 }
 
 function startOperator(
