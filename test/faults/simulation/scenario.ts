@@ -130,6 +130,15 @@ export function patch(world: SimulatedWorld, kind: string, name: string, fields:
   world.server.patch(world.typeOf(kind), { namespace: NAMESPACE, name }, fields)
 }
 
+/** Sets an annotation of the account; null removes it. */
+export function annotateAccount(
+  { server, accountType, accountKey }: SimulatedWorld,
+  name: string,
+  value: string | null,
+): void {
+  server.patch(accountType, accountKey, { metadata: { annotations: { [name]: value } } })
+}
+
 /** Deletes the status of a resource. */
 export function loseStatus(world: SimulatedWorld, kind: string, name: string): void {
   const key = { namespace: NAMESPACE, name }

@@ -5,6 +5,7 @@ import { KEY, OTHER_ACCOUNT, OTHER_KEY } from '../../simulation/api-server.ts'
 import type { Fault } from '../../simulation/faults.ts'
 import { API_HOST, OTHER_HOST } from '../../simulation/operator.ts'
 import {
+  annotateAccount,
   begin,
   conditionOf,
   eventsOf,
@@ -44,10 +45,6 @@ async function withBackends(count: number): Promise<Scene> {
   for (const name of names) world.apply('Backend', name, tunnels)
   for (const name of names) await ready(world, 'Backend', name)
   return scene
-}
-
-function annotateAccount({ server, accountType, accountKey }: SimulatedWorld, value: string): void {
-  server.patch(accountType, accountKey, { metadata: { annotations: { [CONFIRM]: value } } })
 }
 
 function deleteAccount({ kube, accountType, accountKey }: SimulatedWorld): void {
@@ -165,7 +162,7 @@ test('more vanished objects than may vanish at a time stop everything until an a
   await world.advance(180_000)
   expect(await objectsIn(world, PATH)).toHaveLength(1)
   expect(world.get('Backend', 'web-0')).toBeDefined()
-  annotateAccount(world, 'yes')
+  annotateAccount(world, CONFIRM, 'yes')
   await until(world, 'all made again', async () => (await objectsIn(world, PATH)).length === 6)
   expect(world.get('Backend', 'web-0')).toBeUndefined()
 })
@@ -199,7 +196,7 @@ test('an address for another account is taken once an administrator confirms it'
   const { world } = await withBackends(1)
   moveAccount(world, ELSEWHERE, 'status kept')
   await untilAccount(world, 'IdentityUnproven')
-  annotateAccount(world, 'moved')
+  annotateAccount(world, CONFIRM, 'moved')
   await until(world, 'made there', () => madeElsewhere(world).length > 0)
 })
 
@@ -207,7 +204,7 @@ test.each(['status kept', 'status lost'] as const)(
   'a confirmation from before an Account was created again confirms nothing elsewhere: %s',
   async (kept) => {
     const { world } = await withBackends(2)
-    annotateAccount(world, 'long ago')
+    annotateAccount(world, CONFIRM, 'long ago')
     await until(world, 'answered', () => world.account?.status?.lastHandledConfirmIdentityAt === 'long ago')
     world.down()
     moveAccount(world, ELSEWHERE, kept)
@@ -224,7 +221,7 @@ test.each(['status kept', 'status lost'] as const)(
     expect(conditionOf(world.account, 'Ready')?.reason).toBe('IdentityUnproven')
     expect(madeElsewhere(world)).toEqual([])
     expect(world.get('Backend', 'web-0')).toBeDefined()
-    annotateAccount(world, 'now')
+    annotateAccount(world, CONFIRM, 'now')
     await until(world, 'made there', () => madeElsewhere(world).length > 0)
     await gone(world, 'Backend', 'web-0', 60_000)
   },
@@ -236,7 +233,7 @@ test('a confirmation counts that is given while other trouble hides the doubt', 
   await untilAccount(world, 'IdentityUnproven')
   world.trouble = refusingKeys(KEY)
   await untilAccount(world, 'Unauthorized')
-  annotateAccount(world, 'moved')
+  annotateAccount(world, CONFIRM, 'moved')
   await world.advance(120_000)
   world.calm()
   await until(world, 'made there', () => madeElsewhere(world).length > 0)

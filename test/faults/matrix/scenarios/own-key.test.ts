@@ -2,7 +2,16 @@ import { expect, test } from 'vitest'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { KEY } from '../../simulation/api-server.ts'
 import type { Fault, Trouble } from '../../simulation/faults.ts'
-import { begin, conditionOf, countOf, eventsOf, ready, type Scene, secretOf } from '../../simulation/scenario.ts'
+import {
+  annotateAccount,
+  begin,
+  conditionOf,
+  countOf,
+  eventsOf,
+  ready,
+  type Scene,
+  secretOf,
+} from '../../simulation/scenario.ts'
 import { either, faults, refusal, refusingKeys } from '../../simulation/shaped-answers.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 import { befalls } from '../../simulation/writes.ts'
@@ -31,14 +40,6 @@ async function selfRotating(): Promise<Watched> {
 }
 
 const accountReady = (world: SimulatedWorld) => conditionOf(world.account, 'Ready')
-
-function annotateAccount(
-  { server, accountType, accountKey }: SimulatedWorld,
-  name: string,
-  value: string | null,
-): void {
-  server.patch(accountType, accountKey, { metadata: { annotations: { [name]: value } } })
-}
 
 /** What befalls a write. Not twice by an intermediary: that makes a third object for a moment, which is unavoidable. */
 const hurts: readonly (readonly [title: string, fault: Fault])[] = [

@@ -4,7 +4,8 @@ import { ROTATE_REQUESTED_AT } from '../../../../src/managed/names.ts'
 import { idsIn, secretOf } from '../../simulation/scenario.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 
-const PATHS = { APIKey: 'api_keys', TunnelCredential: 'credentials' } as const
+/** Collections of the kinds with tokens. */
+export const PATHS = { APIKey: 'api_keys', TunnelCredential: 'credentials' } as const
 
 /**
  * Checks a world after every write that a server carries out: once the Secret `ci` holds a token, it always holds one

@@ -8,8 +8,8 @@ import { begin, countOf, idsIn, loseStatus, ready, recreate, reported, type Scen
 import { either, faults, nextWrites, onWrite } from '../../simulation/shaped-answers.ts'
 import { isWrite, NAMESPACE } from '../../simulation/world.ts'
 import { befalls } from '../../simulation/writes.ts'
+import { PATHS } from './rotation-watch.ts'
 
-const PATHS = { APIKey: 'api_keys', TunnelCredential: 'credentials' } as const
 type Kind = keyof typeof PATHS
 const tokenKinds = Object.keys(PATHS) as Kind[]
 
