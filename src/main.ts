@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { Command } from 'commander'
 import { commands } from './cli/commands.ts'
+import { runProgram } from './cli/exit.ts'
 import { endAtOnceAsFirstProcess } from './cli/stop-signal.ts'
 import { packageVersion } from './config.ts'
 
@@ -26,4 +27,4 @@ if (Object.hasOwn(commands, named)) {
 }
 
 program.hook('preAction', stopListening)
-await program.parseAsync()
+await runProgram(program)

@@ -8,6 +8,7 @@ import { runRelease } from '../operator/release.ts'
 import { runOperator } from '../operator/run-operator.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
 import { connectionOptions } from './cluster/flags.ts'
+import { endWith } from './exit.ts'
 import { collect, domainPatterns, duration, installation, labelSelector, positive } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
@@ -244,8 +245,7 @@ export function operatorCommand(): Command {
         process.exitCode = await runRelease(options, release, stopSignal())
         return
       }
-      // Exits explicitly: a connection to a trace receiver that does not answer may still be open.
-      process.exit(await runOperator(options, stopSignal()))
+      endWith(await runOperator(options, stopSignal()))
     })
 }
 

@@ -34,6 +34,18 @@ export function terminalOf(stream: NodeJS.WriteStream): Terminal {
 export function endWithReader(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
-    process.exit()
+    endByBrokenPipe()
   })
+}
+
+/**
+ * Ends the process as the system ends those that write into a pipe that nobody reads: by SIGPIPE, which Node ignores
+ * otherwise. Process 1 of a container cannot be ended so, and exits with the code that shells give to that signal.
+ */
+function endByBrokenPipe(): never {
+  const listener = (): void => undefined
+  // Removing the only listener restores what the system does by default.
+  process.on('SIGPIPE', listener).off('SIGPIPE', listener)
+  process.kill(process.pid, 'SIGPIPE')
+  process.exit(141)
 }
