@@ -77,8 +77,6 @@ export class AccountCache {
   readonly #shelves = new Map<string, Shelf>()
   readonly #listeners = new Set<ChangeListener>()
   readonly #keyListeners = new Set<(key: string) => void>()
-  /** Ids of objects that the answer to a single-object request was about, until we delete them. */
-  readonly #answered = new Set<string>()
   #lists = 0
   #pages = 0
 
@@ -202,7 +200,6 @@ export class AccountCache {
     for (let attempt = 1; ; attempt++) {
       const beganAt = this.#clock.monotonic()
       const object = await this.#client.get(collection, id, options)
-      if (object !== undefined) this.#answered.add(id)
       const isNews = cache.fetched(id, object, beganAt, this.#clock.monotonic())
       if (isNews) return object && cache.get(id)?.object
       // A write or list that ended meanwhile overtook this answer, which may be the older one.
@@ -221,10 +218,9 @@ export class AccountCache {
     this.#refuseClosed(collection)
     const { cache, creating } = this.#shelf(collection)
     const creation = this.#client.create(collection, body, options).then((object) => {
-      if (this.#answered.has(object.id) || !this.#mayHaveMade(body, object)) {
+      if (this.#isAnswered(object.id) || !this.#mayHaveMade(body, object)) {
         throw invalid(`POST ${collection.path}`, `the answer describes ${object.id}, which another request created`)
       }
-      this.#answered.add(object.id)
       cache.wrote(object.id, withoutOneTimeFields(collection, object), this.#clock.monotonic())
       return object
     })
@@ -242,7 +238,6 @@ export class AccountCache {
     const shelf = this.#shelf(collection)
     return await this.#writing(shelf, id, async () => {
       const object = await this.#client.update(collection, id, body, options)
-      this.#answered.add(id)
       shelf.cache.wrote(id, object, this.#clock.monotonic())
       return object
     })
@@ -258,7 +253,6 @@ export class AccountCache {
         shelf.cache.missed(id, this.#clock.monotonic())
         return result
       }
-      this.#answered.delete(id)
       shelf.cache.wrote(id, undefined, this.#clock.monotonic())
       return result
     })
@@ -347,6 +341,11 @@ export class AccountCache {
     for (const difference of differences) {
       for (const listener of this.#listeners) listener({ ...difference, collection })
     }
+  }
+
+  /** Of any collection, since a repeated answer may be that to a request for another one. */
+  #isAnswered(id: string): boolean {
+    return [...this.#shelves.values()].some(({ cache }) => cache.isAnswered(id))
   }
 
   #shelf(collection: Collection): Shelf {

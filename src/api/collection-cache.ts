@@ -33,6 +33,8 @@ interface Entry {
   misses: readonly number[]
   /** When the first list began that did not hold it since `missesOf` was last asked about it. */
   unaskedSince: number | undefined
+  /** Whether the answer to a request for a single object was about it. */
+  answered: boolean
 }
 
 const NEVER = Number.NEGATIVE_INFINITY
@@ -55,6 +57,7 @@ const UNKNOWN: Entry = {
   writtenAt: NEVER,
   misses: [],
   unaskedSince: undefined,
+  answered: false,
 }
 
 /**
@@ -105,9 +108,14 @@ export class CollectionCache {
   /** Records the answer to a write of ours: the object, or undefined when it is deleted. */
   wrote(id: string, object: RemoteObject | undefined, answeredAt: number): void {
     this.#index.replace(this.#entries.get(id)?.object, object)
-    this.#entries.set(id, { ...UNKNOWN, object, writtenAt: answeredAt })
+    this.#entries.set(id, { ...UNKNOWN, object, writtenAt: answeredAt, answered: object !== undefined })
     this.#view = undefined
     if (object === undefined) this.#noteDeleted(id, answeredAt)
+  }
+
+  /** Whether the answer to a POST, PATCH or GET was about this object, which has not been deleted by us since. */
+  isAnswered(id: string): boolean {
+    return this.#entries.get(id)?.answered === true
   }
 
   /** Whether we have deleted the object with a DELETE that succeeded, and since `time`. Default: at any time. */
@@ -157,6 +165,7 @@ export class CollectionCache {
    */
   fetched(id: string, object: RemoteObject | undefined, beganAt: number, answeredAt: number): boolean {
     const entry = this.#entries.get(id)
+    if (entry !== undefined && object !== undefined) entry.answered = true
     const overtaken = entry === undefined ? beganAt < this.#listedAt : !isNews(entry, beganAt)
     if (overtaken) return false
     if (object === undefined) {
@@ -166,7 +175,7 @@ export class CollectionCache {
     const kept = entry?.object !== undefined && sameContent(entry.object, object) ? entry.object : object
     const writtenAt = entry?.writtenAt ?? NEVER
     this.#index.replace(entry?.object, kept)
-    this.#entries.set(id, { ...UNKNOWN, object: kept, readAt: beganAt, writtenAt })
+    this.#entries.set(id, { ...UNKNOWN, object: kept, readAt: beganAt, writtenAt, answered: true })
     this.#view = undefined
     return true
   }
