@@ -172,12 +172,15 @@ export class Instants {
     this.#violations.push(violation)
   }
 
-  /** While an account must wait, the operator sends it nothing, unless people give it another key. */
+  /**
+   * While an account must wait, the operator sends it nothing, unless people give it another key: it tries each at once,
+   * the former one as well when it comes back.
+   */
   #checkPatience({ server, process, method, path, headers }: Sighting): void {
     const held = this.#heldUntil.get(process)
     if (server !== 'api' || held === undefined || this.#world.time.now >= held.until) return
-    if (headers.authorization !== held.key) return
-    this.#tell(`${method} ${path} is sent before the time that the API named`)
+    if (headers.authorization !== held.key) this.#heldUntil.delete(process)
+    else this.#tell(`${method} ${path} is sent before the time that the API named`)
   }
 
   /** Only the holder of the Lease writes, if there is a Lease. */

@@ -8,6 +8,7 @@ import { collectionsOf, refersToPolicies } from './collections.ts'
 import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
+import { type OutputChange, outputsOf } from './outputs-by-hand.ts'
 import { RequestRates } from './request-rates.ts'
 import { Reversions } from './reversions.ts'
 import { type HeldObjects, unlikeDeclared } from './unlike-declared.ts'
@@ -56,6 +57,8 @@ export class Oracle {
   readonly #rates: RequestRates
   /** Specs of edges: the previous and the current one. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
+  /** Names of the Secrets and ConfigMaps whose owner somebody has removed. */
+  readonly #disowned = new Set<string>()
   /** Policies that an operator may still be emptying, as an earlier spec allows. */
   readonly #emptied = new Set<string>()
   /** Resources whose objects were changed by hand. */
@@ -138,9 +141,13 @@ export class Oracle {
     this.#specs.delete(`${kind}/${name}`)
   }
 
-  /** Outputs of the resource are changed by hand: a token may go missing until it is repaired. */
-  outputsChange(cr: CustomResource): void {
+  /**
+   * Outputs of the resource are about to be changed by hand: a token may go missing until it is repaired. A Secret that
+   * has lost its owner is somebody else's, with what is in it, unless the resource takes it back.
+   */
+  outputsChange(cr: CustomResource, how: OutputChange): void {
     this.#instants.excuseOutputs(cr)
+    if (how === 'disown') for (const { metadata } of outputsOf(this.#world, cr)) this.#disowned.add(metadata.name)
   }
 
   /** Exempts this request when it is sent: its sender is paused before. */
@@ -374,10 +381,9 @@ export class Oracle {
       ({ metadata }) => metadata.namespace !== OPERATOR_NAMESPACE && !this.#isGarbage(metadata),
     )
     const metrics = await Promise.all(operators.map(({ registry }) => registry.metrics()))
+    const ours = others.filter(({ metadata }) => !this.#isDisowned(metadata))
     const twice = [...this.#canaries].some((token) => {
-      return (
-        token !== KEY && others.filter(({ data }) => JSON.stringify(data ?? {}).includes(encoded(token))).length > 1
-      )
+      return token !== KEY && ours.filter(({ data }) => JSON.stringify(data ?? {}).includes(encoded(token))).length > 1
     })
     const places: readonly (readonly [string, unknown])[] = [
       ['a metric', metrics],
@@ -394,6 +400,10 @@ export class Oracle {
       return isThere ? [`a token stands in ${place}`] : []
     })
     return twice ? [...found, 'a token stands in two Secrets'] : found
+  }
+
+  #isDisowned({ name, ownerReferences: owners = [] }: KubeObject['metadata']): boolean {
+    return owners.length === 0 && this.#disowned.has(name)
   }
 
   /** Whether Kubernetes, which the simulation has no garbage collector of, would have deleted the object by now. */

@@ -358,7 +358,8 @@ class Stage {
       await this.#oracle.untilRest()
       await this.#replaceDeleted()
     }
-    this.#oracle.allow({ others })
+    // `#takeBack` judges the objects from a lost history that stand in the way.
+    this.#oracle.allow(this.#isPutBack ? { others, refused: ['Conflict'] } : { others })
     return await this.#oracle.untilRest()
   }
 
@@ -525,7 +526,7 @@ class Stage {
     const { kind, name } = this.#role(who)
     const cr = this.#world.get(kind, name)
     if (cr === undefined) return
-    this.#oracle.outputsChange(cr)
+    this.#oracle.outputsChange(cr, how)
     changeOutputs(this.#world, cr, how)
   }
 
