@@ -1252,4 +1252,27 @@ export const failedStories: readonly KeptStory[] = [
     found:
       'an unmarked object from a history that etcd had lost held the domain of a resource that had adopted one before; the judge did not expect it',
   },
+  {
+    seed: 1733439602,
+    found:
+      'a watch that went on at a revision that etcd had lost was silent until it was given up, and its resource Ready by a status from before; the judge did not wait for that',
+    replicas: 0,
+    isShared: true,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 3 },
+      { after: 561, does: 'delete', who: 0 },
+      {
+        after: 1865,
+        does: 'plague',
+        plague: 'busy',
+        servers: 'kubernetes',
+        ms: 2079,
+        chance: 0.30435549188405275,
+        seed: 873396952,
+      },
+      { after: 0, does: 'apply', who: 0, version: 3 },
+      { after: 1139, does: 'put back', steps: 3, revision: 'as it was', ms: 40500 },
+    ],
+    cast: ['BotUser/bot'],
+  },
 ]
