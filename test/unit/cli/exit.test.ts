@@ -65,9 +65,12 @@ async function endOf(args: readonly string[], printed?: string, stop?: 'SIGTERM'
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const exit = once(child, 'exit')
   let output = ''
+  let awaited = printed
   const read = (text: string): void => {
     output += text
-    if (printed === undefined || !output.includes(printed)) return
+    if (awaited === undefined || !output.includes(awaited)) return
+    // A second signal would end it at once.
+    awaited = undefined
     if (stop === 'close') child.stdout.destroy()
     else child.kill(stop)
   }
