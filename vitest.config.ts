@@ -71,7 +71,8 @@ export default defineConfig({
           name: 'faults',
           include: ['test/faults/*.test.ts', 'test/faults/real/**/*.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
-          testTimeout: 300_000,
+          // A test has hundreds of cases, and another file runs beside it in the whole matrix.
+          testTimeout: 600_000,
           hookTimeout: 120_000,
           maxConcurrency: 12,
           maxWorkers: 1,

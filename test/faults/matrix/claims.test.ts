@@ -23,7 +23,7 @@ test('an account moves at any write of any life cycle step, and everything is as
   for (const episode of some(lives, 12)) {
     await stage.atEveryWrite(episode, 'the label changes', (at, when) => ({ at, when, to: 'blue' }))
   }
-  await stage.play('claims, accounts that move', 24, 300)
+  await stage.play('claims, accounts that move', 24, 150)
 })
 
 test('an account moves while a request of its former operator is still on its way', async () => {
@@ -36,7 +36,7 @@ test('an account moves while a request of its former operator is still on its wa
       true,
     )
   }
-  await stage.play('claims, late writes', 24, 60)
+  await stage.play('claims, late writes', 24, 30)
 })
 
 test('an account moves although either operator is killed at it', async () => {
@@ -51,7 +51,7 @@ test('an account moves although either operator is killed at it', async () => {
       }))
     }
   }
-  await stage.play('claims, killed at a move', 16, 200, 8)
+  await stage.play('claims, killed at a move', 16, 100, 16)
 })
 
 test('an account that two operators select is taken over from one that dies for good', async () => {
@@ -64,7 +64,7 @@ test('an account that two operators select is taken over from one that dies for 
       killed: 'former, for good',
     }))
   }
-  await stage.play('claims, taken over from the dead', 12, 60, 4)
+  await stage.play('claims, taken over from the dead', 12, 30, 8)
 })
 
 test('an account that comes back at once, or while it is handed over, is worked on again', async () => {
@@ -79,7 +79,7 @@ test('an account that comes back at once, or while it is handed over, is worked 
       }))
     }
   }
-  await stage.play('claims, accounts that come back', 16, 200, 8)
+  await stage.play('claims, accounts that come back', 16, 100, 16)
 })
 
 test('a Service stays restricted and complete while its account moves at any write', async () => {
@@ -127,7 +127,7 @@ class Stage {
   }
 
   /** Plays a part of them in each run: two operators take twice the time of one. */
-  async play(suite: string, few: number, least: number, parts = 2): Promise<void> {
+  async play(suite: string, few: number, least: number, parts = 4): Promise<void> {
     const list = new CaseList(suite, 'simulation', { least: leastOf(least) })
     for (const { what, episode, ...options } of some(partOf(this.#cases, parts), few)) {
       const { problems } = await play(this.#laboratory, episode, options)

@@ -27,7 +27,7 @@ test('a leader that is stopped at any write and wakes while another one leads wr
   for (const episode of some(episodes, 12)) {
     await stage.atEveryWrite(episode, 'SIGSTOP beyond the Lease', (at, when) => [outliving(at, when)])
   }
-  await stage.play('paused leader', 24, 400)
+  await stage.play('paused leader', 24, 200)
 })
 
 test('a leader that is stopped for a while, twice, or together with the standby leaves everything correct', async () => {
@@ -39,7 +39,7 @@ test('a leader that is stopped for a while, twice, or together with the standby 
     await stage.atEveryWrite(episode, 'SIGSTOP of both', (at, when) => [{ at, when, ms: CUT_MS, othersMs: AMID_MS }])
     await stage.atEveryPair(episode)
   }
-  await stage.play('paused leaders, otherwise', 24, 300)
+  await stage.play('paused leaders, otherwise', 24, 150)
 })
 
 test('a leader that is cut off from its Lease, from Kubernetes or from the API hands over or continues', async () => {
@@ -47,7 +47,7 @@ test('a leader that is cut off from its Lease, from Kubernetes or from the API h
   for (const episode of some(lives, 8)) {
     for (const from of ['lease', 'kubernetes', 'api'] as const) await stage.cutOff(episode, from)
   }
-  await stage.play('leaders that are cut off', 16, 200)
+  await stage.play('leaders that are cut off', 16, 100)
 })
 
 test('a resource that is deleted while the leader sleeps leaves at most a reported orphan', async () => {
@@ -65,7 +65,7 @@ test('a resource that is deleted while the leader sleeps leaves at most a report
       { meanwhile, orphans: 1 },
     )
   }
-  await stage.play('paused leaders, deleted meanwhile', 12, 60)
+  await stage.play('paused leaders, deleted meanwhile', 12, 30)
 })
 
 function isMade({ title }: Episode): boolean {
@@ -148,10 +148,10 @@ class Stage {
   }
 
   /**
-   * Plays half of them, or `few` in a short run; the full run must have at least `least`. Two replicas take twice the
-   * time of one operator: the next run plays the other half.
+   * Plays a quarter of them, or `few` in a short run; the full run must have at least `least`. Two replicas take twice the
+   * time of one operator: the next runs play the others.
    */
   async play(suite: string, few: number, least: number): Promise<void> {
-    await playAll(suite, this.#laboratory, some(partOf(this.#cases, 2), few), least)
+    await playAll(suite, this.#laboratory, some(partOf(this.#cases, 4), few), least)
   }
 }

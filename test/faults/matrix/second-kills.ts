@@ -10,8 +10,8 @@ import { some, spread, turnAmong } from '../support/size.ts'
 export const POINTS = ['before', 'after', 'answered'] as const
 
 /** Number of pairs of kills to run, of more than ten thousand; each run plays others. */
-const MOST_FIRST = 700
-const MOST_SECOND = 2800
+const MOST_FIRST = 350
+const MOST_SECOND = 1400
 
 export const kill = (when: (typeof POINTS)[number]): Fault => ({ type: 'kill', when })
 
@@ -29,7 +29,7 @@ export async function killTwice(suite: string, half: 0 | 1): Promise<void> {
   const mine = some(spread(firsts, MOST_FIRST, turnAmong), 15).filter((_, index) => index % 2 === half)
   const cases: Planned[] = []
   for (const first of mine) cases.push(...(await secondKills(laboratory, first)))
-  await playAll(suite, laboratory, some(spread(cases, MOST_SECOND / 2, turnAmong), 30), 1000)
+  await playAll(suite, laboratory, some(spread(cases, MOST_SECOND / 2, turnAmong), 30), 500)
 }
 
 interface First {
