@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundle } from '../../../scripts/bundle.ts'
 
+const EXIT = fileURLToPath(new URL('../../../src/cli/exit.ts', import.meta.url))
 const TERMINAL = fileURLToPath(new URL('../../../src/cli/terminal/terminal.ts', import.meta.url))
 /** Port 9 of the loopback address: nobody listens there. */
 const KUBECONFIG = {
@@ -55,6 +56,13 @@ test('a command whose reader is gone ends by SIGPIPE, as others do', async () =>
     endWithReader(process.stdout)
     setInterval(() => process.stdout.write('line\\n'), 1)`
   expect(await endOf(['--input-type=module', '-e', text], 'line', 'close')).toBe('SIGPIPE')
+})
+
+test('what still holds a process that has to end is given up', async () => {
+  const text = `const { endWith } = await import(${JSON.stringify(EXIT)})
+    setInterval(() => {}, 1_000)
+    endWith(3)`
+  expect(await endOf(['--input-type=module', '-e', text])).toBe(3)
 })
 
 /**
