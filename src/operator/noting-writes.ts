@@ -1,6 +1,6 @@
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import { configMapType, secretType } from '../managed/inputs/inputs.ts'
-import type { Watches } from '../managed/store/resource-store.ts'
+import type { Watches } from '../managed/store/watches.ts'
 import { Poller } from '../runtime/poller.ts'
 
 /** A client whose writes of Secrets and ConfigMaps are known at once even where these are not watched. */

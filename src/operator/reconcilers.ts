@@ -147,7 +147,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const commandReconciler = newCommandReconciler(parts, live, mirror)
   const commands = commandController(parts, division, commandReconciler)
   const tunnels = tunnelController(parts, division, live)
-  subscribeTunnels(kinds, store, watches, {
+  subscribeTunnels(kinds, store.ownWrites, watches, {
     tunnel: (name) => tunnels.enqueue(name),
     backend: (name) => {
       const uid = store.get(name)?.metadata.uid
@@ -157,7 +157,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   })
   const services = serviceController(parts, division, live)
   subscribeMirrors(kinds, watches.accounts, (key) => mirrors.enqueue(key, 'drift'))
-  subscribeCommands(store, watches, (name) => commands.enqueue(name))
+  subscribeCommands(store.ownWrites, watches, (name) => commands.enqueue(name))
   gate.add({ ownerOf: owners.managed, sources: watches.managed, enqueue: wakeManaged })
   gate.add({ ownerOf: owners.command, sources: watches.commands, enqueue: (key) => commands.enqueue(key, 'drift') })
   gate.add({ ownerOf: owners.tunnel, sources: watches.composed, enqueue: (key) => tunnels.enqueue(key, 'drift') })

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { nameOf, type ResourceName } from '../cr.ts'
-import type { Watches } from '../store/resource-store.ts'
+import type { Watches } from '../store/watches.ts'
 import { type CommandResource, commandStatus } from './command.ts'
 import { isFinished } from './progress.ts'
 
@@ -11,7 +11,7 @@ import { isFinished } from './progress.ts'
  * or who may use it, changes.
  */
 export function subscribeCommands(
-  store: { readonly recording: boolean },
+  ownWrites: { readonly recording: boolean },
   { commands, accounts, namespaces }: Pick<Watches, 'commands' | 'accounts' | 'namespaces'>,
   wake: (name: ResourceName) => void,
 ): void {
@@ -22,7 +22,7 @@ export function subscribeCommands(
   }
   for (const reflector of commands.values()) {
     reflector.subscribe(({ object }) => {
-      if (!store.recording) wake(nameOf(object))
+      if (!ownWrites.recording) wake(nameOf(object))
     })
   }
   for (const reflector of accounts.values()) {

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
-import type { Watches } from '../store/resource-store.ts'
+import type { Watches } from '../store/watches.ts'
 import { partKinds } from './objects.ts'
 import { serviceOwning } from './service.ts'
 

@@ -2,7 +2,8 @@ import { type CustomResource, statusOf } from '../cr.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { outputTarget } from '../outputs/place.ts'
-import type { NamespacedName, Watches } from './resource-store.ts'
+import type { NamespacedName } from './resource-store.ts'
+import type { Watches } from './watches.ts'
 
 /**
  * Every Secret, or every ConfigMap, that an account or a resource names: keys, inputs and outputs. May contain

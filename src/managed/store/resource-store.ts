@@ -11,54 +11,19 @@ import {
   nameOfAccount,
 } from '../accounts/account-resource.ts'
 import { type CommandResource, commandStatus } from '../commands/command.ts'
-import {
-  type CustomResource,
-  hasFinalizer,
-  heldIds,
-  isDeleting,
-  isPaused,
-  nameOf,
-  nameText,
-  type ResourceName,
-  shortName,
-  statusOf,
-  type TargetKey,
-} from '../cr.ts'
+import { type CustomResource, nameText, type ResourceName, shortName, statusOf, type TargetKey } from '../cr.ts'
 import type { Action } from '../descriptor/command.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { OutputTarget } from '../descriptor/output.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { holderAmong } from '../identity/holder.ts'
-import { ownNote } from '../identity/sealed-note.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import { accountOfMirror, accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
-import { isOn, mirrorNamespace, settingsOf } from '../mirrors/settings.ts'
-import { OUTPUT_OF } from '../names.ts'
-import { outputTarget } from '../outputs/place.ts'
+import { accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
 import type { Resources } from '../reconcile/context.ts'
-import { namedTargets } from '../references/crossings.ts'
-import { targetIds } from '../references/references.ts'
-import type { ServiceResource } from '../services/service.ts'
 import type { TunnelResource } from '../tunnels/tunnel.ts'
-
-/** The watches of an operator, one for each type. */
-export interface Watches {
-  readonly managed: ReadonlyMap<string, RecordedSource<CustomResource>>
-  readonly accounts: ReadonlyMap<string, RecordedSource<AccountResource>>
-  readonly mirrors: ReadonlyMap<string, RecordedSource<MirroredObject>>
-  readonly commands: ReadonlyMap<string, RecordedSource<CommandResource>>
-  readonly composed: ReadonlyMap<string, RecordedSource<TunnelResource>>
-  /** What runs the agents of Tunnels, by kind; none while there are no agents. */
-  readonly workloads: ReadonlyMap<string, RecordedSource<KubeObject>>
-  /** Services of type LoadBalancer; absent while Culvert serves none. */
-  readonly services?: RecordedSource<ServiceResource> | undefined
-  /** Metadata only: the watch reports that a Secret changed; its content is read when needed. */
-  readonly secrets: ObjectSource<KubeObject>
-  /** Metadata only, like Secrets. */
-  readonly configMaps: ObjectSource<KubeObject>
-  /** Metadata only; undefined if only some namespaces are watched: then no ClusterAccount is watched either. */
-  readonly namespaces: RecordedSource<KubeObject> | undefined
-}
+import { OwnWrites } from './own-writes.ts'
+import { idText, indexes, indexResources, inputText, placeText } from './resource-indexes.ts'
+import type { Watches } from './watches.ts'
 
 export interface NamespacedName {
   readonly namespace: string
@@ -72,54 +37,20 @@ interface Claim {
   readonly cr: CustomResource
 }
 
-const TARGETS = 'targets'
-const CROSSINGS = 'crossings'
-const TARGET_IDS = 'target ids'
-const HOLDS = 'holds'
-const NOTES = 'notes'
-const CHILDREN = 'children'
-const SECRETS = 'secrets'
-const INPUTS = 'inputs'
-const OUTPUTS = 'outputs'
-const OWNERS = 'owners'
-const HELD_IN = 'held in'
-const SHOWS = 'shows'
-const MIRRORED_INTO = 'mirrored into'
-const MIRROR_NAME = 'mirror name'
-const ACTED_ON = 'acted on'
-
 /** Answers the reconcilers' questions from the stores of all watches, by index. */
 export class ResourceStore implements Resources {
+  /** Which events of watches are our own writes. */
+  readonly ownWrites: OwnWrites = new OwnWrites()
   readonly #kinds: KindsRegistry
   readonly #watches: Watches
-  #recording = false
-  /** UIDs with a write of ours in flight, each with the versions that watches have delivered meanwhile. */
-  readonly #writing = new Map<string, Set<string>>()
   /** Objects that runs are about to record: only a few at a time. */
   readonly #claims = new Set<Claim>()
-  #onChangedByOthers: (name: ResourceName) => void = () => undefined
   #shownAt: (account: AccountKey, id: string) => string | undefined = () => undefined
 
   constructor(kinds: KindsRegistry, watches: Watches) {
     this.#kinds = kinds
     this.#watches = watches
-    for (const [kind, reflector] of watches.managed) this.#index(kind, reflector)
-    for (const reflector of watches.mirrors.values()) {
-      reflector.addIndex(SHOWS, mirroredFor)
-      reflector.addIndex(MIRROR_NAME, ({ metadata }) => [metadata.name])
-    }
-    for (const reflector of watches.commands.values()) reflector.addIndex(ACTED_ON, actedOn)
-    for (const reflector of [watches.secrets, watches.configMaps]) reflector.addIndex(OWNERS, ownersOfOutput)
-    for (const reflector of watches.accounts.values()) {
-      reflector.addIndex(HELD_IN, heldIn)
-      reflector.addIndex(MIRRORED_INTO, (account) => placesOfMirrors(kinds, account))
-      reflector.addIndex(SECRETS, ({ spec, metadata }) => [`${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`])
-    }
-  }
-
-  /** True while one of our own writes is being recorded: the resulting event needs no reconcile of the same object. */
-  get recording(): boolean {
-    return this.#recording
+    indexResources(kinds, watches)
   }
 
   get(name: ResourceName): CustomResource | undefined {
@@ -147,14 +78,14 @@ export class ResourceStore implements Resources {
   }
 
   referrersOf({ kind, namespace, name, ids = [], account }: TargetKey): readonly CustomResource[] {
-    const byName = name === undefined ? [] : this.#find(TARGETS, nameText({ kind, namespace, name }))
+    const byName = name === undefined ? [] : this.#find(indexes.targets, nameText({ kind, namespace, name }))
     const byId =
-      account === undefined ? [] : ids.flatMap((id) => this.#findIn(account, id, TARGET_IDS, idText(kind, id)))
+      account === undefined ? [] : ids.flatMap((id) => this.#findIn(account, id, indexes.targetIds, idText(kind, id)))
     return byId.length === 0 ? byName : [...new Set([...byName, ...byId])]
   }
 
   crossReferrersOf(name: ResourceName): readonly CustomResource[] {
-    return this.#find(CROSSINGS, nameText(name))
+    return this.#find(indexes.crossings, nameText(name))
   }
 
   holderOf(account: AccountKey, id: string): CustomResource | undefined {
@@ -162,12 +93,12 @@ export class ResourceStore implements Resources {
   }
 
   noterOf(account: AccountKey, id: string): CustomResource | undefined {
-    return this.#findIn(account, id, NOTES)[0]
+    return this.#findIn(account, id, indexes.notes)[0]
   }
 
   /** CRs whose statuses name the object of that account as their own: one, unless something went wrong. */
   claimantsOf(account: AccountKey, id: string): readonly CustomResource[] {
-    return this.#findIn(account, id, HOLDS)
+    return this.#findIn(account, id, indexes.holds)
   }
 
   claim(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined {
@@ -182,11 +113,11 @@ export class ResourceStore implements Resources {
   }
 
   childHolderOf(account: AccountKey, id: string): CustomResource | undefined {
-    return this.#findIn(account, id, CHILDREN)[0]
+    return this.#findIn(account, id, indexes.children)[0]
   }
 
   isClaimed(id: string): boolean {
-    return this.#find(HOLDS, id).length > 0
+    return this.#find(indexes.holds, id).length > 0
   }
 
   /** Whether the CR's object is, or will be, in that account, whatever name the account has. */
@@ -208,12 +139,12 @@ export class ResourceStore implements Resources {
 
   /** CRs with an input from that Secret or ConfigMap. */
   readersOf(source: InputSource, { namespace, name }: NamespacedName): readonly CustomResource[] {
-    return this.#find(INPUTS, inputText(source, namespace, name))
+    return this.#find(indexes.inputs, inputText(source, namespace, name))
   }
 
   outputsOf({ metadata: { uid } }: CustomResource): readonly OutputTarget[] {
     const of = (kind: InputSource, { store }: ObjectSource<KubeObject>): readonly OutputTarget[] => {
-      return store.byIndex(OWNERS, uid).map(({ metadata: { name } }) => ({ kind, name }))
+      return store.byIndex(indexes.owners, uid).map(({ metadata: { name } }) => ({ kind, name }))
     }
     return [...of('Secret', this.#watches.secrets), ...of('ConfigMap', this.#watches.configMaps)]
   }
@@ -222,12 +153,12 @@ export class ResourceStore implements Resources {
   writersOf(kind: InputSource, { metadata }: KubeObject): readonly CustomResource[] {
     const { namespace, name, ownerReferences = [] } = metadata
     const owners = ownerReferences.map((owner) => this.get({ kind: owner.kind, namespace, name: owner.name }))
-    const byName = this.#find(OUTPUTS, inputText(kind, namespace, name))
+    const byName = this.#find(indexes.outputs, inputText(kind, namespace, name))
     return [...new Set([...byName, ...owners.filter((owner) => owner !== undefined)])]
   }
 
   keyIssuersOf({ namespace, name }: NamespacedName): readonly CustomResource[] {
-    return this.#find(OUTPUTS, inputText('Secret', namespace, name)).filter((cr) => {
+    return this.#find(indexes.outputs, inputText('Secret', namespace, name)).filter((cr) => {
       const output = this.#kinds.managedKind(cr.kind)?.output
       const opens = output?.type === 'one-time' && output.opensAccounts
       return opens && statusOf(cr).output?.name === name
@@ -237,9 +168,9 @@ export class ResourceStore implements Resources {
   /** Accounts whose key is in that Secret. */
   accountsUsing(secret: NamespacedName, operatorNamespace: string): readonly AccountResource[] {
     const { accounts } = this.#watches
-    const own = accounts.get('Account')?.store.byIndex(SECRETS, `${secret.namespace}/${secret.name}`) ?? []
+    const own = accounts.get('Account')?.store.byIndex(indexes.secrets, `${secret.namespace}/${secret.name}`) ?? []
     if (secret.namespace !== operatorNamespace) return own
-    return [...own, ...(accounts.get('ClusterAccount')?.store.byIndex(SECRETS, `/${secret.name}`) ?? [])]
+    return [...own, ...(accounts.get('ClusterAccount')?.store.byIndex(indexes.secrets, `/${secret.name}`) ?? [])]
   }
 
   /** Every Account and ClusterAccount. */
@@ -250,8 +181,8 @@ export class ResourceStore implements Resources {
   /** Whether a resource in the namespace has our finalizer, or is an Account that is about to get it. */
   needsOperator(namespace: string): boolean {
     const { accounts } = this.#watches
-    const hasAccount = [...accounts.values()].some(({ store }) => store.byIndex(HELD_IN, namespace).length > 0)
-    return hasAccount || this.#find(HELD_IN, namespace).length > 0
+    const hasAccount = [...accounts.values()].some(({ store }) => store.byIndex(indexes.heldIn, namespace).length > 0)
+    return hasAccount || this.#find(indexes.heldIn, namespace).length > 0
   }
 
   membersOf(key: AccountKey): readonly CustomResource[] {
@@ -280,7 +211,7 @@ export class ResourceStore implements Resources {
   mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[] {
     const store = this.#watches.mirrors.get(kind)?.store
     const found = [account.metadata.uid, shortName(nameOfAccount(account))].flatMap(
-      (value) => store?.byIndex(SHOWS, value) ?? [],
+      (value) => store?.byIndex(indexes.shows, value) ?? [],
     )
     const { namespace } = account.metadata
     return [...new Set(found)].filter((object) => {
@@ -297,7 +228,7 @@ export class ResourceStore implements Resources {
   /** Accounts whose objects are mirrored into a namespace by CRs of that kind. */
   mirroredInto(kind: string, namespace: string): readonly AccountResource[] {
     const all = [...this.#watches.accounts.values()]
-    return all.flatMap(({ store }) => store.byIndex(MIRRORED_INTO, placeText(kind, namespace)))
+    return all.flatMap(({ store }) => store.byIndex(indexes.mirroredInto, placeText(kind, namespace)))
   }
 
   command(name: ResourceName): CommandResource | undefined {
@@ -313,7 +244,9 @@ export class ResourceStore implements Resources {
     { id, action }: { readonly id: string; readonly action: string },
     cr: CommandResource,
   ): readonly Action[] {
-    const all = [...this.#watches.commands.values()].flatMap(({ store }) => store.byIndex(ACTED_ON, `${action} ${id}`))
+    const all = [...this.#watches.commands.values()].flatMap(({ store }) =>
+      store.byIndex(indexes.actedOn, `${action} ${id}`),
+    )
     return all.flatMap((command) => {
       const { accountRef, targets = [] } = commandStatus(command)
       if (accountRef === undefined || command.metadata.uid === cr.metadata.uid) return []
@@ -325,7 +258,7 @@ export class ResourceStore implements Resources {
 
   /** Namespaces in which mirrors of that kind and name show an object of the account, whatever name the account has. */
   namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[] {
-    const all = this.#watches.mirrors.get(kind)?.store.byIndex(MIRROR_NAME, name) ?? []
+    const all = this.#watches.mirrors.get(kind)?.store.byIndex(indexes.mirrorName, name) ?? []
     return all.flatMap((object) => {
       const holder = this.mirrorHolder(object)
       const isShown = holder !== undefined && this.#isOne(keyOfAccount(holder), account)
@@ -361,42 +294,11 @@ export class ResourceStore implements Resources {
     const { managed, accounts, mirrors, commands, composed } = this.#watches
     const source =
       managed.get(kind) ?? accounts.get(kind) ?? mirrors.get(kind) ?? commands.get(kind) ?? composed.get(kind)
-    this.#recording = true
-    try {
-      if (source !== undefined) put(source as RecordedSource<KubeObject>)
-    } finally {
-      this.#recording = false
-    }
+    if (source !== undefined) this.ownWrites.recordedBy(() => put(source as RecordedSource<KubeObject>))
   }
 
-  async write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T> {
-    const { uid } = object.metadata
-    const shown = new Set<string>()
-    this.#writing.set(uid, shown)
-    try {
-      const written = await send()
-      shown.delete(written.metadata.resourceVersion)
-      this.record(written)
-      return written
-    } finally {
-      this.#writing.delete(uid)
-      if (shown.size > 0) this.#onChangedByOthers(nameOf(object))
-    }
-  }
-
-  /**
-   * Whether a version delivered by a watch may be the result of our own write in flight. The response settles that;
-   * versions that turn out not to be ours are passed to `onChangedByOthers`.
-   */
-  mayBeOurs({ metadata }: KubeObject): boolean {
-    const shown = this.#writing.get(metadata.uid)
-    shown?.add(metadata.resourceVersion)
-    return shown !== undefined
-  }
-
-  /** Sets the listener for changes by other clients that arrived while a write of ours was in flight. */
-  onChangedByOthers(listener: (name: ResourceName) => void): void {
-    this.#onChangedByOthers = listener
+  write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T> {
+    return this.ownWrites.inFlight(object, send, (written) => this.record(written))
   }
 
   #find(index: string, value: string): readonly CustomResource[] {
@@ -440,81 +342,4 @@ export class ResourceStore implements Resources {
     const proven = this.account(left)?.status?.internal?.keyFingerprint
     return proven !== undefined && proven === this.account(right)?.status?.internal?.keyFingerprint
   }
-
-  #index(kind: string, reflector: RecordedSource<CustomResource>): void {
-    const descriptor = this.#kinds.managedKind(kind)
-    if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
-    reflector.addIndex(TARGETS, (cr) => namedTargets(descriptor, cr).map(nameText))
-    reflector.addIndex(CROSSINGS, (cr) => {
-      return namedTargets(descriptor, cr).flatMap((target) => {
-        return target.namespace === cr.metadata.namespace ? [] : [nameText(target)]
-      })
-    })
-    reflector.addIndex(TARGET_IDS, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
-    reflector.addIndex(HELD_IN, (cr) => (hasFinalizer(cr) ? [cr.metadata.namespace ?? ''] : []))
-    reflector.addIndex(HOLDS, (cr) => heldIds(statusOf(cr)))
-    reflector.addIndex(NOTES, (cr) => {
-      const note = ownNote(cr)
-      return note === undefined ? [] : [note.id]
-    })
-    reflector.addIndex(CHILDREN, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
-    reflector.addIndex(INPUTS, (cr) => {
-      return (descriptor.inputs?.of(cr.spec) ?? []).map(({ source, ref }) =>
-        inputText(source, cr.metadata.namespace, ref.name),
-      )
-    })
-    reflector.addIndex(OUTPUTS, (cr) => {
-      const places = [outputTarget(descriptor, cr), statusOf(cr).output].filter((place) => place !== undefined)
-      return [...new Set(places.map(({ kind: holder, name }) => inputText(holder, cr.metadata.namespace, name)))]
-    })
-  }
-}
-
-/** Where the account's objects are mirrored, for each mirroring kind. */
-function placesOfMirrors({ mirrors }: KindsRegistry, account: AccountResource): readonly string[] {
-  return mirrors.flatMap((descriptor) => {
-    const settings = settingsOf(descriptor, account)
-    return isOn(settings) ? [placeText(descriptor.definition.kind, mirrorNamespace(settings, account))] : []
-  })
-}
-
-function placeText(kind: string, namespace: string): string {
-  return `${kind} ${namespace}`
-}
-
-/** The namespace of an account that has our finalizer, or gets it in its next reconcile. */
-function heldIn(account: AccountResource): readonly string[] {
-  const { namespace } = account.metadata
-  const isHeld = hasFinalizer(account) || !(isDeleting(account) || isPaused(account))
-  return namespace !== undefined && isHeld ? [namespace] : []
-}
-
-/**
- * UIDs of the CRs that an output object is for; none if Culvert did not annotate it and only its owner reference names
- * one.
- */
-function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
-  const { annotations = {}, ownerReferences = [] } = metadata
-  return annotations[OUTPUT_OF] === undefined ? [] : ownerReferences.map(({ uid }) => uid)
-}
-
-/** Index values of a mirror: its owners, and the account whose object it shows. */
-function mirroredFor(object: MirroredObject): readonly string[] {
-  const account = accountOfMirror(object)
-  return [...accountOwners(object).map(({ uid }) => uid), ...(account === undefined ? [] : [account])]
-}
-
-/** Index values of a command: each action that it has begun, with the id of its target. */
-function actedOn(command: CommandResource): readonly string[] {
-  return (commandStatus(command).targets ?? []).flatMap(({ id, actions }) => {
-    return actions.filter(({ state }) => state !== 'Pending').map(({ action }) => `${action} ${id}`)
-  })
-}
-
-function inputText(source: InputSource, namespace: string | undefined, name: string): string {
-  return `${source}/${namespace ?? ''}/${name}`
-}
-
-function idText(kind: string, id: string): string {
-  return `${kind}/${id}`
 }

@@ -25,7 +25,8 @@ import type { Memories } from '../reconcile/memory.ts'
 import { countsAcross, crosses, isGranted, namedTargets, referredName } from '../references/crossings.ts'
 import { targetIds } from '../references/references.ts'
 import { referredBy, valueKey } from './object-keys.ts'
-import type { NamespacedName, ResourceStore, Watches } from './resource-store.ts'
+import type { NamespacedName, ResourceStore } from './resource-store.ts'
+import type { Watches } from './watches.ts'
 
 /** Where work is queued. */
 export interface Wakeups {
@@ -45,7 +46,7 @@ export interface WakeupOptions {
 /** Turns watch events into queued work: for the object itself and for everything that waits for it. */
 export function subscribeWakeups(options: WakeupOptions): void {
   const { store, wake, watches } = options
-  store.onChangedByOthers((name) => wake.managed(name, 'edit'))
+  store.ownWrites.onChangedByOthers((name) => wake.managed(name, 'edit'))
   for (const reflector of watches.managed.values()) reflector.subscribe((event) => onResource(options, event))
   for (const reflector of watches.accounts.values()) reflector.subscribe((event) => onAccount(options, event))
   watches.secrets.subscribe((event) => onSecret(options, event))
@@ -77,7 +78,7 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
   if (isPutBack) memories.rollBack(object.metadata.uid)
   if (event.type === 'deleted') memories.forget(object.metadata.uid)
   // Our own status write ends a reconcile and starts none, unless the response shows another spec.
-  else if (isPutBack || !((store.recording && !isEdited) || store.mayBeOurs(object))) {
+  else if (isPutBack || !((store.ownWrites.recording && !isEdited) || store.ownWrites.mayBeOurs(object))) {
     wake.managed(name, 'edit')
   }
   // After an etcd restore, generations start over from the backup.
@@ -231,7 +232,7 @@ type Specified = KubeObject & { readonly spec: unknown }
 function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>): void {
   const { store, wake } = options
   const key = keyOfAccount(event.object)
-  if (!store.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
+  if (!store.ownWrites.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
   // CRs without an account may have one now, and vice versa; a changed spec may admit others.
   if (event.type === 'updated' && !hasAnotherSpec(event)) return
   const isConcerned = key.kind === 'Account' ? ofNamespace(key.namespace) : ofClusterAccount(options, key, event)

@@ -5,7 +5,7 @@ import { equalJSON } from '../../util/equal-json.ts'
 import { accountKey, accountText, keyOfAccount } from '../accounts/account-resource.ts'
 import { nameOf, type ResourceName, statusOf } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import type { Watches } from '../store/resource-store.ts'
+import type { Watches } from '../store/watches.ts'
 import { TUNNEL, type TunnelResource, tunnelStatus } from './tunnel.ts'
 
 const BACKEND = 'backend'
@@ -25,7 +25,7 @@ export interface TunnelWakeups {
  */
 export function subscribeTunnels(
   kinds: KindsRegistry,
-  store: { readonly recording: boolean },
+  ownWrites: { readonly recording: boolean },
   watches: Pick<Watches, 'composed' | 'managed' | 'accounts' | 'secrets' | 'workloads'>,
   { tunnel: wake, backend: readAgain }: TunnelWakeups,
 ): void {
@@ -40,7 +40,7 @@ export function subscribeTunnels(
     }
     addIndexes(tunnels)
     tunnels.subscribe(({ object, previous }) => {
-      if (!store.recording) wake(nameOf(object))
+      if (!ownWrites.recording) wake(nameOf(object))
       const { namespace } = object.metadata
       const isOther = previous !== undefined && tunnelStatus(previous).online !== tunnelStatus(object).online
       if (isOther) readAgain({ kind: backend, namespace, name: object.spec.backendRef.name })

@@ -1,0 +1,150 @@
+import type { KubeObject } from '../../kube/types.ts'
+import type { RecordedSource } from '../../runtime/object-source.ts'
+import type { AccountResource } from '../accounts/account-resource.ts'
+import { type CommandResource, commandStatus } from '../commands/command.ts'
+import { type CustomResource, hasFinalizer, heldIds, isDeleting, isPaused, nameText, statusOf } from '../cr.ts'
+import type { InputSource } from '../descriptor/common.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { ownNote } from '../identity/sealed-note.ts'
+import type { KindsRegistry } from '../kinds-registry.ts'
+import { accountOfMirror, accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
+import { isOn, mirrorNamespace, settingsOf } from '../mirrors/settings.ts'
+import { OUTPUT_OF } from '../names.ts'
+import { outputTarget } from '../outputs/place.ts'
+import { namedTargets } from '../references/crossings.ts'
+import { targetIds } from '../references/references.ts'
+import type { Watches } from './watches.ts'
+
+/** The indexes of the watched objects, by what their values are. */
+export const indexes = {
+  /** Resources: the resources that the spec names. */
+  targets: 'targets',
+  /** The same, of other namespaces. */
+  crossings: 'crossings',
+  /** Resources: the objects that the spec names by id. */
+  targetIds: 'target ids',
+  /** Resources: ids of their own objects, from the status. */
+  holds: 'holds',
+  /** Resources: the id in the note of their own object. */
+  notes: 'notes',
+  /** Resources: ids of what belongs to their objects, such as the rules of a policy. */
+  children: 'children',
+  /** Accounts: the Secret with the key. */
+  secrets: 'secrets',
+  /** Resources: Secrets and ConfigMaps that they read. */
+  inputs: 'inputs',
+  /** Resources: Secrets and ConfigMaps that they write or wrote. */
+  outputs: 'outputs',
+  /** Secrets and ConfigMaps: UIDs of the resources that wrote them. */
+  owners: 'owners',
+  /** Resources and accounts that need the operator to go: their namespaces. */
+  heldIn: 'held in',
+  /** Mirrors: UID and name of the account whose object they show. */
+  shows: 'shows',
+  /** Accounts: where their objects are mirrored. */
+  mirroredInto: 'mirrored into',
+  /** Mirrors: their names. */
+  mirrorName: 'mirror name',
+  /** Commands: actions that they have begun. */
+  actedOn: 'acted on',
+} as const
+
+/** Indexes what the watches deliver. To be called before they start. */
+export function indexResources(kinds: KindsRegistry, watches: Watches): void {
+  for (const [kind, source] of watches.managed) {
+    const descriptor = kinds.managedKind(kind)
+    if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
+    indexManaged(descriptor, source)
+  }
+  for (const source of watches.mirrors.values()) {
+    source.addIndex(indexes.shows, mirroredFor)
+    source.addIndex(indexes.mirrorName, ({ metadata }) => [metadata.name])
+  }
+  for (const source of watches.commands.values()) source.addIndex(indexes.actedOn, actedOn)
+  for (const source of [watches.secrets, watches.configMaps]) source.addIndex(indexes.owners, ownersOfOutput)
+  for (const source of watches.accounts.values()) {
+    source.addIndex(indexes.heldIn, heldIn)
+    source.addIndex(indexes.mirroredInto, (account) => placesOfMirrors(kinds, account))
+    source.addIndex(indexes.secrets, ({ spec, metadata }) => [
+      `${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`,
+    ])
+  }
+}
+
+function indexManaged(descriptor: ManagedDescriptor, source: RecordedSource<CustomResource>): void {
+  source.addIndex(indexes.targets, (cr) => namedTargets(descriptor, cr).map(nameText))
+  source.addIndex(indexes.crossings, (cr) => {
+    return namedTargets(descriptor, cr).flatMap((target) => {
+      return target.namespace === cr.metadata.namespace ? [] : [nameText(target)]
+    })
+  })
+  source.addIndex(indexes.targetIds, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
+  source.addIndex(indexes.heldIn, (cr) => (hasFinalizer(cr) ? [cr.metadata.namespace ?? ''] : []))
+  source.addIndex(indexes.holds, (cr) => heldIds(statusOf(cr)))
+  source.addIndex(indexes.notes, (cr) => {
+    const note = ownNote(cr)
+    return note === undefined ? [] : [note.id]
+  })
+  source.addIndex(indexes.children, (cr) => descriptor.children?.idsIn(statusOf(cr)) ?? [])
+  source.addIndex(indexes.inputs, (cr) => {
+    return (descriptor.inputs?.of(cr.spec) ?? []).map(({ source: holder, ref }) =>
+      inputText(holder, cr.metadata.namespace, ref.name),
+    )
+  })
+  source.addIndex(indexes.outputs, (cr) => {
+    const places = [outputTarget(descriptor, cr), statusOf(cr).output].filter((place) => place !== undefined)
+    return [...new Set(places.map(({ kind: holder, name }) => inputText(holder, cr.metadata.namespace, name)))]
+  })
+}
+
+/** Where the account's objects are mirrored, for each mirroring kind. */
+function placesOfMirrors({ mirrors }: KindsRegistry, account: AccountResource): readonly string[] {
+  return mirrors.flatMap((descriptor) => {
+    const settings = settingsOf(descriptor, account)
+    return isOn(settings) ? [placeText(descriptor.definition.kind, mirrorNamespace(settings, account))] : []
+  })
+}
+
+/** The value of `mirroredInto`. */
+export function placeText(kind: string, namespace: string): string {
+  return `${kind} ${namespace}`
+}
+
+/** The namespace of an account that has our finalizer, or gets it in its next reconcile. */
+function heldIn(account: AccountResource): readonly string[] {
+  const { namespace } = account.metadata
+  const isHeld = hasFinalizer(account) || !(isDeleting(account) || isPaused(account))
+  return namespace !== undefined && isHeld ? [namespace] : []
+}
+
+/**
+ * UIDs of the CRs that an output object is for; none if Culvert did not annotate it and only its owner reference names
+ * one.
+ */
+function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
+  const { annotations = {}, ownerReferences = [] } = metadata
+  return annotations[OUTPUT_OF] === undefined ? [] : ownerReferences.map(({ uid }) => uid)
+}
+
+/** Index values of a mirror: its owners, and the account whose object it shows. */
+function mirroredFor(object: MirroredObject): readonly string[] {
+  const account = accountOfMirror(object)
+  return [...accountOwners(object).map(({ uid }) => uid), ...(account === undefined ? [] : [account])]
+}
+
+/** Index values of a command: each action that it has begun, with the id of its target. */
+function actedOn(command: CommandResource): readonly string[] {
+  return (commandStatus(command).targets ?? []).flatMap(({ id, actions }) => {
+    return actions.filter(({ state }) => state !== 'Pending').map(({ action }) => `${action} ${id}`)
+  })
+}
+
+/** The value of `inputs` and `outputs`: a Secret or ConfigMap. */
+export function inputText(source: InputSource, namespace: string | undefined, name: string): string {
+  return `${source}/${namespace ?? ''}/${name}`
+}
+
+/** The value of `targetIds`: an object that a spec names by its id. */
+export function idText(kind: string, id: string): string {
+  return `${kind}/${id}`
+}
