@@ -18,12 +18,12 @@ const SHARED = { isolate: false }
 
 /**
  * Nine suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
- * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by CULVERT_TEST_KUBECONFIG);
- * `simulation` runs the operator over models of both servers, in a time of its own, while everything fails;
- * `faults` does the same as `cluster` while things fail and people mean harm, for minutes;
- * `hostile` plays the attacker, on the same servers: tenants, the API at the other end, and a stolen token;
- * `chart` renders the Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a Debian;
- * `node` installs the chart with the image on a real Kubernetes node, as root on a Debian too.
+ * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by
+ * CULVERT_TEST_KUBECONFIG); `simulation` runs the operator over models of both servers, in a time of its own, while
+ * everything fails; `faults` does the same as `cluster` while things fail and people mean harm, for minutes; `hostile`
+ * plays the attacker, on the same servers: tenants, the API at the other end, and a stolen token; `chart` renders the
+ * Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a
+ * Debian; `node` installs the chart with the image on a real Kubernetes node, as root on a Debian too.
  */
 export default defineConfig({
   test: {
@@ -60,7 +60,8 @@ export default defineConfig({
           testTimeout: 1_800_000,
           // MiB for young objects: most of a simulated world's are garbage before a collection would have to copy them.
           execArgv: ['--max-semi-space-size=64'],
-          // Node imports the sources itself: in Vite's modules every use of an import goes through a getter. A quarter faster, with the above.
+          // Node imports the sources itself: in Vite's modules every use of an import goes through a getter. A quarter
+          // faster, with the above.
           experimental: { viteModuleRunner: false },
           ...COMPUTING,
           ...SHARED,

@@ -19,8 +19,8 @@ export interface CommandsOptions {
 }
 
 /**
- * How long commands take until they end, beside floors: starting Node for `--help`, and one `kubectl get` for `why`, which
- * follows a reference to what is missing.
+ * How long commands take until they end, beside floors: starting Node for `--help`, and one `kubectl get` for `why`,
+ * which follows a reference to what is missing.
  */
 export async function run(
   controlPlane: ControlPlane,

@@ -21,9 +21,9 @@ const WARM_UP = 100
 const REST_MS = 3000
 
 /**
- * The path from a client through edge, gateway and agent to a service, beside two plain relays in as many processes, and
- * beside `ssh -R` through OpenSSH's server. All are started once and measured in turn, so that what else the machine does
- * falls on all; each figure is the median of the rounds.
+ * The path from a client through edge, gateway and agent to a service, beside two plain relays in as many processes,
+ * and beside `ssh -R` through OpenSSH's server. All are started once and measured in turn, so that what else the
+ * machine does falls on all; each figure is the median of the rounds.
  */
 export async function run({ program, isQuick, profiles }: TrafficOptions): Promise<readonly Row[]> {
   const amounts: Amounts = isQuick

@@ -22,8 +22,8 @@ const LOG_LINE_LENGTH = 400
 
 /**
  * One running process of a control plane. A program of ours ends with this process for whatever reason, because its
- * standard input is a pipe that the kernel then closes; other programs are ended by the watchdog. It has its own process group, so that Ctrl-C at the terminal reaches only the
- * caller, which stops the components in order.
+ * standard input is a pipe that the kernel then closes; other programs are ended by the watchdog. It has its own
+ * process group, so that Ctrl-C at the terminal reaches only the caller, which stops the components in order.
  */
 export class Component {
   readonly name: string

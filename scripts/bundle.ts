@@ -7,8 +7,8 @@ import { frugalModules } from './frugal-modules.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Escapes characters beyond Latin-1: V8 keeps the source of a running program, and with a single such character in a file
- * each one takes two bytes. Without comments they stand in literals only, where an escape means the same.
+ * Escapes characters beyond Latin-1: V8 keeps the source of a running program, and with a single such character in a
+ * file each one takes two bytes. Without comments they stand in literals only, where an escape means the same.
  */
 const oneByteText: Plugin = {
   name: 'one-byte-text',
@@ -24,9 +24,9 @@ function escaped(unit: string): string {
 }
 
 /**
- * Writes the `culvert` command as one program in place of its sources and 160 packages: `bin/culvert.js`, `dist/`, and a
- * package.json with what is said of it. Not minified, so that stack traces can be read, but without comments, which would take
- * memory. `folder` is made if need be.
+ * Writes the `culvert` command as one program in place of its sources and 160 packages: `bin/culvert.js`, `dist/`, and
+ * a package.json with what is said of it. Not minified, so that stack traces can be read, but without comments, which
+ * would take memory. `folder` is made if need be.
  * @returns the path of the program
  */
 export async function bundle(folder: string): Promise<string> {
@@ -35,7 +35,8 @@ export async function bundle(folder: string): Promise<string> {
   const external = /\.node$/
   // ssh2 is CommonJS, and names its own folder.
   const transform = { define: { __dirname: 'import.meta.dirname' } }
-  // Classes of every kind of Kubernetes, which reading a kubeconfig needs none of: 1.2 MB of code, and 8 MiB of an idle operator.
+  // Classes of every kind of Kubernetes, which reading a kubeconfig needs none of: 1.2 MB of code, and 8 MiB of an idle
+  // operator.
   const treeshake = { moduleSideEffects: [{ test: /@kubernetes\/client-node\/dist\/gen\//, sideEffects: false }] }
   const input = join(ROOT, 'src/main.ts')
   const build = await rolldown({

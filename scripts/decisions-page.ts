@@ -37,7 +37,9 @@ function rowOf(name: string, { point, decided, values }: ChoiceEntry): string {
   return `| \`${name}\` | ${point} | ${value(decided)} | ${others.map(value).join('; ')} |`
 }
 
-/** The decisions, each with the names of its alternatives at its end: in its cell, or as the last line of its section. */
+/**
+ * The decisions, each with the names of its alternatives at its end: in its cell, or as the last line of its section.
+ */
 function withNames(page: string): string {
   const lines = page.split('\n').flatMap((line) => withoutNames(line) ?? [])
   const places = new Map<string, string[]>()

@@ -34,8 +34,8 @@ function frugalHttp(): string {
 }
 
 /**
- * undici's connections without its caches, mocks and WebSockets, and `fetch` only once it is called: generated classes of
- * the Kubernetes client name it. The build fails on an import of anything else.
+ * undici's connections without its caches, mocks and WebSockets, and `fetch` only once it is called: generated classes
+ * of the Kubernetes client name it. The build fails on an import of anything else.
  */
 function frugalUndici(): string {
   return `
@@ -57,7 +57,10 @@ function noMilo(): string {
   return `throw new Error('milo is not part of this program')`
 }
 
-/** The Kubernetes client makes an agent for requests of its own; there are none, and connections through proxies are undici's. */
+/**
+ * The Kubernetes client makes an agent for requests of its own; there are none, and connections through proxies are
+ * undici's.
+ */
 function noProxyAgents(): string {
   return `
     class Unused {}

@@ -22,8 +22,8 @@ export interface KrewOptions {
 
 /**
  * Writes `kubectl culvert` as Krew, the package manager of kubectl plugins, takes it: `culvert.tar.gz`, the program of
- * the image, and `culvert.yaml`, the manifest with its digest. The program runs on Node 24 or newer, so that one archive
- * serves all platforms whose shells understand its first line.
+ * the image, and `culvert.yaml`, the manifest with its digest. The program runs on Node 24 or newer, so that one
+ * archive serves all platforms whose shells understand its first line.
  */
 export async function writeKrewPlugin({ folder, uri, homepage }: KrewOptions): Promise<void> {
   await mkdir(folder, { recursive: true })

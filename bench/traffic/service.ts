@@ -2,8 +2,8 @@ import { createServer, type Socket } from 'node:net'
 
 /*
  * The service at the end of every path, in a process of its own. A connection begins with one byte that says what is
- * wanted: `e`, echo; `d`, a download, and `u`, an upload, of the bytes that follow as eight bytes. An upload is answered
- * with one byte.
+ * wanted: `e`, echo; `d`, a download, and `u`, an upload, of the bytes that follow as eight bytes. An upload is
+ * answered with one byte.
  */
 
 const CHUNK = Buffer.alloc(64 * 1024, 'x')

@@ -2,7 +2,10 @@ import { type Lint, placesOf } from './lint.ts'
 
 const sources = new Set(['secretKeyRef', 'configMapKeyRef', 'fieldRef'])
 
-/** A field `…From` names the source of a value: a key of a Secret or ConfigMap, or a field of the Pod, as in the core API. */
+/**
+ * A field `…From` names the source of a value: a key of a Secret or ConfigMap, or a field of the Pod, as in the core
+ * API.
+ */
 export const fromNamesSources: Lint = (kinds) =>
   placesOf(kinds)
     .filter(({ place, name }) => name.endsWith('From') && place.endsWith(`.${name}`))

@@ -21,9 +21,10 @@ export type SecretField = readonly string[]
 /**
  * The rules by which the apiserver requires that the author of a resource has the rights to do what the resource makes
  * the operator do in its namespace: read a Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint
- * that it writes, or the Deployment whose Pods the resource describes. They apply when such a field is added or changed, so that patches by controllers are admitted. To
- * approve a plan, or to end the need to, an author needs the verb `approve` for the resource. The chart adds the variable
- * `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
+ * that it writes, or the Deployment whose Pods the resource describes. They apply when such a field is added or
+ * changed, so that patches by controllers are admitted. To approve a plan, or to end the need to, an author needs the
+ * verb `approve` for the resource. The chart adds the variable `home`, the operator's own namespace, which contains the
+ * Secrets of ClusterAccounts.
  */
 export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   // Every managed kind may have a plan that waits for approval.

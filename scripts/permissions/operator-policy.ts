@@ -153,7 +153,9 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
   return Object.entries(variables).map(([name, expression]) => ({ name, expression }))
 }
 
-/** An owner that an output may get: the garbage collector collects what a made-up owner has only if it knows the type. */
+/**
+ * An owner that an output may get: the garbage collector collects what a made-up owner has only if it knows the type.
+ */
 const isNewOwner = (owner: string): string =>
   `${owner}.apiVersion in variables.ownVersions && ${owner}.kind in variables.outputs[variables.resource]`
 

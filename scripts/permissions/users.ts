@@ -14,8 +14,8 @@ const WRITE: readonly Verb[] = ['create', 'update', 'patch', 'delete', 'deleteco
 
 /**
  * Viewers see every kind. Editors write kinds that reach no further than the namespace. Administrators of a namespace
- * also write those that affect the whole account, and accounts, and approve plans. What only Culvert writes, no user role
- * may write.
+ * also write those that affect the whole account, and accounts, and approve plans. What only Culvert writes, no user
+ * role may write.
  */
 export function userRoles({ managed, commands, composed, accounts, mirrors }: KindsRegistry): UserRoles {
   const of = (descriptors: Parameters<typeof resourceTypeOf>[0][], verbs: readonly Verb[], why: string) => {

@@ -15,7 +15,9 @@ const CONNECT_MS = 4000
 /** Silence, in milliseconds, after which the kernel asks a target for a sign of life. */
 const KEEPALIVE_MS = 60_000
 
-/** By how much the windows of all connections may exceed the least: what a gateway may send that no target has taken. */
+/**
+ * By how much the windows of all connections may exceed the least: what a gateway may send that no target has taken.
+ */
 const WINDOW_BYTES = 64 * 1024 * 1024
 
 /** A connection that the gateway asks the agent to take. */

@@ -29,7 +29,9 @@ export class AccountFlagsError extends Error {
   readonly code = 'ACCOUNT_NOT_GIVEN'
 }
 
-/** The account that flags and environment name; undefined if they name none. @throws AccountFlagsError for half of one */
+/**
+ * The account that flags and environment name; undefined if they name none. @throws AccountFlagsError for half of one
+ */
 export function accountFromFlags(
   flags: AccountFlags,
   { account }: Pick<Environment, 'account'>,

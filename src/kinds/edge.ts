@@ -71,7 +71,8 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
       .flatMap((module) => module.problems(spec)),
   fields: {
     ...plainFields,
-    // What a rule or an action leaves out, the service may fill in. A disabled module may have to keep what it refers to.
+    // What a rule or an action leaves out, the service may fill in. A disabled module may have to keep what it refers
+    // to.
     open: edgeModules.map(({ name }) => name),
     setBy: (spec) => {
       const named = modulesOf(spec).filter(({ field }) => spec[field] !== undefined)

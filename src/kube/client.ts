@@ -27,8 +27,8 @@ const FIELD_MANAGER = 'culvert'
 type Defaulted = 'timeoutMs' | 'writeTimeoutMs' | 'maxRetries' | 'maxConcurrent' | 'userAgent'
 
 /**
- * These may be left out: `timeoutMs` (10 000), `writeTimeoutMs` (`timeoutMs`), `maxRetries` (3), `maxConcurrent` (20) and
- * `userAgent` (`culvert`).
+ * These may be left out: `timeoutMs` (10 000), `writeTimeoutMs` (`timeoutMs`), `maxRetries` (3), `maxConcurrent` (20)
+ * and `userAgent` (`culvert`).
  */
 export type KubeClientOptions = Omit<TransportOptions, Defaulted> & Partial<Pick<TransportOptions, Defaulted>>
 

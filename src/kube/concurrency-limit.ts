@@ -9,7 +9,10 @@ export class ConcurrencyLimit {
     this.#free = limit
   }
 
-  /** Resolves with the function that releases the slot; rejects with a signal's reason when one is aborted while waiting. */
+  /**
+   * Resolves with the function that releases the slot; rejects with a signal's reason when one is aborted while
+   * waiting.
+   */
   async acquire(signals: readonly AbortSignal[] = []): Promise<() => void> {
     for (const signal of signals) signal.throwIfAborted()
     if (this.#free > 0) this.#free--

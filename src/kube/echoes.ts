@@ -6,8 +6,8 @@ const KEPT = 64
 const LONGEST = 16_384
 
 /**
- * A watch repeats the answer to each of our own writes to its type, letter by letter, before the answer or after it. Whichever comes
- * second stands for the object that the first was read as, and is not parsed and compared again.
+ * A watch repeats the answer to each of our own writes to its type, letter by letter, before the answer or after it.
+ * Whichever comes second stands for the object that the first was read as, and is not parsed and compared again.
  */
 export class Echoes {
   /** Objects that answered a write, by their text, until a watch shows them. */

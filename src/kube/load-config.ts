@@ -150,8 +150,8 @@ function loadConfig(options: KubeConfigOptions): KubeConfig {
 }
 
 /**
- * The file is parsed as the library does it. The library ignores a user's `tokenFile`, which must be read again as the token rotates, so it is passed to the
- * library's file authenticator.
+ * The file is parsed as the library does it. The library ignores a user's `tokenFile`, which must be read again as the
+ * token rotates, so it is passed to the library's file authenticator.
  */
 function loadFile(config: KubeConfig, path: string): void {
   config.loadFromFile(path)

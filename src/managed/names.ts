@@ -14,7 +14,10 @@ export const FINALIZER = `${GROUP}/remote`
 export const PAUSED = `${GROUP}/paused`
 /** Any new value asks for a live read of the remote object now; answered in `status.lastHandledReconcileAt`. */
 export const RECONCILE_REQUESTED_AT = `${GROUP}/reconcile-requested-at`
-/** On a kind with tokens, and on a Tunnel: any new value asks for a new token or key now; answered in `status.lastHandledRotateAt`. */
+/**
+ * On a kind with tokens, and on a Tunnel: any new value asks for a new token or key now; answered in
+ * `status.lastHandledRotateAt`.
+ */
 export const ROTATE_REQUESTED_AT = `${GROUP}/rotate-requested-at`
 /**
  * On an Account: any new value confirms that the key now in the Secret is for the account that Culvert should manage;
@@ -55,7 +58,9 @@ export const OUTPUT_KEYS = `${INTERNAL}/output-keys`
  */
 export const OUTPUT_LABELS = `${INTERNAL}/output-labels`
 export const OUTPUT_ANNOTATIONS = `${INTERNAL}/output-annotations`
-/** On a Deployment of agents: a digest of its Pod template as Culvert wrote it, by which a change of that is noticed. */
+/**
+ * On a Deployment of agents: a digest of its Pod template as Culvert wrote it, by which a change of that is noticed.
+ */
 export const TEMPLATE_DIGEST = `${INTERNAL}/template-digest`
 /** On Pods of an agent with a token: the id of its object, so that they start anew with another token. */
 export const TOKEN_VERSION = `${INTERNAL}/token-of`

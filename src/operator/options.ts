@@ -34,7 +34,9 @@ export interface OperatorOptions {
   readonly dnsEndpoints?: CompanionPolicy
   /** What the agents of Tunnels are. Absent: Tunnels have none, and no rights for them are needed. */
   readonly tunnels?: TunnelPolicy | undefined
-  /** Which Services of type LoadBalancer are served; needs `tunnels`. Absent: none, and no rights for them are needed. */
+  /**
+   * Which Services of type LoadBalancer are served; needs `tunnels`. Absent: none, and no rights for them are needed.
+   */
   readonly services?: ServicePolicy | undefined
   readonly proxies: ProxyOptions
   readonly leaderElect: boolean

@@ -11,7 +11,10 @@ import type { CredentialState } from '../runtime/metrics.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import type { CountedState, ResourceState, StateSources } from '../runtime/state-metrics.ts'
 
-/** State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. Accounts that are not ours are left out. */
+/**
+ * State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. Accounts that are not ours
+ * are left out.
+ */
 export function stateSources(
   watches: Watches,
   budgets: ReadonlyMap<string, RateBudget>,

@@ -29,7 +29,9 @@ const REPEAT_AFTER_MS = 600_000
 const MAX_REMEMBERED = 4096
 const MAX_WAITING = 256
 
-/** Pauses, in milliseconds, before an Event that the server could not take is sent again; after the last it is dropped. */
+/**
+ * Pauses, in milliseconds, before an Event that the server could not take is sent again; after the last it is dropped.
+ */
 const PAUSES_MS: readonly number[] = [500, 2000, 5000, 10_000]
 
 export interface ObjectEventNote {
@@ -59,8 +61,8 @@ interface Waiting {
 
 /**
  * Writes Events, for transitions only; the same text about the same object is written once in ten minutes. Events are
- * best effort: one that is refused (the namespace is being deleted), that the server could not take for some 17 seconds,
- * or that comes while too many wait is logged at debug level and dropped.
+ * best effort: one that is refused (the namespace is being deleted), that the server could not take for some 17
+ * seconds, or that comes while too many wait is logged at debug level and dropped.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
@@ -115,7 +117,9 @@ export class EventRecorder {
     this.#sending = undefined
   }
 
-  /** A request whose outcome is unknown is sent again too: the name is the Event's own, so there is never a second one. */
+  /**
+   * A request whose outcome is unknown is sent again too: the name is the Event's own, so there is never a second one.
+   */
   async #write({ namespace, name, body }: Waiting): Promise<void> {
     const { client, clock } = this.#options
     for (let attempt = 0; ; attempt++) {

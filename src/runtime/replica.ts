@@ -107,8 +107,8 @@ export class Replica<T extends KubeObject> {
   }
 
   /**
-   * As `replace` without `restored`, with other work between two objects where `turns` asks for that. Whatever is stored
-   * meanwhile is the result of a write of ours, and newer.
+   * As `replace` without `restored`, with other work between two objects where `turns` asks for that. Whatever is
+   * stored meanwhile is the result of a write of ours, and newer.
    */
   async replaceInTurns(
     scope: string | undefined,

@@ -11,8 +11,8 @@ type Taker = (data: Buffer) => boolean
 
 /**
  * One SSH connection as its streams use it. The library writes to its socket without regard to what already waits
- * there, and a peer may grant windows of 4 GiB, or begin an exchange of keys that it never ends: streams ask here before
- * each write. What arrives is handed to the streams here, too.
+ * there, and a peer may grant windows of 4 GiB, or begin an exchange of keys that it never ends: streams ask here
+ * before each write. What arrives is handed to the streams here, too.
  */
 export class Link {
   readonly budget: WindowBudget

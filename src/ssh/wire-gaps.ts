@@ -3,8 +3,9 @@ import type { Socket } from 'node:net'
 import type { Channel, Client, Connection } from 'ssh2'
 
 /*
- * What the library ssh2 leaves out. It has no public way to do any of it, so this file, and no other, uses its internals.
- * Where those of texts are missing, the connection ends without one; where those of flow control are, nothing begins.
+ * What the library ssh2 leaves out. It has no public way to do any of it, so this file, and no other, uses its
+ * internals. Where those of texts are missing, the connection ends without one; where those of flow control are,
+ * nothing begins.
  */
 
 /** OpenSSH prints no more of a text. */
@@ -55,8 +56,8 @@ export function takesPackets({ outgoing }: Channel): boolean {
 }
 
 /**
- * Calls `told` with the text with which the server ends a connection: the library drops it where the server says that it
- * did so on purpose. To be called after `connect`.
+ * Calls `told` with the text with which the server ends a connection: the library drops it where the server says that
+ * it did so on purpose. To be called after `connect`.
  */
 export function onFarewell(client: Client, told: (text: string) => void): void {
   const protocol: unknown = Reflect.get(client, '_protocol')
@@ -148,9 +149,9 @@ export function batchWrites(connection: Client | Connection, socket: Socket): vo
 }
 
 /**
- * Prepares the keys of AES-GCM for Node: without its native part, the library makes a cipher for each packet, and to look
- * at a key in bytes takes Node longer than to encrypt with it. To be called after each exchange of keys; without effect
- * where the library keeps keys otherwise.
+ * Prepares the keys of AES-GCM for Node: without its native part, the library makes a cipher for each packet, and to
+ * look at a key in bytes takes Node longer than to encrypt with it. To be called after each exchange of keys; without
+ * effect where the library keeps keys otherwise.
  */
 export function prepareKeys(connection: Client | Connection): void {
   const protocol = objectIn(connection, '_protocol')

@@ -1,7 +1,7 @@
 /**
  * A promise that `start` settles by what it is given, or that rejects with the signal's reason when one of `signals` is
- * aborted first: then what `start` returned is called, to undo what it began. If a signal is aborted already, `start` is
- * not called.
+ * aborted first: then what `start` returned is called, to undo what it began. If a signal is aborted already, `start`
+ * is not called.
  */
 export function abortable<T>(
   signals: AbortSignal | readonly AbortSignal[] | undefined,

@@ -23,7 +23,8 @@ export function isNotedAhead(noted: number, now: number): boolean {
 
 /**
  * By how much a clock was behind that recorded `noted` about something that happened at `happened` by another clock, in
- * milliseconds; 0 if the times agree, or if the other clock may be the one that is wrong, since it is ahead of this one.
+ * milliseconds; 0 if the times agree, or if the other clock may be the one that is wrong, since it is ahead of this
+ * one.
  */
 export function notedBehind(noted: number, happened: number, now: number): number {
   const behind = happened - noted

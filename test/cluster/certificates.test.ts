@@ -6,9 +6,9 @@ import { conditionOf, type Resource, World } from './support/world.ts'
 const managed = { certificate: { type: 'Managed' } }
 
 /**
- * The service tries again 30 s after a failure, and the operator polls at that time by its own clock. With the emulator's clock
- * this far behind, it comes some ten seconds after the first poll, so later than a poll of a job without an error would; then
- * `catchUp` lets the emulator's own retry have happened.
+ * The service tries again 30 s after a failure, and the operator polls at that time by its own clock. With the
+ * emulator's clock this far behind, it comes some ten seconds after the first poll, so later than a poll of a job
+ * without an error would; then `catchUp` lets the emulator's own retry have happened.
  */
 const BEHIND_S = 16
 

@@ -4,8 +4,9 @@ import { groupsOf, killsAt, killsAtApi } from './support/crash-walk.ts'
 import { ApiGate, KubeGate } from './support/gates.ts'
 
 /*
- * With `rawMetadata`, which some of these have, the marker has to give way: after the id is stored, it is noted in an annotation, and then the metadata
- * is sent. A policy has three rules. Each test starts the operator up to a dozen times.
+ * With `rawMetadata`, which some of these have, the marker has to give way: after the id is stored, it is noted in an
+ * annotation, and then the metadata is sent. A policy has three rules. Each test starts the operator up to a dozen
+ * times.
  */
 describe('a crash leaves one object for the full spec of every kind', {
   timeout: 600_000,

@@ -12,8 +12,9 @@ const CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 
 /**
  * One cluster for the whole suite: the one that CULVERT_TEST_KUBECONFIG names, else a control plane started here with
- * an audit log at level Metadata. All operators in it work under the chart's admission policy. Returns the teardown, which fails the run when an operator was refused
- * something, by RBAC or by that policy, or, after the whole cluster suite, when something was granted that none of them ever used.
+ * an audit log at level Metadata. All operators in it work under the chart's admission policy. Returns the teardown,
+ * which fails the run when an operator was refused something, by RBAC or by that policy, or, after the whole cluster
+ * suite, when something was granted that none of them ever used.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kubeconfig = process.env.CULVERT_TEST_KUBECONFIG
@@ -59,8 +60,8 @@ async function judgePermissions(folder: string, isWhole: boolean): Promise<void>
 const USES_ALL = 'cluster'
 
 /**
- * Whether every test of the suite but the nightly ones ran to its end: what a part of them, or a failed one, did not use
- * may be needed all the same.
+ * Whether every test of the suite but the nightly ones ran to its end: what a part of them, or a failed one, did not
+ * use may be needed all the same.
  */
 async function isWholeSuite(project: TestProject): Promise<boolean> {
   if (project.name !== USES_ALL) return false

@@ -93,7 +93,8 @@ test('a leader frozen in the middle of a create writes nothing when it resumes, 
   await standby.reconciling()
   const { status } = await world.ready('Backend', 'one', 60_000)
 
-  // The API is as late as it can be: it carries out the request of the frozen process now, and the answer awaits its thaw.
+  // The API is as late as it can be: it carries out the request of the frozen process now, and the answer awaits its
+  // thaw.
   held.release()
   await until('the late create was answered', () => posts(world).every((entry) => entry.answeredSeq !== null))
   expect(posts(world).map((entry) => entry.status)).toEqual([201, 201])

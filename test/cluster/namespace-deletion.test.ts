@@ -67,7 +67,10 @@ test('a namespace with 200 resources of all kinds is deleted on both sides in th
   expect(seconds).toBeLessThan(1.25 * implied + 30)
 })
 
-/** A world whose operator has rights in its namespace alone, by an account that nobody judges: its rights go while it works. */
+/**
+ * A world whose operator has rights in its namespace alone, by an account that nobody judges: its rights go while it
+ * works.
+ */
 class Roles implements AsyncDisposable {
   readonly world: World
   readonly account: OperatorAccount

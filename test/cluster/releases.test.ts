@@ -56,7 +56,10 @@ function isResting({ state, phase, after }: RecordedObject): boolean {
   return state === 'Ready' || (phase === 'Current' && after === 'same')
 }
 
-/** Ids of the objects that the status of a CR tells of: its own, those of its parts, and of those that it is to give way to. */
+/**
+ * Ids of the objects that the status of a CR tells of: its own, those of its parts, and of those that it is to give way
+ * to.
+ */
 function idsIn({ kind, status }: Resource): readonly string[] {
   if (status === undefined) return []
   const descriptor = managed.find(({ definition }) => definition.kind === kind)
@@ -110,7 +113,9 @@ async function held({ world }: Takeover): Promise<ReadonlyMap<string, Record<str
   return new Map(objects.map((object) => [String(object.id), object]))
 }
 
-/** Scenes that may stand side by side: those of one namespace each, in a cluster with the same CRDs of other projects. */
+/**
+ * Scenes that may stand side by side: those of one namespace each, in a cluster with the same CRDs of other projects.
+ */
 function groupsOf(scenes: readonly RecordedScene[]): readonly (readonly RecordedScene[])[] {
   return [
     ...Map.groupBy(scenes, ({ name, watch, crds }) => (watch === 'cluster' ? name : `with ${crds.join()}`)).values(),

@@ -9,7 +9,9 @@ const edge = (...authorities: readonly string[]) => ({
   mutualTLS: { certificateAuthorityRefs: authorities.map((name) => ({ name })) },
 })
 
-/** Every request that wrote an edge's `mutual_tls`, and every deletion of an authority, in the order of their answers. */
+/**
+ * Every request that wrote an edge's `mutual_tls`, and every deletion of an authority, in the order of their answers.
+ */
 function told(entries: readonly JournalEntry[]): readonly string[] {
   return entries
     .filter(({ method, path }) => method !== 'GET' && /^\/(edges\/tls|certificate_authorities)/.test(path))

@@ -204,7 +204,10 @@ function stepsOf([sort, targets]: readonly [Sort, readonly Target[]]): readonly 
   return targets.map((target) => stepOf(sort, target))
 }
 
-/** Each life of an operator takes every resource to another step of its rotation, and ends there. @returns how often it was killed. */
+/**
+ * Each life of an operator takes every resource to another step of its rotation, and ends there. @returns how often it
+ * was killed.
+ */
 async function killAtEach(
   stage: Stage,
   rotations: Rotations,

@@ -10,7 +10,10 @@ import {
 } from './support/cases.ts'
 import { World } from './support/world.ts'
 
-/** What the first POST to every collection may meet, so that its sender cannot know what came of it. The operator waits one second. */
+/**
+ * What the first POST to every collection may meet, so that its sender cannot know what came of it. The operator waits
+ * one second.
+ */
 const outcomes: readonly { readonly title: string; readonly act: FaultAct }[] = [
   { title: 'no answer in time, nothing done', act: { type: 'hang', when: 'before' } },
   { title: 'no answer in time, done in time', act: { type: 'commit-then-late', ms: 1_500 } },

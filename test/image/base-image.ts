@@ -24,9 +24,10 @@ CMD ["node"]
 `
 
 /**
- * Sees to it that the store has an image under the name of the official one, made here from Debian's packages, this process's
- * own Node and npm from its registry: the tests need no container registry. About a minute, once. With
- * CULVERT_TEST_OFFICIAL_BASE set, the official image itself is pulled instead: the one that it names by digest, or that of the tag.
+ * Sees to it that the store has an image under the name of the official one, made here from Debian's packages, this
+ * process's own Node and npm from its registry: the tests need no container registry. About a minute, once. With
+ * CULVERT_TEST_OFFICIAL_BASE set, the official image itself is pulled instead: the one that it names by digest, or that
+ * of the tag.
  */
 export async function ensureBaseImage(store: ImageStore, onProgress: OnProgress): Promise<void> {
   const official = process.env.CULVERT_TEST_OFFICIAL_BASE

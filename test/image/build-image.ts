@@ -41,9 +41,9 @@ const BUILD_STAGE = 'localhost/culvert-build:test'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Builds the project's own Dockerfile with buildah, on a base made on this machine (`ensureBaseImage`): no container engine and no
- * container registry are needed, and nothing stays mounted. Needs root and Linux. Layers are cached: seconds when only
- * sources changed, some two minutes the first time.
+ * Builds the project's own Dockerfile with buildah, on a base made on this machine (`ensureBaseImage`): no container
+ * engine and no container registry are needed, and nothing stays mounted. Needs root and Linux. Layers are cached:
+ * seconds when only sources changed, some two minutes the first time.
  *
  * @throws ImageError; Error naming programs that cannot be installed
  */
@@ -74,7 +74,10 @@ export async function saveImage({ store, name }: BuiltImage, file: string): Prom
   await store.buildah('push', name, `docker-archive:${file}:${name}`)
 }
 
-/** How this machine reaches npm's registry, for the build alone: its certificate authorities and its configuration of npm. */
+/**
+ * How this machine reaches npm's registry, for the build alone: its certificate authorities and its configuration of
+ * npm.
+ */
 async function machineFiles(): Promise<readonly string[]> {
   const npmrc = (await runTool('npm', ['config', 'get', 'globalconfig'])).trim()
   const files = {

@@ -15,9 +15,9 @@ export interface ContainerConfigOptions {
 }
 
 /**
- * The OCI runtime's configuration of a container: process, environment and user as the image has them, and no more rights than
- * `restricted` of Kubernetes' pod security leaves: read-only, no capability, no new privileges. Nothing at all is writable but /dev/shm.
- * It shares this machine's network.
+ * The OCI runtime's configuration of a container: process, environment and user as the image has them, and no more
+ * rights than `restricted` of Kubernetes' pod security leaves: read-only, no capability, no new privileges. Nothing at
+ * all is writable but /dev/shm. It shares this machine's network.
  */
 export function containerConfig({ image, rootfs, args, files }: ContainerConfigOptions): unknown {
   const [uid = 0, gid = 0] = (image.User ?? '').split(':').map(Number)

@@ -64,7 +64,9 @@ export class Container implements AsyncDisposable {
     return this.#printed.text
   }
 
-  /** Waits until it has printed a line that matches; returns the match. @throws Error with its output when it has ended. */
+  /**
+   * Waits until it has printed a line that matches; returns the match. @throws Error with its output when it has ended.
+   */
   printed(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#printed.until(pattern)
   }

@@ -43,7 +43,10 @@ test('labels say what it is, which version, and of which commit', () => {
   })
 })
 
-/** No source maps, tests, sources, packages, caches of npm or configuration of the machine: these files are all there is. */
+/**
+ * No source maps, tests, sources, packages, caches of npm or configuration of the machine: these files are all there
+ * is.
+ */
 test('over its base the image has the program, its licences and its bill of materials alone', () => {
   const chunk = new RegExp(`^${APP}/dist/[\\w-]+\\.js$`)
   expect(image.added.filter((path) => !chunk.test(path))).toEqual([

@@ -162,7 +162,8 @@ export const reservedDomain: ManagedKindTestData = {
     'spec.httpsEndpointConfigurationRef.id': endpointPlace,
   },
   declares: (spec, { object }) => {
-    // Under a policy the service chooses the certificate, and one left from a policy stays in use if the spec names none.
+    // Under a policy the service chooses the certificate, and one left from a policy stays in use if the spec names
+    // none.
     const { type, uploaded: chosen } = (spec.certificate ?? {}) as Body
     return [
       ['domain', spec.domain, object.domain],

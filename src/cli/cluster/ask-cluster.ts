@@ -40,8 +40,8 @@ export function clusterOptions(command: Command): Command {
 }
 
 /**
- * Runs a command against a cluster and sets the exit code: that of `run`, or 1 with a message for an error that a person
- * can mend.
+ * Runs a command against a cluster and sets the exit code: that of `run`, or 1 with a message for an error that a
+ * person can mend.
  */
 export async function askCluster(flags: ClusterFlags, run: (cluster: Cluster) => Promise<number>): Promise<void> {
   endWithReader(process.stdout)

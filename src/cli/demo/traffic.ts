@@ -124,7 +124,9 @@ export class Traffic implements AsyncDisposable {
   }
 }
 
-/** The body of the answer; undefined if the connection ends without one. @throws Error if there is no such address here */
+/**
+ * The body of the answer; undefined if the connection ends without one. @throws Error if there is no such address here
+ */
 async function ask(url: string, localAddress?: string): Promise<string | undefined> {
   return await new Promise((resolve, reject) => {
     const sent = request(url, { agent: false, localAddress, timeout: 5_000 }, (response) => {

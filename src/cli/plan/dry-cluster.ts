@@ -38,7 +38,8 @@ export interface DryClusterOptions {
 
 /**
  * A cluster in memory that the operator's own code can work on without writing anything anywhere: the manifests, and
- * what is in the real cluster. It has one client, so no write of it ever conflicts. Its watches see each change at once.
+ * what is in the real cluster. It has one client, so no write of it ever conflicts. Its watches see each change at
+ * once.
  */
 export class DryCluster implements KubeClient {
   readonly watches: Watches

@@ -40,7 +40,9 @@ export interface PlanRequest {
   readonly reader: AccountReader
   /** The cluster to which the manifests would be applied. Absent: what it would know is told from the account. */
   readonly live?: LiveCluster | undefined
-  /** Only resources of the account with that name; `Account/NAME` or `ClusterAccount/NAME`. Default: of every account. */
+  /**
+   * Only resources of the account with that name; `Account/NAME` or `ClusterAccount/NAME`. Default: of every account.
+   */
   readonly account?: string | undefined
   /** Whether resources that the cluster has in the namespaces of the manifests, and these lack, are deleted. */
   readonly prune?: boolean

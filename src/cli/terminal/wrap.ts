@@ -1,6 +1,6 @@
 /**
- * `text` in lines of at most `width` characters, broken between words; a longer word has a line of its own. Spaces within
- * a line stay as they are. Lines after the first begin with `indent`.
+ * `text` in lines of at most `width` characters, broken between words; a longer word has a line of its own. Spaces
+ * within a line stay as they are. Lines after the first begin with `indent`.
  */
 export function wrap(text: string, width: number, indent = ''): readonly string[] {
   const lines: string[] = []

@@ -13,7 +13,9 @@ type Identity = Caller & { readonly active: boolean }
 /** What decides who a token's owner is, and what it may do. */
 const DECISIVE: ReadonlySet<string> = new Set(['api_keys', 'users', 'bot_users'])
 
-/** Who sends requests, by their tokens. Every request asks twice, so known callers are kept until one of them changes. */
+/**
+ * Who sends requests, by their tokens. Every request asks twice, so known callers are kept until one of them changes.
+ */
 export class Callers {
   readonly #store: Store
   readonly #known = new Map<string, Identity>()

@@ -4,7 +4,10 @@ import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { ManifestView } from '../../managed/descriptor/manifest.ts'
 import { given, listOf, objectOf, refId, refIds, textOf, textsOf } from '../shared/remote.ts'
 
-/** The spec of an edge; its protocol follows from where it is. A module that is absent, or disabled and empty, is left out. */
+/**
+ * The spec of an edge; its protocol follows from where it is. A module that is absent, or disabled and empty, is left
+ * out.
+ */
 export function writtenEdge(edge: RemoteObject, view: ManifestView): Fields {
   const { ref } = view
   const hostports = textsOf(edge.hostports).map((hostport) => writtenHostport(hostport, view))

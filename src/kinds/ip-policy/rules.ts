@@ -91,8 +91,8 @@ export function writtenRule(object: RemoteObject): Fields {
 }
 
 /**
- * Whether resources of their own declare the rules of a policy: the marks of some say so, or Culvert made the policy and
- * some rules are not its own.
+ * Whether resources of their own declare the rules of a policy: the marks of some say so, or Culvert made the policy
+ * and some rules are not its own.
  */
 export function isMadeOfParts(policy: RemoteObject | undefined, rules: readonly RemoteObject[]): boolean {
   const kinds = rules.map(({ metadata }) => markedKind(textOf(metadata) ?? ''))

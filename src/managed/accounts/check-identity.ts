@@ -45,7 +45,8 @@ export function checkIdentity(
     // A deletion ends when the API does not know the object: in another account it would end with the object left
     // behind.
     changed: compareFingerprints(status?.internal?.keyFingerprint, fingerprint) !== 'same',
-    // An object in a closed collection proves nothing: what the other collections do not show may be in another account.
+    // An object in a closed collection proves nothing: what the other collections do not show may be in another
+    // account.
     noneFound: held.known + held.unknown > 0 && held.missing === held.known,
     unknown: held.unknown,
     // While a session is in use, only a few objects can be missing at a time: the circuit breaker opens as soon as
@@ -63,8 +64,8 @@ function saysUnproven({ status }: AccountResource): boolean {
 }
 
 /**
- * Whether the circuit breaker was reported as open, possibly before a restart, and has not closed since. Another trouble
- * may have taken its place in the conditions; a status from under another UID says nothing.
+ * Whether the circuit breaker was reported as open, possibly before a restart, and has not closed since. Another
+ * trouble may have taken its place in the conditions; a status from under another UID says nothing.
  */
 export function isDoubted({ metadata, status }: AccountResource): boolean {
   return status?.internal?.doubtedUID === metadata.uid

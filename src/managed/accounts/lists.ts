@@ -22,8 +22,8 @@ export async function listAll(session: LiveSession, holdings: Holdings): Promise
 }
 
 /**
- * Lists one collection, to find out whether an earlier failure affects the account or only a part of it. If that list is
- * refused, the others are asked in turn: a key that opens nothing, or a wrong address, is refused everywhere.
+ * Lists one collection, to find out whether an earlier failure affects the account or only a part of it. If that list
+ * is refused, the others are asked in turn: a key that opens nothing, or a wrong address, is refused everywhere.
  * @throws ApiError like `listAll`
  */
 export async function probe(session: LiveSession, holdings: Holdings): Promise<void> {
@@ -77,7 +77,10 @@ function listedOf({ collections }: Holdings): readonly Collection[] {
   return collections.length === 0 ? [knownCollections.eventDestinations] : collections
 }
 
-/** Whether the list shows that the key opens an account in use. Collections that nothing uses count only if all are such. */
+/**
+ * Whether the list shows that the key opens an account in use. Collections that nothing uses count only if all are
+ * such.
+ */
 function counts({ used }: Holdings, { path }: Collection): boolean {
   return used.size === 0 || used.has(path)
 }

@@ -194,7 +194,9 @@ function parentOf(kinds: KindsRegistry, object: RemoteObject, kind: string): str
   return kinds.managedKind(kind)?.children?.parentId(object)
 }
 
-/** Whether the object was listed before this process deleted its parent, which takes it along: the next list decides. */
+/**
+ * Whether the object was listed before this process deleted its parent, which takes it along: the next list decides.
+ */
 function isGoing(
   { kinds }: AccountContext,
   { cache }: LiveSession,

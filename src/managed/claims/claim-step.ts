@@ -28,7 +28,9 @@ export interface ClaimFacts {
   readonly hold: Hold | undefined
   /** Monotonic time at which the latest complete lists of all types began. */
   readonly listedAt: number
-  /** For how long the Lease of the operator in the claim has shown no living leader. Milliseconds; undefined: unknown. */
+  /**
+   * For how long the Lease of the operator in the claim has shown no living leader. Milliseconds; undefined: unknown.
+   */
   readonly silentMs: number | undefined
 }
 

@@ -61,8 +61,8 @@ function isOwnAccount({ context, cr }: Reconciliation, { account }: KeyUse): boo
 }
 
 /**
- * Names a resource that can be deleted first, if there is one. The bot that owns the key cannot: the API keeps it as long
- * as it has the key.
+ * Names a resource that can be deleted first, if there is one. The bot that owns the key cannot: the API keeps it as
+ * long as it has the key.
  */
 function inUse({ context, cr, descriptor }: Reconciliation, { account, neededBy }: KeyUse): WaitError {
   const owners = descriptor.references.of(cr.spec).map((reference) => targetOf(context, cr, reference)?.metadata.uid)

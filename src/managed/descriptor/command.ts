@@ -164,7 +164,9 @@ export interface CommandStep {
    * belonged to.
    */
   readonly spacing?: { readonly after: string; readonly ms: number }
-  /** The longest `spacing` of a step after this one, in milliseconds; its command is not deleted before that is over. */
+  /**
+   * The longest `spacing` of a step after this one, in milliseconds; its command is not deleted before that is over.
+   */
   readonly awaitedMs?: number
   /** Whether the target comes back under another id. */
   readonly renews: boolean

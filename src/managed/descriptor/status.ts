@@ -7,8 +7,8 @@ import type { InternalStatus } from './internal.ts'
 /** What a kind reports about its object. */
 export interface Reported<Spec> {
   /**
-   * Status fields of the kind, from what the API returned; `kept` names the modules that Culvert owns. The spec tells of
-   * which type the object is, where the kind has types and the object may not show it.
+   * Status fields of the kind, from what the API returned; `kept` names the modules that Culvert owns. The spec tells
+   * of which type the object is, where the kind has types and the object may not show it.
    */
   shown(remote: RemoteObject, kept: InternalStatus, spec?: Spec): Fields
   readiness(view: ReadinessView<Spec>): Readiness

@@ -55,8 +55,8 @@ export function parseMarker(text: unknown): Marker | undefined {
 }
 
 /**
- * The marker of a remote object, or of what a create sends. Objects without metadata carry it in their name (bot users),
- * even where the service shows some metadata of its own in them: the contract excludes no further fields.
+ * The marker of a remote object, or of what a create sends. Objects without metadata carry it in their name (bot
+ * users), even where the service shows some metadata of its own in them: the contract excludes no further fields.
  *
  * It is parsed each time, in a microsecond: objects are found by keys that are made from it once
  * (`store/object-keys.ts`), and to keep it would take a sixth of what is kept of a resource.

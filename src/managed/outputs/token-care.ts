@@ -123,8 +123,8 @@ async function formerToken(
 }
 
 /**
- * Secrets that may hold the token. The status may have been restored to an older one, and the watch may lag behind: this
- * process knows where it wrote the token last.
+ * Secrets that may hold the token. The status may have been restored to an older one, and the watch may lag behind:
+ * this process knows where it wrote the token last.
  */
 function ownSecrets({ context, cr, memory, status }: Reconciliation): ReadonlySet<string> {
   const watched = context.resources.outputsOf(cr).filter(({ kind }) => kind === 'Secret')

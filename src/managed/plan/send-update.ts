@@ -7,7 +7,8 @@ import { lastingAbsence } from './lasting-absence.ts'
 import type { UpdateOperation } from './plan.ts'
 
 /**
- * Updates the object `id`. If the API refuses the update, sends the plan's alternatives in its place, until it takes one.
+ * Updates the object `id`. If the API refuses the update, sends the plan's alternatives in its place, until it takes
+ * one.
  * @throws ApiError of the first request if all are refused; otherwise that of the one that failed.
  */
 export async function sendUpdate(

@@ -186,8 +186,8 @@ export interface ManagedMetrics {
 /** When writes of a former leader, or of this process before a restart, can no longer take effect. */
 export interface Leadership {
   /**
-   * Monotonic time since when only this process has written for the CR: it became the leader, or it took the CR's account
-   * from another operator later.
+   * Monotonic time since when only this process has written for the CR: it became the leader, or it took the CR's
+   * account from another operator later.
    */
   leadingSince(cr: CustomResource): number
 }

@@ -17,8 +17,8 @@ export interface Pace {
 
 /**
  * How long to wait before something that got lost is created again, in milliseconds. The first repeat is immediate;
- * while it keeps getting lost, each wait is twice the one before: a minute at first and an hour at most, unless the pace
- * says otherwise.
+ * while it keeps getting lost, each wait is twice the one before: a minute at first and an hour at most, unless the
+ * pace says otherwise.
  */
 export function pauseBeforeNext(before: Repeats | undefined, now: number, pace: Pace = {}): number {
   if (before === undefined) return 0

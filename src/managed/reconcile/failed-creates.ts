@@ -7,9 +7,9 @@ const UNUSABLE: Pace = { firstPauseMs: 60_000, longestPauseMs: 3_600_000 }
 const UNANSWERED: Pace = { firstPauseMs: 5_000, longestPauseMs: 300_000 }
 
 /**
- * Creates of one CR and of one sort that failed with an unknown outcome. Lists show that they made nothing, and the next
- * one follows: at once after the first failure, then after pauses that double, since nothing else slows them down. In
- * memory only: a new process counts from zero.
+ * Creates of one CR and of one sort that failed with an unknown outcome. Lists show that they made nothing, and the
+ * next one follows: at once after the first failure, then after pauses that double, since nothing else slows them down.
+ * In memory only: a new process counts from zero.
  */
 export class FailedCreates {
   #failed: ApiError | undefined

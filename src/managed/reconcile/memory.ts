@@ -21,7 +21,9 @@ export class Memory {
   untoldSince?: number | undefined
   /** The resourceVersion of the copy on which Kubernetes last refused a write, since the CR is another by now. */
   outdated?: string | undefined
-  /** The CR before the status writes that may have been carried out without an answer: Events tell what changed since. */
+  /**
+   * The CR before the status writes that may have been carried out without an answer: Events tell what changed since.
+   */
   unannounced?: CustomResource | undefined
 
   /**

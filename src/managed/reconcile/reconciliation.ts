@@ -168,7 +168,8 @@ export class Reconciliation {
 
   /**
    * Writes what was noted in the middle of the run, before something that must not happen unrecorded.
-   * @throws WaitError if another client changed the CR meanwhile: the rest is left to a run that acts on the newer spec.
+   * @throws WaitError if another client changed the CR meanwhile: the rest is left to a run that acts on the newer
+   * spec.
    */
   async store(message: string): Promise<void> {
     await this.write({ type: 'progressing', reason: reasons.Progressing, message, existing: true })

@@ -168,8 +168,8 @@ function dueAtOf({ cr, descriptor, status }: Reconciliation, remote: RemoteObjec
 
 /**
  * A token issued under a clock that ran ahead counts as issued now: otherwise its rotation, and the revocation of its
- * predecessor, would be late by as much. One issued under a clock that was behind counts from the creation of its object
- * by the API's clock: otherwise its predecessor would lose its overlap once the clock is right.
+ * predecessor, would be late by as much. One issued under a clock that was behind counts from the creation of its
+ * object by the API's clock: otherwise its predecessor would lose its overlap once the clock is right.
  */
 function correctIssueTime(run: Reconciliation, remote: RemoteObject): void {
   const { context, descriptor, internal, status } = run

@@ -37,8 +37,8 @@ export function cannotRestrict(known: Known, edge: CustomResource, wanted: Servi
 }
 
 /**
- * `wanted` without a way in: it names no Backend that is in use, and of the policies that the Edge names already it keeps
- * those that it need not wait for, since it would wait with the rest. It listens where it did.
+ * `wanted` without a way in: it names no Backend that is in use, and of the policies that the Edge names already it
+ * keeps those that it need not wait for, since it would wait with the rest. It listens where it did.
  */
 export function closed(known: Known, edge: CustomResource, wanted: ServicePart): ServicePart {
   const { hostports: _, ...spec } = fieldsOf(wanted)

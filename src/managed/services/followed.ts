@@ -24,7 +24,9 @@ export function noteFor({ reason, message }: Problem): string {
   return `${reason}: ${cut(message, LONGEST)}`
 }
 
-/** `conditions` of a resource, with one for what its Service has noted. A note that was copied from elsewhere is none. */
+/**
+ * `conditions` of a resource, with one for what its Service has noted. A note that was copied from elsewhere is none.
+ */
 export function withService(conditions: readonly ConditionText[], cr: CustomResource): readonly ConditionText[] {
   const others = conditions.filter(({ type }) => type !== SERVICE_FOLLOWED)
   const note = serviceOwning(cr) === undefined ? undefined : cr.metadata.annotations?.[SERVICE_PROBLEM]

@@ -40,8 +40,8 @@ export function conditionOf(said: ServiceSaid): ConditionText {
 }
 
 /**
- * Where a Service is reached, once each of its Edges is Ready: `hostports` as they are, whose ports need not be those of
- * the Service. A domain of one's own is reached where its CNAME record has to lead, as with any load balancer: so
+ * Where a Service is reached, once each of its Edges is Ready: `hostports` as they are, whose ports need not be those
+ * of the Service. A domain of one's own is reached where its CNAME record has to lead, as with any load balancer: so
  * ExternalDNS makes that record, which the certificate waits for. In a fixed order, and each host once. Pure.
  *
  * @param parts everything that the Service owns

@@ -26,7 +26,8 @@ const POLICIES = 'ip policies'
 const POLICY = 'IPPolicy'
 
 /**
- * Wakes a Service when a policy that it names changes, or a rule of that policy: both decide whether its Edges may open.
+ * Wakes a Service when a policy that it names changes, or a rule of that policy: both decide whether its Edges may
+ * open.
  */
 export function subscribePolicies(
   services: ObjectSource<ServiceResource>,

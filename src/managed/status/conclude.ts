@@ -72,8 +72,8 @@ export function conclude(run: Reconciliation, observed: Observed): ReconcileResu
 }
 
 /**
- * The status, without the kind's conditions if they describe another object, such as one that was deleted at the API and
- * created again: their times are those of our clock, and an object's are those of the API's.
+ * The status, without the kind's conditions if they describe another object, such as one that was deleted at the API
+ * and created again: their times are those of our clock, and an object's are those of the API's.
  */
 function ofSameObject({ begunWith, status }: Reconciliation): Reconciliation['status'] {
   if (begunWith === status.id) return status

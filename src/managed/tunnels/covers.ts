@@ -1,7 +1,7 @@
 /**
  * Whether an object that the API server has stored says all that is wanted of it: it may have more fields, which are
- * defaults, and more keys of maps, but lists have exactly the wanted entries. Null is wanted of a field to be absent. The
- * server leaves out empty texts and lists, and writes quantities in its own way, `500m` in place of `0.5`.
+ * defaults, and more keys of maps, but lists have exactly the wanted entries. Null is wanted of a field to be absent.
+ * The server leaves out empty texts and lists, and writes quantities in its own way, `500m` in place of `0.5`.
  */
 export function covers(stored: unknown, wanted: unknown): boolean {
   if (wanted === '' && stored === undefined) return true

@@ -9,7 +9,9 @@ export interface KeyFacts {
   readonly status: TunnelStatus
   /** Value of the annotation that asks for a new one. */
   readonly requested: string | undefined
-  /** Whether the Secret with the key of the status is there. A token that is lost is the TunnelCredential's to replace. */
+  /**
+   * Whether the Secret with the key of the status is there. A token that is lost is the TunnelCredential's to replace.
+   */
   readonly isThere: boolean
   /** What the Deployment mounts, for a Tunnel that lost its status. */
   readonly mounted: Readonly<Record<CredentialForm, number | undefined>>

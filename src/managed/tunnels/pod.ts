@@ -152,7 +152,9 @@ function ownAgent(spec: TunnelSpec, facts: TunnelFacts, { image, gateway }: Agen
   }
 }
 
-/** An agent of the service, which is told by its environment what to do: Kubernetes replaces `$(NAME)` in its arguments. */
+/**
+ * An agent of the service, which is told by its environment what to do: Kubernetes replaces `$(NAME)` in its arguments.
+ */
 function foreignAgent({ service }: TunnelSpec, facts: TunnelFacts, { spec }: AgentOf<'foreign'>): Container {
   const { image, command, args, env = [], readinessProbe, livenessProbe } = spec
   const { secret, key } = facts.key

@@ -22,8 +22,8 @@ import { deploymentType, TUNNEL, type TunnelResource, tunnelStatus, workloadName
 const DISCONNECTED_MS = 30_000
 
 /**
- * Keeps what a Tunnel consists of: a key or token and its credential, then the agents that use them. Everything is owned
- * by the Tunnel, so that the garbage collector deletes it (docs/decisions/0041-tunnels-are-composed.md).
+ * Keeps what a Tunnel consists of: a key or token and its credential, then the agents that use them. Everything is
+ * owned by the Tunnel, so that the garbage collector deletes it (docs/decisions/0041-tunnels-are-composed.md).
  */
 export class TunnelReconciler {
   readonly #context: TunnelContext

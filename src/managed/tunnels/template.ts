@@ -9,8 +9,8 @@ type ContainerOverrides = NonNullable<PodOverrides['containers']>[number]
 
 /**
  * The Pods of agents with the template of their Tunnel: maps are merged by key, and lists of what has a name by that
- * name. Pure. The CRD has no field for what is fixed, and what is not taken here by name is not taken at all: a CRD that
- * somebody changed gives nobody more (docs/decisions/0045-templates-of-agents.md).
+ * name. Pure. The CRD has no field for what is fixed, and what is not taken here by name is not taken at all: a CRD
+ * that somebody changed gives nobody more (docs/decisions/0045-templates-of-agents.md).
  */
 export function withTemplate(pod: Pod, template: TunnelTemplate | undefined): Pod {
   if (template === undefined) return pod

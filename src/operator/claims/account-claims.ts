@@ -28,8 +28,8 @@ const RIVAL_MS = 20_000
 /** Pause after an account changed under a claim: the watch should show it sooner. Milliseconds. */
 const CONFLICT_MS = 1_000
 /**
- * How long an account that is given up waits for its reconciles to end by themselves. After that, their calls to the API
- * are refused, and they end with errors. Milliseconds.
+ * How long an account that is given up waits for its reconciles to end by themselves. After that, their calls to the
+ * API are refused, and they end with errors. Milliseconds.
  */
 const DRAIN_MS = 30_000
 

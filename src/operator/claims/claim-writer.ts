@@ -22,7 +22,9 @@ export interface ClaimWriterOptions {
 export interface Written {
   /** The account as stored. */
   readonly account: AccountResource
-  /** Whether the claim replaced one of an earlier term of this operator: nobody else has worked on the account since. */
+  /**
+   * Whether the claim replaced one of an earlier term of this operator: nobody else has worked on the account since.
+   */
   readonly isInherited: boolean
 }
 

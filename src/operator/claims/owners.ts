@@ -11,8 +11,8 @@ import type { ReconcileKey } from '../../runtime/controller.ts'
 import { accountKeyOf } from '../controller-parts.ts'
 
 /**
- * The account to which something belongs; undefined while it has none. `gone` if it no longer exists: what remains to be
- * done then is to forget it.
+ * The account to which something belongs; undefined while it has none. `gone` if it no longer exists: what remains to
+ * be done then is to forget it.
  */
 export type Owner = AccountKey | undefined | 'gone'
 

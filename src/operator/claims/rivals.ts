@@ -23,8 +23,8 @@ interface Observed {
 }
 
 /**
- * Finds out whether other operators of this one's namespace are dead, by reading their Leases now and then. As in leader
- * election, a Lease is judged by whether its record changes on our own clock: the times in it are ignored.
+ * Finds out whether other operators of this one's namespace are dead, by reading their Leases now and then. As in
+ * leader election, a Lease is judged by whether its record changes on our own clock: the times in it are ignored.
  */
 export class Rivals {
   readonly #kube: Pick<KubeClient, 'get'>

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../../util/clock.ts'
 
 /**
- * Least time between two lists of everything, from start to start: whoever may change the labels of one account again and
- * again makes the cluster list everything no more often than this. Milliseconds.
+ * Least time between two lists of everything, from start to start: whoever may change the labels of one account again
+ * and again makes the cluster list everything no more often than this. Milliseconds.
  */
 const PAUSE_MS = 5_000
 

@@ -1,5 +1,6 @@
-// Command rules judges Kubernetes objects by Trivy's checks, in the Rego that Trivy has them in. It takes the folder of the module
-// github.com/aquasecurity/trivy-checks, reads a JSON list of objects, and writes {"checks": [...], "findings": [...]}.
+// Command rules judges Kubernetes objects by Trivy's checks, in the Rego that Trivy has them in. It takes the folder of
+// the module github.com/aquasecurity/trivy-checks, reads a JSON list of objects, and writes {"checks": [...],
+// "findings": [...]}.
 package main
 
 import (

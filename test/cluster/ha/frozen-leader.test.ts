@@ -94,7 +94,8 @@ async function freezeAmid(
     else await world.gone(kind, name, 90_000)
   }
 
-  // The API is as late as it can be: it carries out the requests of the frozen process now; their answers await its thaw.
+  // The API is as late as it can be: it carries out the requests of the frozen process now; their answers await its
+  // thaw.
   for (const id of faults) admin.deleteFault(id)
   await until('the late requests were answered', () => held().every(({ answeredSeq }) => answeredSeq !== null))
   const late = held()

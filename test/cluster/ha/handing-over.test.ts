@@ -6,7 +6,10 @@ import { World } from '../support/world.ts'
 import { LeaseLog, readLease } from './lease-log.ts'
 import { report, seconds } from './report.ts'
 
-/** The times that users have, but for a Lease that does not expire while a test runs: who leads after another was given it. */
+/**
+ * The times that users have, but for a Lease that does not expire while a test runs: who leads after another was given
+ * it.
+ */
 const TIMES = ['--lease-duration', '30m', '--renew-deadline', '20m', '--retry-period', '2s', '--request-timeout', '4s']
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 /** More than are sent to an account at a time. */

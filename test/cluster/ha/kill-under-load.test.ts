@@ -82,8 +82,8 @@ test('a leader killed under load is replaced within the Lease duration, and noth
   const gap = taken.renewed - old.renewed
   expect(gap).toBeGreaterThanOrEqual(LEASE_MS)
   expect(taken.transitions).toBe(old.transitions + 1)
-  // Counted in looks, since a busy machine has fewer of them and never more: one when it saw the last renewal, those within the
-  // Lease's time, and the one that found it over.
+  // Counted in looks, since a busy machine has fewer of them and never more: one when it saw the last renewal, those
+  // within the Lease's time, and the one that found it over.
   expect(looksUntilTaken).toBeLessThanOrEqual(Math.floor(LEASE_MS / (0.9 * RETRY_MS)) + 2)
   const writes = world.writes(before)
   const [last, first] = [

@@ -7,7 +7,10 @@ export function markIn({ body }: JournalEntry): Marker | undefined {
   return parseMarker(metadata) ?? parseMarker(name)
 }
 
-/** Creates by the resource and the logical create that they were sent for. Each sort of rule in a policy is a create of its own. */
+/**
+ * Creates by the resource and the logical create that they were sent for. Each sort of rule in a policy is a create of
+ * its own.
+ */
 export function byCreate(posts: readonly JournalEntry[]): ReadonlyMap<string, readonly JournalEntry[]> {
   return Map.groupBy(posts, (entry) => {
     const mark = markIn(entry)

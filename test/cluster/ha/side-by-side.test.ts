@@ -23,7 +23,10 @@ async function installationOf(world: World, name: string): Promise<string> {
   return `${system?.metadata.uid}/${world.operatorNamespace}/${name}`
 }
 
-/** Every resource has an object that is there, and no other bears the installation's mark; resolves to how many bear another's. */
+/**
+ * Every resource has an object that is there, and no other bears the installation's mark; resolves to how many bear
+ * another's.
+ */
 async function expectHeldOnce(world: World, installation: string): Promise<number> {
   let others = 0
   for (const {

@@ -30,8 +30,8 @@ test('promtool accepts the rules', async () => {
   expect(code).toBe(0)
 })
 
-// Time runs sixty times faster for the rules (`fastRules`): series of a running operator cannot be had for hours, and series that
-// were stretched would no longer be what it shows.
+// Time runs sixty times faster for the rules (`fastRules`): series of a running operator cannot be had for hours, and
+// series that were stretched would no longer be what it shows.
 test('no alert fires while the quickstart is healthy; each fires in its situation, and every dashboard query returns data', {
   timeout: 300_000,
   tags: 'nightly',

@@ -79,7 +79,8 @@ test.each([
     }
     expect(new Set(refused)).toEqual(new Set(['AgentIngress', 'Edge', 'IPPolicyRule', 'ReservedDomain']))
 
-    // The advice: what was made in vain goes with its resource, which then takes the former object. A lost token is gone for good.
+    // The advice: what was made in vain goes with its resource, which then takes the former object. A lost token is
+    // gone for good.
     await deleteAll(next, unmarked)
     for (const subject of unmarked) {
       if (!subject.token) await takeBack(next, subject, subject.id)

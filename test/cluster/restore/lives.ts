@@ -18,7 +18,9 @@ export interface Subject extends Manifest {
   readonly id: string
   /** Collection of the object. */
   readonly path: string
-  /** Whether the object bears the mark of its resource; else `rawMetadata` has taken its place or, a bot, it has none. */
+  /**
+   * Whether the object bears the mark of its resource; else `rawMetadata` has taken its place or, a bot, it has none.
+   */
   readonly marked: boolean
   readonly token: boolean
 }
@@ -116,7 +118,10 @@ async function removeByHand(world: World, kind: string, name: string): Promise<v
   await world.gone(kind, name)
 }
 
-/** Puts a CR back as a backup tool does: without UID and status. `bare`: as its manifest in a repository, without annotations. */
+/**
+ * Puts a CR back as a backup tool does: without UID and status. `bare`: as its manifest in a repository, without
+ * annotations.
+ */
 export async function putBack(world: World, cr: Resource, bare = false): Promise<void> {
   const { annotations, labels, finalizers } = cr.metadata
   const restored = { annotations, labels: { ...labels, 'velero.io/restore-name': 'r' }, finalizers }
@@ -214,7 +219,9 @@ export async function readyOf(world: World, { kind, name }: Manifest) {
   return conditionOf(await world.get(kind, name), 'Ready')
 }
 
-/** Checks that the account holds each object of `subjects` once and none beside, and that another look changes nothing. */
+/**
+ * Checks that the account holds each object of `subjects` once and none beside, and that another look changes nothing.
+ */
 export async function expectAtRest(world: World, subjects: readonly Subject[]): Promise<void> {
   const whole = subjects
     .filter(({ path }) => !children.has(path))

@@ -57,7 +57,10 @@ async function rotate(world: World, all: readonly Subject[]): Promise<void> {
   }
 }
 
-/** Puts the Secrets back before the resources, as backup tools do; waits until the garbage collector has taken those that it is to take. */
+/**
+ * Puts the Secrets back before the resources, as backup tools do; waits until the garbage collector has taken those
+ * that it is to take.
+ */
 async function restoreOutputs(world: World, { outputs }: Backup): Promise<void> {
   const titled = ({ metadata }: Secret, title: string) => metadata.name.endsWith(`-${title}`)
   const collected = outputs.filter((output) => titled(output, 'collected'))

@@ -105,7 +105,10 @@ async function namesOf(name: string): Promise<readonly string[]> {
   return (await partsOf(name)).map(({ kind, metadata }) => `${kind}/${metadata.name}`)
 }
 
-/** Waits until the Service says this; the text is that of the state that is meant, as states of one reason follow each other. */
+/**
+ * Waits until the Service says this; the text is that of the state that is meant, as states of one reason follow each
+ * other.
+ */
 async function said(name: string, reason: string, text = ''): Promise<ResourceCondition> {
   return await until(
     `${name} says ${reason}${text === '' ? '' : `: ${text}`}`,

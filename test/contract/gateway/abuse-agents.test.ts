@@ -13,8 +13,8 @@ const SOON = { timeout: 30_000, interval: 50 }
 const LONG_MS = 120_000
 const STRANGER = '127.0.0.66'
 /**
- * What an attack may cost, in MiB: what each limit allows, and garbage, which a busy machine collects late. Without limits
- * each costs several times of it.
+ * What an attack may cost, in MiB: what each limit allows, and garbage, which a busy machine collects late. Without
+ * limits each costs several times of it.
  */
 const MOST_MIB = 300
 

@@ -15,8 +15,8 @@ const LONG_MS = 120_000
 const STRANGER = '127.0.0.66'
 const PROXY = '127.0.0.9'
 /**
- * What an attack may cost, in MiB: what each limit allows, and garbage, which a busy machine collects late. Without limits
- * each costs several times of it.
+ * What an attack may cost, in MiB: what each limit allows, and garbage, which a busy machine collects late. Without
+ * limits each costs several times of it.
  */
 const MOST_MIB = 300
 

@@ -9,7 +9,9 @@ import * as refusals from './kubernetes/refusals.ts'
 
 /** Longer than a leader continues without its Lease, and than most pauses. Virtual milliseconds. */
 const REFUSED_MS = 60_000
-/** So long that the writes to the account that precede a refused write are repeated many times. Virtual milliseconds. */
+/**
+ * So long that the writes to the account that precede a refused write are repeated many times. Virtual milliseconds.
+ */
 const STATUS_REFUSED_MS = 300_000
 
 interface Way {

@@ -148,8 +148,8 @@ class Stage {
   }
 
   /**
-   * Plays a quarter of them, or `few` in a short run; the full run must have at least `least`. Two replicas take twice the
-   * time of one operator: the next runs play the others.
+   * Plays a quarter of them, or `few` in a short run; the full run must have at least `least`. Two replicas take twice
+   * the time of one operator: the next runs play the others.
    */
   async play(suite: string, few: number, least: number): Promise<void> {
     await playAll(suite, this.#laboratory, some(partOf(this.#cases, 4), few), least)

@@ -173,8 +173,8 @@ export class Instants {
   }
 
   /**
-   * While an account must wait, the operator sends it nothing, unless people give it another key: it tries each at once,
-   * the former one as well when it comes back.
+   * While an account must wait, the operator sends it nothing, unless people give it another key: it tries each at
+   * once, the former one as well when it comes back.
    */
   #checkPatience({ server, process, method, path, headers }: Sighting): void {
     const held = this.#heldUntil.get(process)

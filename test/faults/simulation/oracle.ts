@@ -27,8 +27,8 @@ const MOST_WRITES = 2_000
 /** Two resyncs of the whole account, which is due every minute but for jitter. */
 const SETTLE_MS = 130_000
 /**
- * One resync, after which nothing may be written: longer than the account's `resyncInterval`, and than the pause between
- * two tries of a refused list, with jitter.
+ * One resync, after which nothing may be written: longer than the account's `resyncInterval`, and than the pause
+ * between two tries of a refused list, with jitter.
  */
 export const LOOK_MS = 75_000
 

@@ -87,9 +87,10 @@ export const servedTypes: readonly ServedType[] = [
 ]
 
 /**
- * An alternative for every choice, drawn by a seed, but for those with which stories end in another way. A bot that lost
- * its marker and whose resource etcd has lost keeps its name, and only people can tell whose it is: if names of bots can
- * be taken, another resource waits for them. A disabled module that must refer to something keeps it from being deleted.
+ * An alternative for every choice, drawn by a seed, but for those with which stories end in another way. A bot that
+ * lost its marker and whose resource etcd has lost keeps its name, and only people can tell whose it is: if names of
+ * bots can be taken, another resource waits for them. A disabled module that must refer to something keeps it from
+ * being deleted.
  */
 export function mixOf(seed: string): Choices {
   const named = withAlternative(drawnBy(seed), { name: 'unique-names', value: 'domains' })

@@ -43,8 +43,8 @@ export const ENDS_AT_FIRST: boolean = process.env.CULVERT_FAULTS_END === 'first'
 export const CONTRARY_SEED: string | undefined = process.env.CULVERT_FAULTS_CONTRARY
 
 /**
- * If set, every fifth story of the seeds meets such a server too, drawn from this seed and that of the story: 2,000 of a
- * whole run, which draws another one each time.
+ * If set, every fifth story of the seeds meets such a server too, drawn from this seed and that of the story: 2,000 of
+ * a whole run, which draws another one each time.
  */
 export const MIX_SEED: string | undefined = process.env.CULVERT_FAULTS_MIX
 

@@ -1,5 +1,6 @@
-// Command judge says how GitOps tools see Kubernetes objects: by kstatus, with Flux's own library, and by a health script, in the Lua that
-// Argo CD runs it in. It reads {"script": "...", "objects": [...]} and writes a verdict for each object, both as JSON.
+// Command judge says how GitOps tools see Kubernetes objects: by kstatus, with Flux's own library, and by a health
+// script, in the Lua that Argo CD runs it in. It reads {"script": "...", "objects": [...]} and writes a verdict for
+// each object, both as JSON.
 package main
 
 import (
@@ -59,7 +60,8 @@ func run() error {
 	return json.NewEncoder(os.Stdout).Encode(answers)
 }
 
-// healthOf runs a script as Argo CD does: no libraries but these, the object as the global `obj`, a table as the answer.
+// healthOf runs a script as Argo CD does: no libraries but these, the object as the global `obj`, a table as the
+// answer.
 func healthOf(script string, text []byte) (verdict, error) {
 	state := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer state.Close()

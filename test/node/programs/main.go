@@ -1,5 +1,5 @@
-// Command kubenode is what a Kubernetes node and its scheduling consist of in one program, for tests: kubelet, kube-proxy and
-// kube-scheduler at the version of the control plane beside it (../../controlplane).
+// Command kubenode is what a Kubernetes node and its scheduling consist of in one program, for tests: kubelet,
+// kube-proxy and kube-scheduler at the version of the control plane beside it (../../controlplane).
 //
 // The component is the first argument:
 //

@@ -15,8 +15,8 @@ const SILENCES = 2
 const LONGEST_VERSION = 100
 
 /**
- * Without what lets a stranger cause much work with few bytes: compression, and exchanges of keys in large groups. Of the
- * ciphers only those that Node computes fast: which one is used is the client's choice among these.
+ * Without what lets a stranger cause much work with few bytes: compression, and exchanges of keys in large groups. Of
+ * the ciphers only those that Node computes fast: which one is used is the client's choice among these.
  */
 const ALGORITHMS: Algorithms = {
   compress: ['none'],

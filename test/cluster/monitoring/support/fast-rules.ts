@@ -5,8 +5,9 @@ const FACTOR = 60
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
 /**
- * The rules for a world in which time runs sixty times faster, and nothing else differs: `for`, the ranges of rates, and
- * thresholds that are times are a sixtieth of what they are; metrics, labels, other thresholds and the way they are put together stay.
+ * The rules for a world in which time runs sixty times faster, and nothing else differs: `for`, the ranges of rates,
+ * and thresholds that are times are a sixtieth of what they are; metrics, labels, other thresholds and the way they are
+ * put together stay.
  */
 export function fastRules({ groups }: RuleFile): RuleFile {
   return { groups: groups.map(({ name, rules }) => ({ name, rules: rules.map(fastRule) })) }

@@ -55,7 +55,10 @@ export class TestPrometheus implements AsyncDisposable {
     process.once('exit', this.#endWithUs)
   }
 
-  /** Scrapes the targets whenever somebody serves there: which ones are asked is known from the start, since Prometheus takes five seconds to note a change. */
+  /**
+   * Scrapes the targets whenever somebody serves there: which ones are asked is known from the start, since Prometheus
+   * takes five seconds to note a change.
+   */
   static async start(rules: RuleFile, targets: readonly Target[]): Promise<TestPrometheus> {
     const path = await program('prometheus')
     const folder = await mkdtemp(join(tmpdir(), 'culvert-prometheus-'))

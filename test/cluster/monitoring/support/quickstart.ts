@@ -5,8 +5,8 @@ import type { World } from '../../support/world.ts'
 const FOLDER = fileURLToPath(new URL('../../../../examples/quickstart', import.meta.url))
 
 /**
- * Applies the quickstart in the world's namespace, with the world's account in the place of its accounts, and waits until all
- * of it is Ready.
+ * Applies the quickstart in the world's namespace, with the world's account in the place of its accounts, and waits
+ * until all of it is Ready.
  */
 export async function quickstartIsReady(world: World): Promise<void> {
   const applied: { readonly kind: string; readonly name: string }[] = []

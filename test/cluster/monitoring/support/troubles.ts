@@ -4,7 +4,10 @@ import { until } from '../../support/wait.ts'
 import type { World } from '../../support/world.ts'
 import type { TestPrometheus } from './prometheus.ts'
 
-/** How many resources fail or drift together: enough that something of it is always happening while each of them backs off. */
+/**
+ * How many resources fail or drift together: enough that something of it is always happening while each of them backs
+ * off.
+ */
 const MANY = 8
 /** More than there are workers. */
 const WAITING = 24
@@ -120,7 +123,10 @@ export async function renewalsFail(world: World): Promise<void> {
   await world.reason('SSHHostCertificate', 'ended', 'Ready', 'Expired')
 }
 
-/** Edits that the API fails to take, one that it refuses, a resource that it refuses for good, and one that waits for another that does not exist. */
+/**
+ * Edits that the API fails to take, one that it refuses, a resource that it refuses for good, and one that waits for
+ * another that does not exist.
+ */
 export async function editsFail(world: World): Promise<void> {
   await world.apply('IPRestriction', 'waiting', { type: 'API', enforcement: 'Warn', ipPolicyRefs: [{ name: 'none' }] })
   const { admin } = world.emulator
@@ -146,8 +152,8 @@ const UNWATCHED =
   /\/(edges|agentingresses|reserveddomains|eventdestinations|eventsubscriptions|certificateauthorities)$/
 
 /**
- * Kubernetes refuses to have them watched any more. There are several, because the operator soon asks less often than the
- * shortened ranges of the rules can see: each has its own pauses, and one of them fits.
+ * Kubernetes refuses to have them watched any more. There are several, because the operator soon asks less often than
+ * the shortened ranges of the rules can see: each has its own pauses, and one of them fits.
  */
 export function watchesFail(proxy: KubeProxy): void {
   proxy.intercept(({ method, path }) => {

@@ -85,7 +85,9 @@ export const goingUsers: readonly Deletion[] = [policy, lastRule].flatMap((subje
     })
 })
 
-/** An edge switches its restriction off, which keeps its settings, and then drops it: its object lets go after its spec. */
+/**
+ * An edge switches its restriction off, which keeps its settings, and then drops it: its object lets go after its spec.
+ */
 export const releasingUsers: readonly Deletion[] = users
   .filter(({ kind, isManaged, isElsewhere }) => kind === 'Edge' && isManaged && !isElsewhere)
   .map((user): Deletion => {

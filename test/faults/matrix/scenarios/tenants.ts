@@ -34,7 +34,9 @@ export class Tenants {
     return tenants
   }
 
-  /** Gives the namespace `shop` an Account of its own, which its resources use from then on unless they say otherwise. */
+  /**
+   * Gives the namespace `shop` an Account of its own, which its resources use from then on unless they say otherwise.
+   */
   makeAccount(name = 'default', baseURL = 'https://api.example.com'): void {
     this.world.putSecret('key', { apiKey: KEY })
     const spec = { baseURL, apiKeySecretRef: { name: 'key' }, resyncInterval: '60s' }

@@ -11,7 +11,10 @@ export function drawBase(drawn: number): number {
   return Math.floor(drawn * BASES) * SEEDS_OF_A_RUN
 }
 
-/** The number of a run of the matrix, by its first seed: suites that play a part of their cases take another one each time. */
+/**
+ * The number of a run of the matrix, by its first seed: suites that play a part of their cases take another one each
+ * time.
+ */
 export function runFrom(firstSeed: number): number {
   return Math.floor(firstSeed / SEEDS_OF_A_RUN)
 }

@@ -264,8 +264,8 @@ class Stage {
     this.#setClocksRight()
     for (const { kind, name } of this.#cast) world.annotate(kind, name, { [PAUSED]: null })
     for (const edit of this.#edits) this.#edit(edit, 'end')
-    // By then operators have noticed a silent watch, and the deletions that it missed: also one that goes on at a revision
-    // that etcd has no longer.
+    // By then operators have noticed a silent watch, and the deletions that it missed: also one that goes on at a
+    // revision that etcd has no longer.
     if (this.#plagues.haveStalled || this.#isPutBack) await world.advance(STALL_MS)
     if (this.#isPutBack) this.#applyAgain()
     await this.#dependents?.end()

@@ -40,7 +40,10 @@ export class Fleet {
     }
   }
 
-  /** Opens it with agents that are online and shown. `options`: further ones of the world. @throws Error if they are not shown in time */
+  /**
+   * Opens it with agents that are online and shown. `options`: further ones of the world. @throws Error if they are not
+   * shown in time
+   */
   static async open(laboratory: Laboratory, isShared: boolean, options: WorldOptions = {}): Promise<Fleet> {
     const mirrorSessions = { enabled: true, interval: INTERVAL, ...(isShared ? { namespace: NAMESPACE } : {}) }
     const kinds = new Set([tunnelSession.definition.kind, tunnelSessionCommand.definition.kind])

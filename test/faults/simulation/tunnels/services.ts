@@ -323,8 +323,8 @@ function openEdges(world: SimulatedWorld): readonly string[] {
 }
 
 /**
- * Judges that an edge lets nobody in but by the policies that the Service names, once it has done so, and soon after the
- * Service names them.
+ * Judges that an edge lets nobody in but by the policies that the Service names, once it has done so, and soon after
+ * the Service names them.
  */
 function openAfterClosing(world: SimulatedWorld): () => readonly string[] {
   const followed = new Set<string>()

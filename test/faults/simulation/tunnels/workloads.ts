@@ -35,8 +35,9 @@ interface Agents {
 }
 
 /**
- * Kubernetes' part of Tunnels and Services: Deployments roll out, former agents drain, and what has no owner is deleted.
- * Agents are connected while the key that they mount is there and its credential can be used, which is checked at every moment.
+ * Kubernetes' part of Tunnels and Services: Deployments roll out, former agents drain, and what has no owner is
+ * deleted. Agents are connected while the key that they mount is there and its credential can be used, which is checked
+ * at every moment.
  */
 export class Workloads {
   readonly violations: string[] = []

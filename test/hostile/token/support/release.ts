@@ -34,8 +34,8 @@ export class Release implements AsyncDisposable {
   }
 
   /**
-   * Installs it in a namespace; returns once the API server knows the roles. `watchNamespaces` of the values is empty or
-   * has the world's namespace.
+   * Installs it in a namespace; returns once the API server knows the roles. `watchNamespaces` of the values is empty
+   * or has the world's namespace.
    */
   static async install(world: World, namespace: string, values: Values): Promise<Release> {
     const { kube, kubeconfig } = world
