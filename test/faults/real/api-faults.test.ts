@@ -13,7 +13,7 @@ import { Made } from './support/made.ts'
 const OPERATORS = 3
 const FLAGS = ['--workers', '60', '--request-timeout', REQUEST_TIMEOUT]
 /**
- * The operator distrusts the disappearance of many objects at once (`docs/decisions/0006-identity-brake.md`): delete
+ * The operator distrusts the disappearance of many objects at once (`docs/decisions/0006-circuit-breaker.md`): delete
  * one half after the other.
  */
 const HALVED: ReadonlySet<string> = new Set(['external delete', 'delete'])

@@ -15,8 +15,8 @@ export interface Foreign {
 }
 
 /**
- * The operator stops when more than a tenth of the objects is missing (`docs/decisions/0006-identity-brake.md`): enough
- * others stay.
+ * The operator stops when more than a tenth of the objects is missing (`docs/decisions/0006-circuit-breaker.md`):
+ * enough others stay.
  */
 const BYSTANDERS: readonly {
   readonly kind: string
