@@ -223,15 +223,15 @@ function holdsController({ clock, random, options, watches }: ReconcilersOptions
     workers: 2,
     reconcile: ({ name }) => holds.reconcile(name),
   })
-  const look = (name: string | undefined): void => {
+  const check = (name: string | undefined): void => {
     if (name !== undefined) controller.enqueue({ kind: 'Namespace', name })
   }
-  for (const namespace of options.watchNamespaces) look(namespace)
+  for (const namespace of options.watchNamespaces) check(namespace)
   for (const accounts of watches.accounts.values()) {
-    accounts.subscribe(({ object }) => look(object.metadata.namespace))
+    accounts.subscribe(({ object }) => check(object.metadata.namespace))
   }
   for (const resources of watches.managed.values()) {
-    resources.subscribe(({ type, object }) => look(type === 'deleted' ? object.metadata.namespace : undefined))
+    resources.subscribe(({ type, object }) => check(type === 'deleted' ? object.metadata.namespace : undefined))
   }
   return controller
 }

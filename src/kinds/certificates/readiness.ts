@@ -37,35 +37,35 @@ export interface NeededRecords {
 /** Readiness and conditions for a managed certificate, including `CertificateReady`. */
 export function managedReadiness(state: CertificateState, needed: NeededRecords, now: number): Readiness {
   const pollMs = pollAfter(state, now) ?? (state.issued ? undefined : FIRST_POLL_MS)
-  const look = pollMs === undefined ? {} : { pollMs }
+  const poll = pollMs === undefined ? {} : { pollMs }
   const problem = problemOf(state.job, needed)
   if (problem === undefined && state.issued) {
     const message = state.job === undefined ? 'a certificate is in use' : 'a certificate is in use and being renewed'
-    return ready(message, { status: 'True', reason: reasons.CertificateIssued, message }, look)
+    return ready(message, { status: 'True', reason: reasons.CertificateIssued, message }, poll)
   }
   if (problem === undefined) {
     const message = 'a certificate is being provisioned'
     const reason = reasons.CertificatePending
-    return { ready: false, reason, message, ...look, conditions: [certificateReady('False', reason, message)] }
+    return { ready: false, reason, message, ...poll, conditions: [certificateReady('False', reason, message)] }
   }
   if (state.issued) {
     const message = `the certificate in use still works, but its renewal fails: ${problem.message}`
-    return ready(message, { status: 'False', reason: reasons.RenewalFailing, message }, look)
+    return ready(message, { status: 'False', reason: reasons.RenewalFailing, message }, poll)
   }
   const { reason, message, stalled } = problem
-  return { ready: false, reason, message, stalled, ...look, conditions: [certificateReady('False', reason, message)] }
+  return { ready: false, reason, message, stalled, ...poll, conditions: [certificateReady('False', reason, message)] }
 }
 
 function ready(
   message: string,
   certificate: Omit<KindCondition, 'type'>,
-  look: { readonly pollMs?: number },
+  poll: { readonly pollMs?: number },
 ): Readiness {
   return {
     ready: true,
     reason: reasons.Available,
     message,
-    ...look,
+    ...poll,
     conditions: [{ type: 'CertificateReady', ...certificate }],
   }
 }

@@ -16,10 +16,10 @@ import { named, refusesRules } from './parts.ts'
 export function mayDeleteRule([policy]: readonly TargetView[], { siblings, dependents }: AccountView): Release {
   if (policy !== undefined && refusesRules(policy) !== undefined) return { type: 'leave' }
   if (policy?.spec.allowEmpty === true) return { type: 'delete' }
-  if (siblings === undefined) return { type: 'look', at: 'siblings' }
+  if (siblings === undefined) return { type: 'observe', at: 'siblings' }
   if (siblings.some(stays)) return { type: 'delete' }
   const known = policy?.dependents ?? []
-  if (known.length === 0 && dependents === undefined) return { type: 'look', at: 'dependents' }
+  if (known.length === 0 && dependents === undefined) return { type: 'observe', at: 'dependents' }
   const all = [...new Set([...known, ...(dependents ?? [])])]
   if (all.length === 0) return { type: 'delete' }
   const coming = (policy?.parts ?? []).filter(isUnderWay).map(({ name }) => name)

@@ -141,7 +141,7 @@ export interface RulesState {
 export function planRules(state: RulesState): readonly ChildOperation[] {
   const operations = inOrder(state)
   return emptiesMeanwhile(state.held.length, operations)
-    ? [standIn(state), ...operations]
+    ? [placeholder(state), ...operations]
     : besideOther(state.held, operations)
 }
 
@@ -231,7 +231,7 @@ function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): 
   })
 }
 
-function standIn({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
+function placeholder({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
   const taken = new Set([...wanted, ...held].map((rule) => rule.cidr))
   const rule = { cidr: documentationAddress(taken), action: 'deny' } as const
   const body = placeholderDeny(policyId, taken, markerFor(rule.cidr, rule.action))

@@ -31,7 +31,7 @@ export async function awaitPart(run: Reconciliation): Promise<void> {
   for (;;) {
     const choice = part.mayDelete(wholesOf(context, descriptor, cr), account)
     switch (choice.type) {
-      case 'look':
+      case 'observe':
         account = { ...account, [choice.at]: await LOOKS[choice.at](run) }
         break
       case 'wait':

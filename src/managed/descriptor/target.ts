@@ -49,7 +49,7 @@ export interface PartView extends View {
 export type Release =
   | { readonly type: 'delete' }
   /** Depends on the account: read `at` from it and call again. */
-  | { readonly type: 'look'; readonly at: keyof AccountView }
+  | { readonly type: 'observe'; readonly at: keyof AccountView }
   /** The object belongs to another owner by now. */
   | { readonly type: 'leave' }
   /** It has to stay for now; the message says why, and what helps. */

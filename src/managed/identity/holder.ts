@@ -20,5 +20,5 @@ function goesBefore(left: CustomResource, right: CustomResource): boolean {
 /** Compared field by field; the smaller comes first. All times have the same text form. */
 function rankOf(cr: CustomResource): readonly string[] {
   const { creationTimestamp = '', uid } = cr.metadata
-  return [internalOf(cr).create === undefined ? 'looks' : 'holds', creationTimestamp, uid]
+  return [internalOf(cr).create === undefined ? 'observes' : 'manages', creationTimestamp, uid]
 }

@@ -136,9 +136,9 @@ describe('a rule that is deleted', () => {
 
   test('has the account looked at for what resources do not tell: other rules first, then dependents', () => {
     // A Ready resource does not prove that its rule was not deleted at the API.
-    expect(release([policy({ parts: [part()] })])).toEqual({ type: 'look', at: 'siblings' })
-    expect(release([policy({ dependents: [] })], { siblings: [] })).toEqual({ type: 'look', at: 'dependents' })
-    expect(release([])).toEqual({ type: 'look', at: 'siblings' })
+    expect(release([policy({ parts: [part()] })])).toEqual({ type: 'observe', at: 'siblings' })
+    expect(release([policy({ dependents: [] })], { siblings: [] })).toEqual({ type: 'observe', at: 'dependents' })
+    expect(release([])).toEqual({ type: 'observe', at: 'siblings' })
   })
 
   test('is left to a policy that has its own rules by now', () => {
