@@ -6,7 +6,7 @@ import type { KeyUse } from '../reconcile/context.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { IN_USE_MS, messageName } from '../references/dependents.ts'
-import { targetOf } from '../references/references.ts'
+import { targetOf } from '../references/targets.ts'
 import { reasons } from '../status/reasons.ts'
 import { referrerKey } from '../store/object-keys.ts'
 

@@ -9,8 +9,8 @@ import { childrenIn } from '../plan/children-in.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { dependentsOf, IN_USE_MS, namesOfDependents, referringDependents } from '../references/dependents.ts'
-import { targetOf, wholesOf } from '../references/references.ts'
 import { partView } from '../references/target-view.ts'
+import { targetOf, wholesOf } from '../references/targets.ts'
 import { reasons } from '../status/reasons.ts'
 
 /** Whether the object of a deleted part belongs to another owner by now and must not be touched. */

@@ -12,7 +12,7 @@ import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { goneReferences } from '../references/gone-references.ts'
 import { checkNamedValues, refuseNamedValues } from '../references/named-values.ts'
 import { refuseUse } from '../references/reach.ts'
-import { type ResolvedReferences, resolveReferences } from '../references/references.ts'
+import { type ResolvedReferences, resolveReferences } from '../references/resolve.ts'
 import { reasons } from '../status/reasons.ts'
 import { decider } from './left-alone.ts'
 

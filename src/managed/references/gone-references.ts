@@ -1,7 +1,7 @@
 import { internalOf } from '../cr.ts'
 import { sought } from '../identity/read-object.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import type { ResolvedReferences } from './references.ts'
+import type { ResolvedReferences } from './resolve.ts'
 
 /**
  * Ids of references that were applied before and whose objects no longer exist, of kinds whose ids an object may keep

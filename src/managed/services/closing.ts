@@ -1,7 +1,7 @@
 import { type CustomResource, internalOf, shortName } from '../cr.ts'
 import type { ManagedContext } from '../reconcile/context.ts'
 import { mayHoldObject } from '../references/dependents.ts'
-import { refusalByName } from '../references/references.ts'
+import { refusalByName } from '../references/usable.ts'
 import type { ServicePart } from './objects.ts'
 
 /**

@@ -12,7 +12,7 @@ import { isOn, mirrorNamespace, settingsOf } from '../mirrors/settings.ts'
 import { OUTPUT_OF } from '../names.ts'
 import { outputTarget } from '../outputs/place.ts'
 import { namedTargets } from '../references/crossings.ts'
-import { targetIds } from '../references/references.ts'
+import { targetIds } from '../references/targets.ts'
 import type { Watches } from './watches.ts'
 
 /** The indexes of the watched objects, by what their values are. */

@@ -10,7 +10,7 @@ import type { ManagedDescriptor } from '../../../../src/managed/descriptor/descr
 import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 import type { ManagedContext, MemberSession } from '../../../../src/managed/reconcile/context.ts'
 import { namedTargets } from '../../../../src/managed/references/crossings.ts'
-import { resolveReferences } from '../../../../src/managed/references/references.ts'
+import { resolveReferences } from '../../../../src/managed/references/resolve.ts'
 import { cr } from '../../../builders/custom-resource.ts'
 
 const failover = (...names: string[]) => ({

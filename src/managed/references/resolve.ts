@@ -1,32 +1,22 @@
-import type { RemoteObject } from '../../api/types.ts'
-import {
-  type CustomResource,
-  generationOf,
-  internalOf,
-  isDeleting,
-  nameOf,
-  nameText,
-  shortName,
-  statusOf,
-} from '../cr.ts'
+import { type CustomResource, generationOf, shortName, statusOf } from '../cr.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { ResolvedTarget } from '../descriptor/desired.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
 import type { FoundReference } from '../descriptor/references.ts'
-import type { TargetView } from '../descriptor/target.ts'
-import { childrenIn } from '../plan/children-in.ts'
 import type { ManagedContext, MemberSession } from '../reconcile/context.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
-import { appliedReference, crosses, crossingOf, referredName, type SentReference } from './crossings.ts'
-import { messageName } from './dependents.ts'
+import { appliedReference, crosses, crossingOf, type SentReference } from './crossings.ts'
+import { refuseCycle } from './cycle.ts'
 import { keeperOf, notGranted, notPermitted, refuseUse } from './reach.ts'
 import { targetView } from './target-view.ts'
+import { messageOf, refText, targetOf } from './targets.ts'
+import { isApplied, type Resolver, refusalOfReference } from './usable.ts'
 
 /**
- * Resolves the references of a spec to ids. Decides which target each means, whether the namespace may refer to it, and
- * whether it is usable yet.
+ * Resolves the references of a spec to ids: finds which target each means, whether the namespace may refer to it, and
+ * whether it is usable yet, and reads from the account what these decisions need.
  */
 
 /** A target that becomes usable wakes its referrers; this is only the fallback. */
@@ -119,15 +109,8 @@ function refuseTwice(found: readonly FoundReference[], idOf: (kind: string, ref:
   }
 }
 
-type TargetContext = Pick<ManagedContext, 'kinds' | 'resources'>
-
 function refKey(kind: string, ref: Ref): string {
   return ref.id === undefined ? `${kind}/name/${ref.namespace ?? ''}/${ref.name}` : `${kind}/id/${ref.id}`
-}
-
-/** A reference in messages, as its author wrote it. */
-function refText(kind: string, { id, name = '', namespace }: Ref): string {
-  return id === undefined && namespace !== undefined ? `${kind} ${namespace}/${name}` : `${kind}/${id ?? name}`
 }
 
 /** The entry of `status.internal.references` for a resolved reference. */
@@ -138,14 +121,6 @@ function sentFor({ context, cr }: Resolver, { kind, ref }: FoundReference, id: s
   const isGranted = crossingOf(context.resources, cr, { kind, ref }).type === 'granted'
   const generation = isGranted ? generationOf(cr) : appliedReference(cr, { kind, ref })?.generation
   return { kind, name, namespace, id, ...(generation === undefined ? {} : { generation }) }
-}
-
-/** The inputs for resolving references. */
-interface Resolver {
-  readonly context: ManagedContext
-  readonly descriptor: ManagedDescriptor
-  readonly session: MemberSession
-  readonly cr: CustomResource
 }
 
 /** The id that a reference resolves to. @throws WaitError while the reference is not permitted or not usable. */
@@ -212,80 +187,6 @@ async function learnOfCrossing({ context, cr, session }: Resolver, reference: Fo
 }
 
 /**
- * Whether the CR's object already has the reference by id: according to the status or, if that does not say yet, the
- * account.
- */
-function isApplied({ cr, descriptor, session }: Resolver, { kind, partOf, ref: { id = '' } }: FoundReference): boolean {
-  const { id: own } = statusOf(cr)
-  const { references = [] } = internalOf(cr)
-  if (references.some((entry) => entry.kind === kind && entry.id === id)) return true
-  if (own === undefined) return false
-  // An object belongs to its whole from its creation.
-  if (partOf !== undefined) return true
-  const object = session.cache.get(descriptor.identity.collectionOf(cr.spec), own)?.object
-  return (
-    object !== undefined &&
-    descriptor.references.kinds.some((each) => each.kind === kind && each.idsIn(object).includes(id))
-  )
-}
-
-const MISSING = 'does not exist: create it or correct the name'
-
-/**
- * Why `cr` would have to wait with a reference by name within its namespace; undefined if it need not: the target is
- * usable, or the object of `cr` has the reference already.
- */
-export function refusalByName(
-  context: TargetContext,
-  cr: CustomResource,
-  reference: Pick<FoundReference, 'kind' | 'ref'>,
-): string | undefined {
-  if (appliedReference(cr, reference) !== undefined) return undefined
-  const target = context.resources.get(referredName(cr, reference))
-  return target === undefined ? MISSING : refusalOf(context, reference, target, cr.metadata.namespace)
-}
-
-/** Why a new reference has to wait; undefined if it may be made. */
-function refusalOfReference(
-  { context, cr, session }: Resolver,
-  reference: FoundReference,
-  target: CustomResource | undefined,
-): string | undefined {
-  const { kind, partOf, ref } = reference
-  if (target === undefined) {
-    if (ref.id === undefined) return MISSING
-    const children = partOf === undefined ? knownChildren(context, session, kind, ref.id) : undefined
-    return children && context.kinds.managedKind(kind)?.whole?.unusableObject(children)
-  }
-  const refusal = refusalOf(context, reference, target, cr.metadata.namespace)
-  if (refusal === undefined || target.metadata.namespace === cr.metadata.namespace) return refusal
-  // The reason concerns the owners in that namespace only.
-  return isDeleting(target)
-    ? 'is being deleted: refer to another'
-    : 'cannot be referred to yet: it is a resource of another namespace, and must be in place there first'
-}
-
-/**
- * The children of an object that no CR manages, without those that CRs are about to delete; undefined for a kind that
- * does not need them, and for an object that the account does not show: the API itself refuses its id.
- */
-function knownChildren(
-  { kinds, resources }: ManagedContext,
-  { cache, key }: MemberSession,
-  kind: string,
-  id: string,
-): readonly RemoteObject[] | undefined {
-  const { children, whole } = kinds.managedKind(kind) ?? {}
-  if (children === undefined || whole === undefined) return undefined
-  const collections = kinds.collectionsOf(kind)
-  if (collections.every((collection) => cache.get(collection, id)?.object === undefined)) return undefined
-  return childrenIn(cache, children, id).filter((child) => {
-    const holder = resources.holderOf(key, child.id)
-    return holder === undefined || !isDeleting(holder)
-  })
-}
-
-/**
  * Fills the account cache for a reference by id: with the children of an object that no CR manages; and with the object
  * itself if a CR of another account holds one with that id, or the account is shared.
  */
@@ -321,39 +222,6 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   }
 }
 
-/**
- * The CR that a reference leads to: the one of that name, or the one that holds the object with that id in the account
- * of `cr`.
- */
-export function targetOf(
-  { resources }: ManagedContext,
-  cr: CustomResource,
-  { kind, ref }: FoundReference,
-): CustomResource | undefined {
-  if (ref.id === undefined) {
-    const crossing = crosses(cr, ref) ? crossingOf(resources, cr, { kind, ref }) : undefined
-    if (crossing !== undefined) return crossing.type === 'refused' ? undefined : crossing.target
-    return resources.get(referredName(cr, { kind, ref }))
-  }
-  const account = resources.accountKeyOf(cr)
-  const holder = account && resources.holderOf(account, ref.id)
-  // A CR that only observes the object does not decide about it.
-  return holder?.kind === kind && internalOf(holder).create !== undefined ? holder : undefined
-}
-
-/** The CRs that `cr` is part of, as it sees them. */
-export function wholesOf(
-  context: ManagedContext,
-  descriptor: ManagedDescriptor,
-  cr: CustomResource,
-): readonly TargetView[] {
-  const references = descriptor.references.of(cr.spec).filter(({ partOf }) => partOf !== undefined)
-  return references.flatMap((reference) => {
-    const target = targetOf(context, cr, reference)
-    return target === undefined ? [] : [targetView(context, target, cr.metadata.namespace, cr)]
-  })
-}
-
 /** A part that its whole does not accept would undo the whole's changes, and vice versa, forever. */
 function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: FoundReference): void {
   if (reference.partOf === undefined) return
@@ -361,31 +229,6 @@ function refuseAsPart(context: ManagedContext, cr: CustomResource, reference: Fo
   const refusal = target && reference.partOf(targetView(context, target, cr.metadata.namespace, cr))
   if (target === undefined || refusal === undefined) return
   throw new TerminalError(reasons.ReferenceRefused, `${reference.path}: ${messageOf(cr, target, reference)} ${refusal}`)
-}
-
-/** A target as the author of a reference may see it. */
-function messageOf(cr: CustomResource, target: CustomResource, { kind, ref }: FoundReference): string {
-  return target.metadata.namespace === cr.metadata.namespace ? shortName(nameOf(target)) : refText(kind, ref)
-}
-
-/** Why a new reference to `target` has to wait, in words for readers of its namespace; undefined if it may be made. */
-function refusalOf(
-  context: TargetContext,
-  { kind, partOf }: Pick<FoundReference, 'kind' | 'partOf'>,
-  target: CustomResource,
-  reader: string | undefined,
-): string | undefined {
-  if (isDeleting(target)) return 'is being deleted'
-  if (statusOf(target).id === undefined) {
-    return isUnlistable(target) ? 'is not created yet: the API does not list its collection' : 'is not created yet'
-  }
-  return partOf === undefined
-    ? context.kinds.managedKind(kind)?.whole?.unusable(targetView(context, target, reader))
-    : undefined
-}
-
-function isUnlistable({ status }: CustomResource): boolean {
-  return status?.conditions?.some(({ reason }) => reason === reasons.CollectionNotListable) ?? false
 }
 
 async function targetObject(
@@ -404,39 +247,4 @@ async function targetObject(
     `${path}: no ${kind} with id ${id} in the account${ref.id === undefined ? '' : ': correct the id'}`,
     FALLBACK_MS,
   )
-}
-
-/** A CR that can only be created after itself would wait forever: report it at once, with the cycle. */
-function refuseCycle(context: ManagedContext, cr: CustomResource, found: readonly FoundReference[]): void {
-  const own = found.filter(({ kind, ref }) => kind === cr.kind && ref.name !== undefined)
-  const trail: string[] = []
-  const seen = new Set<string>()
-  const visit = (from: CustomResource, reference: FoundReference): boolean => {
-    const name = nameText(referredName(from, reference))
-    if (name === nameText(nameOf(cr))) return true
-    if (seen.has(name)) return false
-    seen.add(name)
-    const next = targetOf(context, from, reference)
-    const onward = next === undefined ? [] : (context.kinds.managedKind(cr.kind)?.references.of(next.spec) ?? [])
-    const closed = onward.some((each) => {
-      return each.kind === cr.kind && each.ref.name !== undefined && next !== undefined && visit(next, each)
-    })
-    if (closed && next !== undefined) trail.unshift(messageName(next, cr.metadata.namespace))
-    return closed
-  }
-  for (const reference of own) {
-    if (!visit(cr, reference)) continue
-    const self = shortName(nameOf(cr))
-    const way = [self, ...trail, self].join(' → ')
-    const message = `${reference.path}: references form a cycle (${way}): remove one of them`
-    throw new TerminalError(reasons.ReferenceCycle, message)
-  }
-}
-
-/** Objects that `cr` refers to by id, for the index that wakes referrers. */
-export function targetIds(
-  descriptor: ManagedDescriptor,
-  cr: CustomResource,
-): readonly { readonly kind: string; readonly id: string }[] {
-  return descriptor.references.of(cr.spec).flatMap(({ kind, ref: { id } }) => (id === undefined ? [] : [{ kind, id }]))
 }
