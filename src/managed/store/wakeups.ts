@@ -100,7 +100,7 @@ function onResource(options: WakeupOptions, event: ObjectEvent<CustomResource>):
       if (resource !== undefined && (waitsForReferrers(resource) || isUngranted(store, dependent, resource))) {
         wake.managed(nameOf(resource), 'edit')
       }
-      wakeWhole(options, target, name.kind)
+      wakeWhole(options, target, object)
     }
   }
   const account = store.accountKeyOf(object)
@@ -128,17 +128,18 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
 
 /**
  * A change of a part wakes its whole, and the whole's referrers, which may find it usable then. A part that is being
- * deleted may wait for another part to become Ready, or for the last dependent to go.
+ * deleted may wait for another part to become Ready, or for the last dependent to go. What a part says of itself does
+ * not wake it: a deletion that says something else at each try would have no pause between tries.
  */
-function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: string): void {
+function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: CustomResource): void {
   const { kind, namespace, name } = whole
   const parts = kinds.managedKind(kind)?.whole?.parts ?? []
   if (parts.length === 0) return
-  const isPart = parts.includes(changed)
+  const isPart = parts.includes(changed.kind)
   if (isPart && name !== undefined) wake.managed({ kind, namespace, name }, 'edit')
   for (const referrer of store.referrersOf(whole)) {
     const waits = parts.includes(referrer.kind) ? isDeleting(referrer) : isPart
-    if (waits) wake.managed(nameOf(referrer), 'edit')
+    if (waits && referrer.metadata.uid !== changed.metadata.uid) wake.managed(nameOf(referrer), 'edit')
   }
 }
 

@@ -154,7 +154,16 @@ function childrenOf(world: SimulatedWorld, cr: CustomResource, held: HeldObjects
   const { children } = world.kinds.managedKind(cr.kind) ?? {}
   if (children === undefined) return []
   const all = held.find(([path]) => path === children.collection.path)?.[1] ?? []
-  return all.filter((child) => children.parentId(child) === statusOf(cr).id)
+  const own = all.filter((child) => children.parentId(child) === statusOf(cr).id)
+  return statusOf(cr).adopted === true ? own.map((child) => asAdopted(cr, child)) : own
+}
+
+/** What another resource made, such as a former one of that name, is adopted like what people made. */
+function asAdopted({ metadata: { uid } }: CustomResource, child: RemoteObject): RemoteObject {
+  const owner = markerOf(child)?.uid
+  if (owner === undefined || owner === uid) return child
+  const { culvert: _, ...others } = JSON.parse(String(child.metadata)) as Fields
+  return { ...child, metadata: JSON.stringify(others) }
 }
 
 /** Only event destinations have fields that no answer shows. */

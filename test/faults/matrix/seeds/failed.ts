@@ -1275,4 +1275,43 @@ export const failedStories: readonly KeptStory[] = [
     ],
     cast: ['BotUser/bot'],
   },
+  {
+    seed: 3914971959,
+    found:
+      'the rule of a policy that was observed, deleted and adopted again: its description was expected to go, and stays',
+    cast: ['IPPolicy/policy'],
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 5 },
+      {
+        after: 6819,
+        does: 'plague',
+        plague: 'busy',
+        servers: 'api',
+        ms: 23614,
+        chance: 0.09526676123496144,
+        seed: 1147943289,
+      },
+      { after: 0, does: 'apply', who: 0, version: 2 },
+      { after: 0, does: 'mode', who: 0, mode: 'Observe' },
+      { after: 0, does: 'delete', who: 0 },
+      { after: 0, does: 'apply', who: 0, version: 0 },
+    ],
+  },
+  {
+    seed: 3914974835,
+    found: 'the deletion of a rule woke itself with what it said of each try, and listed all rules without a pause',
+    cast: ['Edge/tcp', 'IPPolicyRule/rule'],
+    replicas: 0,
+    isShared: false,
+    adopters: [0],
+    choices: { 'page-size': 'one', 'unknown-fields': 'changing' },
+    steps: [
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      { after: 40, does: 'delete', who: 1 },
+      { after: 5373, does: 'apply', who: 1, version: 3 },
+    ],
+  },
 ]

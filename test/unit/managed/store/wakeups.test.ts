@@ -79,6 +79,13 @@ class Watching {
     )
   }
 
+  /** A write of the operator, whose answer comes before its watch shows it. */
+  patchAsOurs(kind: string, name: string, patch: Fields): void {
+    this.patch(kind, name, patch)
+    const written = this.kube.get<CustomResource>(typeOf(kind), { namespace: 'shop', name })
+    if (written !== undefined) this.store?.record(written)
+  }
+
   delete(kind: string, name: string): void {
     this.kube.delete(typeOf(kind), { namespace: 'shop', name })
   }
@@ -111,11 +118,7 @@ describe('a resource', () => {
       start.create('Backend', 'web', tunnels)
       start.create('Backend', 'spare', spare)
     })
-    const woken = await watching.by(() => {
-      watching.patch('Backend', 'web', { status: { id: 'b_1' } })
-      const written = watching.kube.get<CustomResource>(typeOf('Backend'), { namespace: 'shop', name: 'web' })
-      if (written !== undefined) watching.store?.record(written)
-    })
+    const woken = await watching.by(() => watching.patchAsOurs('Backend', 'web', { status: { id: 'b_1' } }))
     expect(woken).toEqual(['Backend/spare edit'])
   })
 
@@ -317,6 +320,15 @@ describe('what is made up of others', () => {
       'IPPolicyRule/old edit',
     )
     expect(await watching.by(() => watching.delete('Edge', 'shop'))).toEqual(['IPPolicyRule/old edit'])
+  })
+
+  test('does not wake one that is being deleted with what it says of itself', async () => {
+    const watching = await start()
+    watching.create('IPPolicyRule', 'old', { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8' }, FINALIZED)
+    watching.delete('IPPolicyRule', 'old')
+    await watching.by(() => undefined)
+    const woken = await watching.by(() => watching.patchAsOurs('IPPolicyRule', 'old', { status: { id: 'ipr_1' } }))
+    expect(woken).toEqual(['Edge/shop edit', 'IPPolicy/office edit'])
   })
 
   test('tells them in which account they live, once it is there or names another', async () => {
