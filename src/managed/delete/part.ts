@@ -32,7 +32,7 @@ export async function awaitPart(run: Reconciliation): Promise<void> {
     const choice = part.mayDelete(wholesOf(context, descriptor, cr), account)
     switch (choice.type) {
       case 'observe':
-        account = { ...account, [choice.at]: await LOOKS[choice.at](run) }
+        account = { ...account, [choice.at]: await OBSERVERS[choice.at](run) }
         break
       case 'wait':
         // By the next check there may be new ones: these lists will not count then.
@@ -44,7 +44,7 @@ export async function awaitPart(run: Reconciliation): Promise<void> {
   }
 }
 
-const LOOKS = { siblings: siblingsOf, dependents: dependentsOfWholes } as const
+const OBSERVERS = { siblings: siblingsOf, dependents: dependentsOfWholes } as const
 
 /**
  * The other children of the objects that the part belongs to. A child made by an open create is in no status yet: its
