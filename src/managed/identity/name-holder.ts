@@ -1,13 +1,14 @@
 import { isRefusal } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
-import { type CustomResource, nameOf, shortName } from '../cr.ts'
+import { type CustomResource, externalId, nameOf, ownAttempt, shortName } from '../cr.ts'
 import type { Wanted } from '../plan/desired.ts'
-import { TerminalError } from '../reconcile/errors.ts'
+import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { keeperOf } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
-import { uniqueNameKey } from '../store/object-keys.ts'
+import { namesakeKey, uniqueNameKey } from '../store/object-keys.ts'
 import { markerOf } from './marker.ts'
+import { recoverable } from './own-objects.ts'
 
 /** The known facts about the object that has a name. */
 export interface NameHolder {
@@ -38,40 +39,68 @@ export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }:
   return `${id}, which nobody here has: adopt it (spec.externalID and managementPolicy: Manage), delete it at the API, or name something else`
 }
 
+/** Until the next run, which takes the object. Milliseconds. */
+const TAKEN_SOON_MS = 1_000
+
 /**
- * `error`, extended by who has the name that the API refused, if the account cache shows that it is taken. Makes no
- * call: the collection has been listed before any request that can be refused.
+ * `error`, extended by who has the name that the API refused, if the account cache shows that it is taken; a wait if
+ * the next run takes the object. Makes no call: the collection has been listed before any request that can be refused.
  */
 export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown): unknown {
   if (!isRefusal(error)) return error
-  const told = holderIn(run, wanted)
+  const found = namedObject(run, wanted)
+  if (found === undefined) return error
+  const { name, object } = found
+  if (isTakenNext(run, object)) {
+    const message = `${name} belongs to ${object.id}, which a former resource of this name made: taking it`
+    return new WaitError(reasons.Progressing, message, TAKEN_SOON_MS)
+  }
+  const told = holderOf(run, object)
   if (told === undefined) return error
-  return new TerminalError(reasons.Conflict, `${error.message}; ${told}; it is tried again every ten minutes`, error)
+  return new TerminalError(
+    reasons.Conflict,
+    `${error.message}; ${name} belongs to ${told}; it is tried again every ten minutes`,
+    error,
+  )
 }
 
-function holderIn(run: Reconciliation, { desired }: Wanted): string | undefined {
-  const { context, cr, descriptor, session, status } = run
+/** The object that has a name which the spec wants. */
+function namedObject(
+  { cr, descriptor, session, status }: Reconciliation,
+  { desired }: Wanted,
+): { readonly name: string; readonly object: RemoteObject } | undefined {
   const { uniqueNames } = descriptor.identity
   if (uniqueNames === undefined) return undefined
   const names = new Set(uniqueNames(descriptor.fields.comparable(descriptor.fields.desire(desired, undefined))))
-  const takenIn = (object: RemoteObject): string | undefined => {
-    return uniqueNames(descriptor.fields.observe(object)).find((name) => names.has(name))
-  }
   const keys = [...names].map((name) => uniqueNameKey(cr.kind, name))
-  const others = descriptor.identity.collections.flatMap((collection) => {
-    return keys.flatMap((key) => session.cache.find(collection, key))
-  })
-  const object = others.find((other) => other.id !== status.id && takenIn(other) !== undefined)
-  if (object === undefined) return undefined
+  for (const collection of descriptor.identity.collections) {
+    for (const object of keys.flatMap((key) => session.cache.find(collection, key))) {
+      const name = uniqueNames(descriptor.fields.observe(object)).find((each) => names.has(each))
+      if (name !== undefined && object.id !== status.id) return { name, object }
+    }
+  }
+  return undefined
+}
+
+/**
+ * Whether the next run recovers the object: the CR had another one, which is gone, and a CR of the same name that etcd
+ * has lost made this one.
+ */
+function isTakenNext({ collection, context, cr, session, status }: Reconciliation, { id }: RemoteObject): boolean {
+  if (status.id !== undefined || ownAttempt(cr) !== undefined || externalId(cr) !== undefined) return false
+  const namesakes = recoverable(session.cache.find(collection, namesakeKey(nameOf(cr))), cr, context.installation)
+  return namesakes.some((each) => each.id === id) && context.resources.holderOf(session.key, id) === undefined
+}
+
+function holderOf({ context, cr, session }: Reconciliation, object: RemoteObject): string | undefined {
   const keeper = keeperOf(context, session, cr.kind, object.id)
   if (keeper?.metadata.uid === cr.metadata.uid) return undefined
   const marker = markerOf(object)
-  const who = tellNameHolder({
+  return tellNameHolder({
     namespace: cr.metadata.namespace,
     id: object.id,
     keeper,
     isElsewhere: marker !== undefined && marker.installation !== context.installation,
     isShared: session.access.granted !== undefined,
   })
-  return who && `${takenIn(object)} belongs to ${who}`
 }

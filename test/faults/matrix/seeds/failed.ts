@@ -1314,4 +1314,27 @@ export const failedStories: readonly KeptStory[] = [
       { after: 5373, does: 'apply', who: 1, version: 3 },
     ],
   },
+  {
+    seed: 2200024390,
+    found:
+      'a restored rule whose next life, lost with etcd, had made one of the same range: it waited ten minutes to take it',
+    cast: ['IPPolicyRule/rule'],
+    replicas: 0,
+    isShared: false,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 124, does: 'delete', who: 0 },
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'deadly',
+        servers: 'kubernetes',
+        ms: 9661,
+        chance: 0.2039806694025174,
+        seed: 714549735,
+      },
+      { after: 437, does: 'apply', who: 0, version: 0 },
+      { after: 84, does: 'put back', steps: 3, revision: 'passed', ms: 18793 },
+    ],
+  },
 ]
