@@ -6,9 +6,9 @@ import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { keeperOf } from '../references/reach.ts'
 import { reasons } from '../status/reasons.ts'
-import { namesakeKey, uniqueNameKey } from '../store/object-keys.ts'
+import { uniqueNameKey } from '../store/object-keys.ts'
 import { markerOf } from './marker.ts'
-import { recoverable } from './own-objects.ts'
+import { recoverableObjects } from './recovery.ts'
 
 /** The known facts about the object that has a name. */
 export interface NameHolder {
@@ -86,10 +86,10 @@ function namedObject(
  * Whether the next run recovers the object: the CR had another one, which is gone, and a CR of the same name that etcd
  * has lost made this one.
  */
-function isTakenNext({ collection, context, cr, session, status }: Reconciliation, { id }: RemoteObject): boolean {
+function isTakenNext(run: Reconciliation, { id }: RemoteObject): boolean {
+  const { cr, status } = run
   if (status.id !== undefined || ownAttempt(cr) !== undefined || externalId(cr) !== undefined) return false
-  const namesakes = recoverable(session.cache.find(collection, namesakeKey(nameOf(cr))), cr, context.installation)
-  return namesakes.some((each) => each.id === id) && context.resources.holderOf(session.key, id) === undefined
+  return recoverableObjects(run).some((each) => each.id === id)
 }
 
 function holderOf({ context, cr, session }: Reconciliation, object: RemoteObject): string | undefined {

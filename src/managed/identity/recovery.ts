@@ -21,15 +21,21 @@ import { markedObjects } from './take-object.ts'
  * undefined if it is new.
  */
 export async function recoverObject(run: Reconciliation): Promise<string | undefined> {
-  const { collection, context, cr, session } = run
-  const marked = await takeNewest(
-    run,
-    recoverable(session.cache.find(collection, namesakeKey(nameOf(cr))), cr, context.installation),
-  )
+  const marked = await takeNewest(run, recoverableObjects(run))
   if (marked !== undefined) return marked
   const noted = await ownedByNote(run)
   if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
   return noted
+}
+
+/** The objects that `recoverObject` takes one of: CRs of this name made them, and nobody holds them. Newest last. */
+export function recoverableObjects(run: Reconciliation): readonly RemoteObject[] {
+  const { collection, context, cr, session } = run
+  return unheld(run, recoverable(session.cache.find(collection, namesakeKey(nameOf(cr))), cr, context.installation))
+}
+
+function unheld({ context, session }: Reconciliation, objects: readonly RemoteObject[]): readonly RemoteObject[] {
+  return objects.filter(({ id }) => context.resources.holderOf(session.key, id) === undefined)
 }
 
 /**
@@ -40,20 +46,16 @@ export async function recoverObject(run: Reconciliation): Promise<string | undef
 export async function findSuccessor(run: Reconciliation): Promise<string | undefined> {
   const { context, cr, status } = run
   const copies = copiesOf(markedObjects(run), cr.metadata.uid, status, context.installation)
-  return await takeNewest(
-    run,
-    copies.filter((object) => markerOf(object)?.nonce !== PLACEHOLDER_NONCE),
-  )
+  const made = copies.filter((object) => markerOf(object)?.nonce !== PLACEHOLDER_NONCE)
+  return await takeNewest(run, unheld(run, made))
 }
 
 /**
- * Takes the newest of these objects that nobody holds, preferring one whose token is available; the others of the same
- * UID are deleted.
+ * Takes the newest of these objects, which nobody holds, preferring one whose token is available; the others of the
+ * same UID are deleted.
  */
-async function takeNewest(run: Reconciliation, candidates: readonly RemoteObject[]): Promise<string | undefined> {
+async function takeNewest(run: Reconciliation, free: readonly RemoteObject[]): Promise<string | undefined> {
   const { context, cr } = run
-  const { key } = run.session
-  const free = candidates.filter(({ id }) => context.resources.holderOf(key, id) === undefined)
   const own = (await withItsToken(run, [...free].reverse())) ?? free.at(-1)
   if (own === undefined) return undefined
   // Patching first ensures that nothing is deleted or taken because of an old copy of the CR. An attempt that made a
