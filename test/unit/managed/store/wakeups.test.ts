@@ -1,25 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { kinds } from '../../../../src/kinds/index.ts'
 import type { ResourceType } from '../../../../src/kube/types.ts'
 import { type AccountKey, accountText } from '../../../../src/managed/accounts/account-resource.ts'
 import { type CustomResource, nameOf, shortName } from '../../../../src/managed/cr.ts'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
-import { KindsRegistry, resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import { Memories } from '../../../../src/managed/reconcile/memory.ts'
 import { childKey, referrerKey, unmarkedKey, valueUserKey } from '../../../../src/managed/store/object-keys.ts'
-import { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
+import type { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
 import { subscribeWakeups, type Wakeups, wakeReleased } from '../../../../src/managed/store/wakeups.ts'
-import { allWatches, createWatches } from '../../../../src/operator/watches.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { createSilentLogger } from '../../../builders/silent-logger.ts'
-import { KubeProcess } from '../../../faults/simulation/kube-client.ts'
+import { registry, typeOf, watchedStore } from '../../../builders/watched-store.ts'
 import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 const shopAccount = (name: string): AccountKey => ({ kind: 'Account', namespace: 'shop', name })
 
-const registry = new KindsRegistry(kinds)
 const namespaceType: ResourceType = {
   group: '',
   version: 'v1',
@@ -27,11 +22,6 @@ const namespaceType: ResourceType = {
   kind: 'Namespace',
   namespaced: false,
 }
-const typeOf = (kind: string): ResourceType => {
-  const descriptor = registry.managedKind(kind)
-  return descriptor === undefined ? registry.accountType(kind) : resourceTypeOf(descriptor)
-}
-
 /** Watches of a model cluster and everything that they wake. */
 class Watching {
   readonly kube = new ModelKube()
@@ -47,15 +37,11 @@ class Watching {
   static async start(prepare: (watching: Watching) => void = () => undefined): Promise<Watching> {
     const watching = new Watching()
     prepare(watching)
-    const { client, clock } = new KubeProcess(watching.kube, watching.#time)
-    const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
-    const watches = createWatches(registry, base, { namespaces: [], tunnels: false })
-    watching.store = new ResourceStore(registry, watches)
-    for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
-    await watching.#time.advance(100)
+    const { store, watches } = await watchedStore(watching.kube, watching.#time)
+    watching.store = store
     subscribeWakeups({
       kinds: registry,
-      store: watching.store,
+      store,
       watches,
       memories: watching.memories,
       operatorNamespace: 'culvert-system',

@@ -1,0 +1,32 @@
+import { kinds } from '../../src/kinds/index.ts'
+import type { ResourceType } from '../../src/kube/types.ts'
+import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import { ResourceStore } from '../../src/managed/store/resource-store.ts'
+import type { Watches } from '../../src/managed/store/watches.ts'
+import { allWatches, createWatches } from '../../src/operator/watches.ts'
+import { KubeProcess } from '../faults/simulation/kube-client.ts'
+import type { VirtualTime } from '../faults/simulation/virtual-time.ts'
+import type { ModelKube } from './model-kube.ts'
+import { createSilentLogger } from './silent-logger.ts'
+
+export const registry = new KindsRegistry(kinds)
+
+/** The type of a managed kind or of an account. */
+export function typeOf(kind: string): ResourceType {
+  const descriptor = registry.managedKind(kind)
+  return descriptor === undefined ? registry.accountType(kind) : resourceTypeOf(descriptor)
+}
+
+/** The watches of a model cluster, and the store over them, which knows all of its objects. */
+export async function watchedStore(
+  kube: ModelKube,
+  time: VirtualTime,
+): Promise<{ readonly store: ResourceStore; readonly watches: Watches }> {
+  const { client, clock } = new KubeProcess(kube, time)
+  const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
+  const watches = createWatches(registry, base, { namespaces: [], tunnels: false })
+  const store = new ResourceStore(registry, watches)
+  for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
+  await time.advance(100)
+  return { store, watches }
+}
