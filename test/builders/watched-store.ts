@@ -1,6 +1,6 @@
 import { kinds } from '../../src/kinds/index.ts'
 import type { ResourceType } from '../../src/kube/types.ts'
-import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
+import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { ResourceStore } from '../../src/managed/store/resource-store.ts'
 import type { Watches } from '../../src/managed/store/watches.ts'
 import { allWatches, createWatches } from '../../src/operator/watches.ts'
@@ -11,10 +11,9 @@ import { createSilentLogger } from './silent-logger.ts'
 
 export const registry = new KindsRegistry(kinds)
 
-/** The type of a managed kind or of an account. */
+/** The type of one of our kinds. */
 export function typeOf(kind: string): ResourceType {
-  const descriptor = registry.managedKind(kind)
-  return descriptor === undefined ? registry.accountType(kind) : resourceTypeOf(descriptor)
+  return registry.resourceType(kind)
 }
 
 /** The watches of a model cluster, and the store over them, which knows all of its objects. */

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import type { AccountResource } from '../../../../src/managed/accounts/account-resource.ts'
+import type { CommandResource } from '../../../../src/managed/commands/command.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
+import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
+import type { indexes } from '../../../../src/managed/store/resource-indexes.ts'
 import type { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 import { typeOf, watchedStore } from '../../../builders/watched-store.ts'
@@ -10,9 +14,11 @@ type Fields = Readonly<Record<string, unknown>>
 const shop = { kind: 'Account', namespace: 'shop', name: 'default' } as const
 const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } }
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+const tcp = { protocol: 'TCP', hostports: [{ type: 'Any', port: 7000 }] }
+const inUse = { accountRef: { kind: 'Account', name: 'default' } }
 
-function create(kube: ModelKube, kind: string, name: string, content: Fields): void {
-  kube.create(typeOf(kind), { namespace: 'shop', name }, content)
+function create(kube: ModelKube, kind: string, name: string, content: Fields, namespace = 'shop'): CustomResource {
+  return kube.create<CustomResource>(typeOf(kind), { namespace, name }, content)
 }
 
 /** What the watches of a cluster with these resources tell. */
@@ -22,29 +28,174 @@ async function storeOf(prepare: (kube: ModelKube) => void): Promise<ResourceStor
   return (await watchedStore(kube, new VirtualTime())).store
 }
 
-test('who notes an object as its own is found by the id of the object', async () => {
-  const store = await storeOf((kube) => {
-    create(kube, 'Account', 'default', { spec: account })
-    create(kube, 'Backend', 'web', { spec: tunnels })
-    const web = { namespace: 'shop', name: 'web' }
-    const uid = kube.get<CustomResource>(typeOf('Backend'), web)?.metadata.uid
-    const note = `shop/web/${uid}/bkd_1/0123456789abcdef`
-    kube.mergePatch(typeOf('Backend'), web, { metadata: { annotations: { 'internal.culvert.dev/id': note } } }, {})
-  })
-  expect(store.noterOf(shop, 'bkd_1')?.metadata.name).toBe('web')
-  expect(store.noterOf(shop, 'bkd_2')).toBeUndefined()
-})
+/** Namespaces and names of what was found. */
+const names = (found: readonly (CustomResource | AccountResource | undefined)[]): readonly string[] => {
+  return found.map((cr) => `${cr?.metadata.namespace}/${cr?.metadata.name}`)
+}
 
-describe('a namespace needs the operator', () => {
-  const FINALIZED = { finalizers: ['culvert.dev/remote'] }
+/** How an index is asked: in a cluster with these resources, a question whose answer it is. */
+interface Case {
+  readonly cluster: (kube: ModelKube) => void
+  readonly ask: (store: ResourceStore) => unknown
+  readonly answer: unknown
+}
 
-  test.each([
-    ['for an Account, which is about to get the finalizer', 'Account', { spec: account }, true],
-    ['for a resource with the finalizer', 'Backend', { spec: tunnels, metadata: FINALIZED }, true],
-    ['not for a resource without it', 'Backend', { spec: tunnels }, false],
-  ])('%s', async (_, kind, content, needed) => {
-    const store = await storeOf((kube) => create(kube, kind, 'default', content))
-    expect(store.needsOperator('shop')).toBe(needed)
-    expect(store.needsOperator('other')).toBe(false)
+/** A Secret that a resource wrote, and the resource. */
+function outputOf(kube: ModelKube): void {
+  const key = create(kube, 'APIKey', 'pipeline', { spec: { output: { secret: { name: 'token' } } } })
+  const { apiVersion, kind, metadata } = key
+  kube.create(
+    secretType,
+    { namespace: 'shop', name: 'former-token' },
+    {
+      metadata: {
+        annotations: { 'internal.culvert.dev/output-of': 'pipeline' },
+        ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }],
+      },
+    },
+  )
+}
+
+/** An account that mirrors its sessions, with one that it shows; its status names the account, no owner does. */
+function mirroring(kube: ModelKube): void {
+  create(kube, 'Account', 'default', { spec: { ...account, mirrorSessions: { enabled: true, namespace: 'shown' } } })
+  const owner = kube.get<AccountResource>(typeOf('Account'), { namespace: 'shop', name: 'default' })
+  if (owner === undefined) throw new Error('there is no account')
+  const ownerReferences = [{ apiVersion: owner.apiVersion, kind: 'Account', name: 'default', uid: owner.metadata.uid }]
+  create(kube, 'TunnelSession', 'ts-owned', { metadata: { ownerReferences } })
+  create(kube, 'TunnelSession', 'ts-named', { status: inUse })
+}
+
+const cases: Readonly<Record<keyof typeof indexes, Case>> = {
+  targets: {
+    cluster: (kube) => create(kube, 'Edge', 'shop', { spec: { ...tcp, backend: { name: 'web' } } }),
+    ask: (store) => names(store.referrersOf({ kind: 'Backend', namespace: 'shop', name: 'web' })),
+    answer: ['shop/shop'],
+  },
+  crossings: {
+    cluster: (kube) => {
+      create(kube, 'Edge', 'near', { spec: { ...tcp, backend: { name: 'web' } } })
+      create(kube, 'Edge', 'far', { spec: { ...tcp, backend: { name: 'web', namespace: 'shop' } } }, 'other')
+    },
+    ask: (store) => names(store.crossReferrersOf({ kind: 'Backend', namespace: 'shop', name: 'web' })),
+    answer: ['other/far'],
+  },
+  targetIds: {
+    cluster: (kube) => create(kube, 'Edge', 'shop', { spec: { ...tcp, backend: { id: 'bkd_1' } }, status: inUse }),
+    ask: (store) => names(store.referrersOf({ kind: 'Backend', ids: ['bkd_1'], account: shop })),
+    answer: ['shop/shop'],
+  },
+  holds: {
+    cluster: (kube) => {
+      const internal = { superseded: [{ id: 'bkd_1' }] }
+      create(kube, 'Backend', 'web', { spec: tunnels, status: { ...inUse, id: 'bkd_2', internal } })
+    },
+    ask: (store) => names([store.holderOf(shop, 'bkd_1'), store.holderOf(shop, 'bkd_2')]),
+    answer: ['shop/web', 'shop/web'],
+  },
+  notes: {
+    cluster: (kube) => {
+      create(kube, 'Account', 'default', { spec: account })
+      const { uid } = create(kube, 'Backend', 'web', { spec: tunnels }).metadata
+      const annotations = { 'internal.culvert.dev/id': `shop/web/${uid}/bkd_1/0123456789abcdef` }
+      kube.mergePatch(typeOf('Backend'), { namespace: 'shop', name: 'web' }, { metadata: { annotations } }, {})
+    },
+    ask: (store) => [...names([store.noterOf(shop, 'bkd_1')]), store.noterOf(shop, 'bkd_2')],
+    answer: ['shop/web', undefined],
+  },
+  children: {
+    cluster: (kube) => create(kube, 'IPPolicy', 'office', { spec: {}, status: { ...inUse, rules: [{ id: 'ipr_1' }] } }),
+    ask: (store) => names([store.childHolderOf(shop, 'ipr_1')]),
+    answer: ['shop/office'],
+  },
+  secrets: {
+    cluster: (kube) => create(kube, 'Account', 'default', { spec: account }),
+    ask: (store) => names(store.accountsUsing({ namespace: 'shop', name: 'key' }, 'culvert-system')),
+    answer: ['shop/default'],
+  },
+  inputs: {
+    cluster: (kube) => {
+      const caPEMFrom = { configMapKeyRef: { name: 'staff', key: 'ca.crt' } }
+      create(kube, 'CertificateAuthority', 'staff', { spec: { caPEMFrom } })
+    },
+    ask: (store) => [
+      names(store.readersOf('ConfigMap', { namespace: 'shop', name: 'staff' })),
+      names(store.readersOf('Secret', { namespace: 'shop', name: 'staff' })),
+    ],
+    answer: [['shop/staff'], []],
+  },
+  outputs: {
+    cluster: (kube) => {
+      outputOf(kube)
+      const status = { output: { kind: 'Secret', name: 'earlier' } }
+      kube.mergePatch(typeOf('APIKey'), { namespace: 'shop', name: 'pipeline' }, { status }, { subresource: 'status' })
+    },
+    ask: (store) => {
+      return ['token', 'earlier'].map((name) => {
+        return names(store.writersOf('Secret', { apiVersion: 'v1', kind: 'Secret', metadata: metadataOf(name) }))
+      })
+    },
+    answer: [['shop/pipeline'], ['shop/pipeline']],
+  },
+  owners: {
+    cluster: (kube) => {
+      outputOf(kube)
+      kube.create(configMapType, { namespace: 'shop', name: 'unrelated' }, {})
+    },
+    ask: (store) => store.all().flatMap((cr) => store.outputsOf(cr)),
+    answer: [{ kind: 'Secret', name: 'former-token' }],
+  },
+  heldIn: {
+    cluster: (kube) => {
+      create(kube, 'Account', 'default', { spec: account }, 'accounts')
+      create(kube, 'Backend', 'web', { spec: tunnels, metadata: { finalizers: ['culvert.dev/remote'] } })
+      create(kube, 'Backend', 'web', { spec: tunnels }, 'without-finalizer')
+    },
+    ask: (store) => ['accounts', 'shop', 'without-finalizer'].map((namespace) => store.needsOperator(namespace)),
+    answer: [true, true, false],
+  },
+  shows: {
+    cluster: mirroring,
+    ask: (store) => {
+      return store.accounts().flatMap((each) => {
+        return store.mirroredOf('TunnelSession', each).map(({ metadata }) => metadata.name)
+      })
+    },
+    answer: ['ts-owned', 'ts-named'],
+  },
+  mirroredInto: {
+    cluster: mirroring,
+    ask: (store) => ['shown', 'shop'].map((namespace) => names(store.mirroredInto('TunnelSession', namespace))),
+    answer: [['shop/default'], []],
+  },
+  mirrorName: {
+    cluster: mirroring,
+    ask: (store) => store.namespacesShowing('TunnelSession', 'ts-owned', shop),
+    answer: ['shop'],
+  },
+  actedOn: {
+    cluster: (kube) => {
+      create(kube, 'Account', 'default', { spec: account })
+      const actions = [
+        { action: 'Restart', state: 'Done' },
+        { action: 'Update', state: 'Pending' },
+      ]
+      create(kube, 'TunnelSessionCommand', 'restart', { status: { ...inUse, targets: [{ id: 'ts_1', actions }] } })
+    },
+    ask: (store) => {
+      const another = { metadata: { uid: 'another' } } as CommandResource
+      return ['Restart', 'Update'].map((action) => store.actionsOn(shop, { id: 'ts_1', action }, another))
+    },
+    answer: [[{ action: 'Restart', state: 'Done' }], []],
+  },
+}
+
+function metadataOf(name: string) {
+  return { namespace: 'shop', name, uid: 'any', resourceVersion: '1' }
+}
+
+describe('what is in the index is found', () => {
+  test.each(Object.entries(cases))('%s', async (_, { cluster, ask, answer }) => {
+    expect(ask(await storeOf(cluster))).toEqual(answer)
   })
 })
