@@ -23,7 +23,7 @@ export async function watchedStore(
 ): Promise<{ readonly store: ResourceStore; readonly watches: Watches }> {
   const { client, clock } = new KubeProcess(kube, time)
   const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
-  const watches = createWatches(registry, base, { namespaces: [], tunnels: false })
+  const watches = createWatches(registry, base, { namespaces: [], tunnels: true, services: true })
   const store = new ResourceStore(registry, watches)
   for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
   await time.advance(100)
