@@ -17,12 +17,12 @@ const judge = (change: Partial<CoverageRow>, tests: ReadonlySet<string> = both):
   judgeCoverage([{ title: 'things', rows: [{ ...row, ...change }] }], tests)
 
 describe('a fact', () => {
-  test('whose tests exist is no gap, and the page names them', () => {
-    const { page, gaps } = judge({})
+  test('whose tests exist is no gap, and the table names them', () => {
+    const { page, table, gaps } = judge({})
     expect(gaps).toEqual([])
-    expect(page).toContain('[contract/a](../test/contract/a.test.ts "of things > is kept")')
-    expect(page).toContain('[unit/b](../test/unit/b.test.ts "is in the spec")')
-    expect(page).toContain('1 facts. Emulator: 1 tested, 0 due. Operator: 1 tested, 0 concern the server only, 0 due.')
+    expect(table).toContain('[contract/a](../test/contract/a.test.ts "of things > is kept")')
+    expect(table).toContain('[unit/b](../test/unit/b.test.ts "is in the spec")')
+    expect(page).toContain('| things | 1 | 1 | 0 | 1 | 0 | 0 |')
   })
 
   test('is a gap on the side whose test does not exist under just that name', () => {
@@ -37,16 +37,18 @@ describe('a fact', () => {
   })
 
   test('that is not due yet on a side is shown as due there, and only there', () => {
-    const { page, gaps } = judge({ due: 'later' }, new Set())
+    const { page, table, gaps } = judge({ due: 'later' }, new Set())
     expect(gaps).toEqual([expect.stringContaining('operator')])
-    expect(page).toContain('*due*')
+    expect(table).toContain('*due*')
+    expect(page).toContain('| things | 1 | 0 | 1 | 1 | 0 | 0 |')
     expect(judge({ due: 'later', operatorDue: 'later' }, new Set()).gaps).toEqual([])
   })
 
   test('that concerns the server only says why', () => {
-    const { page, gaps } = judge({ operator: { serverOnly: 'nobody asks' } })
+    const { page, table, gaps } = judge({ operator: { serverOnly: 'nobody asks' } })
     expect(gaps).toEqual([])
-    expect(page).toContain('server only: nobody asks')
+    expect(table).toContain('server only: nobody asks')
+    expect(page).toContain('| things | 1 | 1 | 0 | 0 | 0 | 1 |')
   })
 
   test('in a sentence is held by tests that bear it, with whatever follows a colon', () => {
