@@ -16,7 +16,7 @@ import { stepOf } from './create-step.ts'
 import { noteMade } from './gone.ts'
 import type { Answer } from './identity-memory.ts'
 import { afterForm, formToSend } from './other-form.ts'
-import { recoverObject } from './recovery.ts'
+import { recoverMarked, recoverObject } from './recovery.ts'
 import { resolveUnknown } from './resolve-unknown.ts'
 import { scanFor, take } from './take-object.ts'
 
@@ -47,7 +47,7 @@ export async function settleIdentity(run: Reconciliation): Promise<string | unde
       return externalId(run.cr) === undefined ? recoverObject(run) : undefined
     // The object being replaced still exists.
     case 'attempt':
-      return statusOf(run.cr).id
+      return statusOf(run.cr).id ?? (await recoverMarked(run))
   }
 }
 

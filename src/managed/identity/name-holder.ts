@@ -1,6 +1,6 @@
 import { isRefusal } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
-import { type CustomResource, externalId, nameOf, ownAttempt, shortName } from '../cr.ts'
+import { type CustomResource, nameOf, shortName } from '../cr.ts'
 import type { Wanted } from '../plan/desired.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
@@ -51,7 +51,8 @@ export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown
   const found = namedObject(run, wanted)
   if (found === undefined) return error
   const { name, object } = found
-  if (isTakenNext(run, object)) {
+  // The CR had another object, which is gone, and a CR of the same name that etcd has lost made this one.
+  if (recoverableObjects(run).some(({ id }) => id === object.id)) {
     const message = `${name} belongs to ${object.id}, which a former resource of this name made: taking it`
     return new WaitError(reasons.Progressing, message, TAKEN_SOON_MS)
   }
@@ -80,16 +81,6 @@ function namedObject(
     }
   }
   return undefined
-}
-
-/**
- * Whether the next run recovers the object: the CR had another one, which is gone, and a CR of the same name that etcd
- * has lost made this one.
- */
-function isTakenNext(run: Reconciliation, { id }: RemoteObject): boolean {
-  const { cr, status } = run
-  if (status.id !== undefined || ownAttempt(cr) !== undefined || externalId(cr) !== undefined) return false
-  return recoverableObjects(run).some((each) => each.id === id)
 }
 
 function holderOf({ context, cr, session }: Reconciliation, object: RemoteObject): string | undefined {

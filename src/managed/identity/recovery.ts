@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { includes } from '../accounts/access.ts'
-import { isDeleting, nameOf, ownAttempt, shortName, withFinalizer } from '../cr.ts'
+import { externalId, isDeleting, nameOf, ownAttempt, shortName, withFinalizer } from '../cr.ts'
 import { CREATE_ATTEMPT, REMOTE_ID } from '../names.ts'
 import { withItsToken } from '../outputs/token-recovery.ts'
 import { TerminalError } from '../reconcile/errors.ts'
@@ -21,15 +21,28 @@ import { markedObjects } from './take-object.ts'
  * undefined if it is new.
  */
 export async function recoverObject(run: Reconciliation): Promise<string | undefined> {
-  const marked = await takeNewest(run, recoverableObjects(run))
+  const marked = await takeNewest(run, namesakesObjects(run))
   if (marked !== undefined) return marked
   const noted = await ownedByNote(run)
   if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
   return noted
 }
 
-/** The objects that `recoverObject` takes one of: CRs of this name made them, and nobody holds them. Newest last. */
+/**
+ * For a CR whose attempt made nothing: takes an object that a CR of its name made, which may be why the API refused the
+ * attempt; undefined if there is none.
+ */
+export async function recoverMarked(run: Reconciliation): Promise<string | undefined> {
+  return await takeNewest(run, recoverableObjects(run))
+}
+
+/** The objects that the next run takes one of, unless an attempt made another. Newest last. */
 export function recoverableObjects(run: Reconciliation): readonly RemoteObject[] {
+  return run.status.id === undefined && externalId(run.cr) === undefined ? namesakesObjects(run) : []
+}
+
+/** Objects that CRs of this name made, and that nobody holds. Newest last. */
+function namesakesObjects(run: Reconciliation): readonly RemoteObject[] {
   const { collection, context, cr, session } = run
   return unheld(run, recoverable(session.cache.find(collection, namesakeKey(nameOf(cr))), cr, context.installation))
 }

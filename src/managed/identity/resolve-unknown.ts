@@ -9,7 +9,7 @@ import { tellAlike } from './alike.ts'
 import type { Attempt } from './attempt.ts'
 import { deleteCopies, recallPlaceholder } from './copies.ts'
 import { type Scan, stepOf } from './create-step.ts'
-import { notedObject } from './recovery.ts'
+import { notedObject, recoverMarked } from './recovery.ts'
 import { ownershipClaim } from './sealed-note.ts'
 import { scanFor, take } from './take-object.ts'
 
@@ -35,6 +35,8 @@ export async function resolveUnknown(run: Reconciliation, attempt: Attempt, scan
   const former = statusOf(run.cr).id
   const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
   if (noted !== undefined) return take(run, noted, attempt)
+  const marked = await recoverMarked(run)
+  if (marked !== undefined) return marked
   // If the cluster was restored to an older state, the attempt may have ended long ago, with an object that no longer
   // carries a marker.
   if (!isDeleting(run.cr)) tellAlike(run)

@@ -1337,4 +1337,28 @@ export const failedStories: readonly KeptStory[] = [
       { after: 84, does: 'put back', steps: 3, revision: 'passed', ms: 18793 },
     ],
   },
+  {
+    seed: 4230640000,
+    found:
+      'the same, with an API whose refusals have no body: an attempt was open or void, and the rule was never taken',
+    cast: ['IPPolicyRule/rule'],
+    replicas: 0,
+    isShared: false,
+    choices: { 'error-body': 'none' },
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 124, does: 'delete', who: 0 },
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'deadly',
+        servers: 'kubernetes',
+        ms: 9661,
+        chance: 0.2039806694025174,
+        seed: 714549735,
+      },
+      { after: 437, does: 'apply', who: 0, version: 0 },
+      { after: 84, does: 'put back', steps: 3, revision: 'passed', ms: 18793 },
+    ],
+  },
 ]
