@@ -20,12 +20,21 @@ export interface RateBudgetOptions {
   /** Requests in flight at once, at most; `AdaptiveLimit` says how many of them the API bears. Default 64. */
   readonly maxInFlight?: number | undefined
   /**
-   * How long nothing may be sent at first, in milliseconds: the rest of the pause that a 429 imposed on the previous
-   * budget. Default 0.
+   * The pause that 429s impose, shared with the previous budget of the same caller, whose last answers may come after
+   * this one has begun. Default: its own.
    */
-  readonly heldForMs?: number | undefined
+  readonly pause?: Pause | undefined
   /** Called after each wait, including those of zero length. */
   readonly onWait?: ((priority: Priority, seconds: number) => void) | undefined
+}
+
+/** Nothing is sent until then: monotonic, in milliseconds. */
+export interface Pause {
+  until: number
+}
+
+export function noPause(): Pause {
+  return { until: Number.NEGATIVE_INFINITY }
 }
 
 /** Gives a turn back, and says how the request ended; without that, none was sent. */
@@ -54,8 +63,8 @@ export class RateBudget {
   readonly #pace: Pace
   readonly #limit: LearnedLimit
   readonly #waiters: Readonly<Record<Priority, Waiter[]>> = { edit: [], create: [], poll: [], drift: [] }
+  readonly #pause: Pause
   #inFlight = 0
-  #heldUntil = Number.NEGATIVE_INFINITY
   #refusalsInARow = 0
   /** When the API last refused a request after not having refused any. */
   #refusedAt = Number.NEGATIVE_INFINITY
@@ -68,8 +77,7 @@ export class RateBudget {
     this.#places = new AdaptiveLimit(options.maxInFlight ?? 64)
     this.#pace = new Pace(options.burst)
     this.#limit = new LearnedLimit(options.requestsPerMinute)
-    const { heldForMs = 0, clock } = options
-    if (heldForMs > 0) this.#heldUntil = clock.monotonic() + heldForMs
+    this.#pause = options.pause ?? noPause()
   }
 
   /** Ends the wait of all callers that wait for a turn: `acquire` rejects with `reason`. */
@@ -80,7 +88,7 @@ export class RateBudget {
 
   /** How much longer nothing is sent because of a 429, in milliseconds; 0 when the account is not paused. */
   get heldForMs(): number {
-    return Math.max(0, this.#heldUntil - this.#options.clock.monotonic())
+    return Math.max(0, this.#pause.until - this.#options.clock.monotonic())
   }
 
   /**
@@ -109,17 +117,17 @@ export class RateBudget {
   hold(retryAfterMs?: number): void {
     const now = this.#options.clock.monotonic()
     // Requests sent together are refused together: those after the first add no information.
-    const sameEvent = now < this.#heldUntil
+    const sameEvent = now < this.#pause.until
     if (!sameEvent) {
-      if (now - this.#heldUntil > LONGEST_PAUSE_MS) this.#refusalsInARow = 0
+      if (now - this.#pause.until > LONGEST_PAUSE_MS) this.#refusalsInARow = 0
       this.#refusalsInARow++
     }
     const pauseMs = Math.min(retryAfterMs || this.#ownPauseMs(), MAX_RETRY_AFTER_MS)
     if (!sameEvent) this.#learn(now, pauseMs)
     this.#refused++
-    this.#heldUntil = Math.max(this.#heldUntil, now + pauseMs)
+    this.#pause.until = Math.max(this.#pause.until, now + pauseMs)
     const limit = this.#limit.at(now)
-    if (limit !== undefined) this.#pace.restUntil(this.#heldUntil, limit)
+    if (limit !== undefined) this.#pace.restUntil(this.#pause.until, limit)
     this.#serve()
   }
 
@@ -191,7 +199,7 @@ export class RateBudget {
   #waitMs(now: number): number {
     const limit = this.#limit.at(now)
     const pace = limit === undefined ? 0 : this.#pace.waitMs(now, limit, this.#inFlight)
-    return Math.max(this.#heldUntil - now, pace)
+    return Math.max(this.#pause.until - now, pace)
   }
 
   #grant(priority: Priority, now: number): void {

@@ -2,7 +2,7 @@ import type { Tracer } from '@opentelemetry/api'
 import { createApiClient } from '../api/client.ts'
 import type { OpenDispatcher, ProxyOptions } from '../api/dispatcher.ts'
 import type { ObjectKeys } from '../api/object-index.ts'
-import { RateBudget } from '../api/rate-budget.ts'
+import { noPause, type Pause, RateBudget } from '../api/rate-budget.ts'
 import type { Collection } from '../api/types.ts'
 import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
 import { countHeld, isHolding } from '../managed/accounts/resync.ts'
@@ -59,23 +59,24 @@ export function sessionFactory(
     keysOf,
     onLostKey,
   } = options
-  const configs = new Map<string, SessionConfig>()
+  const callers = new Map<string, { readonly config: SessionConfig; readonly pause: Pause }>()
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
     const name = accountText(key)
     // A pause that the API asked for stays in force while the caller is the same.
-    const heldForMs = isSameCaller(configs.get(name), config) ? budgets.get(name)?.heldForMs : undefined
+    const former = callers.get(name)
+    const pause = former !== undefined && isSameCaller(former.config, config) ? former.pause : noPause()
     const budget = new RateBudget({
       clock,
       random,
       requestsPerMinute,
       burst,
       maxInFlight,
-      heldForMs,
+      pause,
       onWait: metrics.rateLimitWait,
     })
     budgets.set(name, budget)
-    configs.set(name, config)
+    callers.set(name, { config, pause })
     const client = createApiClient({
       baseURL,
       apiKey: () => apiKey,
@@ -114,6 +115,6 @@ export function sessionFactory(
 }
 
 /** Another key or address is another caller; changed limits are not. */
-function isSameCaller(former: SessionConfig | undefined, { baseURL, apiKey }: SessionConfig): boolean {
-  return former?.baseURL === baseURL && former.apiKey === apiKey
+function isSameCaller(former: SessionConfig, { baseURL, apiKey }: SessionConfig): boolean {
+  return former.baseURL === baseURL && former.apiKey === apiKey
 }

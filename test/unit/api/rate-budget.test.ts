@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RateBudget, type RateBudgetOptions } from '../../../src/api/rate-budget.ts'
+import { noPause, RateBudget, type RateBudgetOptions } from '../../../src/api/rate-budget.ts'
 import { sleep } from '../../../src/util/clock.ts'
 import type { Priority } from '../../../src/util/priority.ts'
 import type { Random } from '../../../src/util/random.ts'
@@ -350,8 +350,10 @@ describe('turns', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('are not given while the pause of an earlier budget lasts', async () => {
-    const { clock, budget } = budgetWith({ heldForMs: 5_000 })
+  it('are not given while the pause of an earlier budget lasts, also if it learns of it later', async () => {
+    const pause = noPause()
+    const { clock, budget } = budgetWith({ pause })
+    new RateBudget({ clock, random: middle, pause }).hold(5_000)
     let isGranted = false
     void budget.acquire('edit').then(() => {
       isGranted = true

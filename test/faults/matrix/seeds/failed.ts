@@ -1361,4 +1361,28 @@ export const failedStories: readonly KeptStory[] = [
       { after: 84, does: 'put back', steps: 3, revision: 'passed', ms: 18793 },
     ],
   },
+  {
+    seed: 601946245,
+    found:
+      'a 429 that came to a request sent before the rate limit of the account was edited: the next one did not wait as long as the API had asked',
+    cast: ['Backend/group'],
+    replicas: 0,
+    isShared: true,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 9, does: 'delete', who: 0 },
+      { after: 2714, does: 'apply', who: 0, version: 4 },
+      {
+        after: 5,
+        does: 'plague',
+        plague: 'busy',
+        servers: 'api',
+        ms: 8168,
+        chance: 0.34032167366240174,
+        seed: 1118177472,
+      },
+      { after: 0, does: 'edit account', edit: 'a large budget', ms: 7114 },
+      { after: 34, does: 'apply', who: 0, version: 2 },
+    ],
+  },
 ]
