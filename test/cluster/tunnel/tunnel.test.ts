@@ -130,9 +130,8 @@ describe('a Tunnel', () => {
       automountServiceAccountToken: false,
       containers: [{ image: 'culvert:test' }],
     })
-    expect(conditionOf(await world.get('Tunnel', 'whole'), 'Connected')).toMatchObject({
+    expect(await world.reason('Tunnel', 'whole', 'Connected', 'NotConnected')).toMatchObject({
       status: 'False',
-      reason: 'NotConnected',
       message: '0 of 2 agents are connected',
     })
     expect((await connected('whole')).status).toMatchObject({ online: 2, wanted: 2 })
