@@ -60,6 +60,7 @@ test.each([
   expect(accountSays(world)).toBe('Available')
   expect(conditions(world, 'Backend', 'late').Synced?.reason).toBe(REASON)
   world.calm()
+  world.apply('Backend', 'web', { ...TUNNELS, description: 'edited' })
   expect(await oracle.judge()).toEqual([])
   world.down()
 })
