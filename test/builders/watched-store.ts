@@ -11,6 +11,10 @@ import { createSilentLogger } from './silent-logger.ts'
 
 export const registry = new KindsRegistry(kinds)
 
+/** Specs of an Account, and of a Backend that needs nothing else. */
+export const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } }
+export const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+
 /** The type of one of our kinds. */
 export function typeOf(kind: string): ResourceType {
   return registry.resourceType(kind)

@@ -51,7 +51,7 @@ export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown
   const found = namedObject(run, wanted)
   if (found === undefined) return error
   const { name, object } = found
-  // The CR had another object, which is gone, and a CR of the same name that etcd has lost made this one.
+  // Once this CR has no object, it takes one that a CR of the same name, which etcd has lost, made.
   if (recoverableObjects(run).some(({ id }) => id === object.id)) {
     const message = `${name} belongs to ${object.id}, which a former resource of this name made: taking it`
     return new WaitError(reasons.Progressing, message, TAKEN_SOON_MS)

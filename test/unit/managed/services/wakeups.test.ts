@@ -3,12 +3,11 @@ import { ServiceParts } from '../../../../src/managed/services/parts.ts'
 import { serviceType } from '../../../../src/managed/services/service.ts'
 import { subscribePolicies, subscribeServices } from '../../../../src/managed/services/wakeups.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { registry, typeOf, watchedStore } from '../../../builders/watched-store.ts'
+import { account, registry, typeOf, watchedStore } from '../../../builders/watched-store.ts'
 import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } }
 const inUse = { accountRef: { kind: 'Account', name: 'default' } }
 const inShop = (name: string) => ({ namespace: 'shop', name })
 const ownerReferences = [{ apiVersion: 'v1', kind: 'Service', name: 'shop', uid: 'any', controller: true }]

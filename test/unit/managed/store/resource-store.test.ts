@@ -6,14 +6,12 @@ import { configMapType, secretType } from '../../../../src/managed/inputs/inputs
 import type { indexes } from '../../../../src/managed/store/resource-indexes.ts'
 import type { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { typeOf, watchedStore } from '../../../builders/watched-store.ts'
+import { account, tunnels, typeOf, watchedStore } from '../../../builders/watched-store.ts'
 import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 const shop = { kind: 'Account', namespace: 'shop', name: 'default' } as const
-const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } }
-const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 const tcp = { protocol: 'TCP', hostports: [{ type: 'Any', port: 7000 }] }
 const inUse = { accountRef: { kind: 'Account', name: 'default' } }
 

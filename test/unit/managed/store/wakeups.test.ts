@@ -8,7 +8,7 @@ import { childKey, referrerKey, unmarkedKey, valueUserKey } from '../../../../sr
 import type { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
 import { subscribeWakeups, type Wakeups, wakeReleased } from '../../../../src/managed/store/wakeups.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { registry, typeOf, watchedStore } from '../../../builders/watched-store.ts'
+import { account, registry, tunnels, typeOf, watchedStore } from '../../../builders/watched-store.ts'
 import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -22,6 +22,7 @@ const namespaceType: ResourceType = {
   kind: 'Namespace',
   namespaced: false,
 }
+
 /** Watches of a model cluster and everything that they wake. */
 class Watching {
   readonly kube = new ModelKube()
@@ -85,9 +86,7 @@ class Watching {
   }
 }
 
-const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 const spare = { type: 'Failover', failover: { backendRefs: [{ name: 'web' }] } }
-const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } }
 const FINALIZED = { finalizers: ['culvert.dev/remote'] }
 
 describe('a resource', () => {

@@ -3,13 +3,11 @@ import { shortName } from '../../../../src/managed/cr.ts'
 import { deploymentType } from '../../../../src/managed/tunnels/tunnel.ts'
 import { subscribeTunnels } from '../../../../src/managed/tunnels/wakeups.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
-import { registry, typeOf, watchedStore } from '../../../builders/watched-store.ts'
+import { account, registry, tunnels, typeOf, watchedStore } from '../../../builders/watched-store.ts'
 import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-const account = { baseURL: 'https://api.example.com', apiKeySecretRef: { name: 'key' } }
-const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 const inShop = (name: string) => ({ namespace: 'shop', name })
 
 function patched(kind: string, name: string, patch: Fields): (kube: ModelKube) => void {
