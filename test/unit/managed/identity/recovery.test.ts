@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { alikeOf } from '../../../../src/managed/identity/alike.ts'
+import { recoverableObjects } from '../../../../src/managed/identity/recovery.ts'
 import { noteMark, refuseTaken } from '../../../../src/managed/identity/taken-over.ts'
 import { REMOTE_ID } from '../../../../src/managed/names.ts'
 import type { Reconciliation } from '../../../../src/managed/reconcile/reconciliation.ts'
@@ -151,4 +152,16 @@ describe('objects that may be of a former life', () => {
       expect(alikeOf(objects, cr({}, {}, { ...spec, rawMetadata }), 'metadata', 'here').unmarked).toEqual([])
     }
   })
+})
+
+test.each([
+  ['that has no object takes', {}, {}, ['bkdtg_1']],
+  ['that has one does not take', {}, { id: 'bkdtg_2' }, []],
+  ['that names the one it is to have does not take', { externalID: 'bkdtg_2' }, {}, []],
+])('a resource %s what a former one of its name made', (_, spec, status, ids) => {
+  const former = marked('bkdtg_1', { uid: 'other', installation: 'here' })
+  const session = { cache: { find: () => [former] } }
+  const run = { ...runWith(undefined), cr: cr({}, status, spec), status, session } as unknown as Reconciliation
+  const found = recoverableObjects(run)
+  expect(found.map(({ id }) => id)).toEqual(ids)
 })
