@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { CustomResource } from '../../../../src/managed/cr.ts'
+import { type CustomResource, nameOf } from '../../../../src/managed/cr.ts'
 import { alikeOf } from '../../../../src/managed/identity/alike.ts'
+import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
+import { settleIdentity } from '../../../../src/managed/identity/create.ts'
 import { recoverableObjects } from '../../../../src/managed/identity/recovery.ts'
 import { noteMark, refuseTaken } from '../../../../src/managed/identity/taken-over.ts'
-import { REMOTE_ID } from '../../../../src/managed/names.ts'
+import { CREATE_ATTEMPT, REMOTE_ID } from '../../../../src/managed/names.ts'
 import type { Reconciliation } from '../../../../src/managed/reconcile/reconciliation.ts'
+import { namesakeKey } from '../../../../src/managed/store/object-keys.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 /** Another resource of the same cluster. */
@@ -164,4 +167,36 @@ test.each([
   const run = { ...runWith(undefined), cr: cr({}, status, spec), status, session } as unknown as Reconciliation
   const found = recoverableObjects(run)
   expect(found.map(({ id }) => id)).toEqual(ids)
+})
+
+test.each([
+  ['was found to have made nothing', { firstScanAt: 10 }],
+  ['was refused', { voidAttempt: { nonce: 'bbbbbbbb', number: 1 } }],
+])('what a former resource of this name made is taken after an attempt that %s', async (_, identity) => {
+  const account = { kind: 'Account', name: 'default' } as const
+  const attempt = formatAttempt({ uid: 'mine', number: 1, nonce: 'bbbbbbbb', account })
+  const tried = cr({ annotations: { [CREATE_ATTEMPT]: attempt } })
+  const former = marked('bkdtg_1', { uid: 'other' })
+  const cache = {
+    ensureListed: async () => undefined,
+    find: (_collection: string, key: string) => (key === namesakeKey(nameOf(tried)) ? [former] : []),
+  }
+  const { context } = runWith(undefined)
+  const run = {
+    context: {
+      ...context,
+      clock: { monotonic: () => 100 },
+      events: { record: () => undefined },
+      leadership: { leadingSince: () => 0 },
+      times: { requestTimeoutMs: 30, scanPauseMs: 5 },
+    },
+    cr: tried,
+    descriptor: {},
+    memory: { identity },
+    noteObject: () => undefined,
+    patchMetadata: async () => undefined,
+    session: { access: { unmanagedObjects: 'Deny' }, cache },
+    status: {},
+  } as unknown as Reconciliation
+  expect(await settleIdentity(run)).toBe('bkdtg_1')
 })
