@@ -59,13 +59,15 @@ export function sessionFactory(
     keysOf,
     onLostKey,
   } = options
-  const callers = new Map<string, { readonly config: SessionConfig; readonly pause: Pause }>()
+  const callers = new Map<string, { readonly caller: string; readonly pause: Pause }>()
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
     const name = accountText(key)
-    // A pause that the API asked for stays in force while the caller is the same.
+    // A pause that the API asked for stays in force while the caller is the same: another key or address is another
+    // caller, changed limits are not. The key itself is not kept: the account may be gone by then.
+    const caller = fingerprints.of('account', baseURL, apiKey)
     const former = callers.get(name)
-    const pause = former !== undefined && isSameCaller(former.config, config) ? former.pause : noPause()
+    const pause = former?.caller === caller ? former.pause : noPause()
     const budget = new RateBudget({
       clock,
       random,
@@ -76,7 +78,7 @@ export function sessionFactory(
       onWait: metrics.rateLimitWait,
     })
     budgets.set(name, budget)
-    callers.set(name, { config, pause })
+    callers.set(name, { caller, pause })
     const client = createApiClient({
       baseURL,
       apiKey: () => apiKey,
@@ -112,9 +114,4 @@ export function sessionFactory(
     session.cache.subscribeLostKeys((lost) => onLostKey(session, lost))
     return session
   }
-}
-
-/** Another key or address is another caller; changed limits are not. */
-function isSameCaller(former: SessionConfig, { baseURL, apiKey }: SessionConfig): boolean {
-  return former.baseURL === baseURL && former.apiKey === apiKey
 }
