@@ -1,20 +1,15 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { connect as connectTLS } from 'node:tls'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { runProgram } from '../../../controlplane/run-program.ts'
-import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
-import { CulvertAgent } from '../../builders/contract/culvert-agent.ts'
+import type { KubeObject } from '../../../src/kube/types.ts'
 import { answerOf, ask, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { AuditLog } from '../support/audit-log.ts'
+import { deploymentOf, reportAgents, startAgentOf } from '../support/tunnel-agent.ts'
 import { until } from '../support/wait.ts'
 import { conditionOf, core, type Resource, type ResourceCondition, typeOf, World } from '../support/world.ts'
 
 const services = core('services', 'Service')
-const secrets = core('secrets', 'Secret')
-const deployments: ResourceType = { ...core('deployments', 'Deployment'), group: 'apps' }
 const PARTS = ['ReservedAddress', 'ReservedDomain', 'Backend', 'Edge', 'Tunnel']
 const CLASS = 'culvert.dev/edge'
 
@@ -28,18 +23,6 @@ interface Service extends KubeObject {
       }[]
     }
     readonly conditions?: readonly ResourceCondition[]
-  }
-}
-
-interface Deployment extends KubeObject {
-  readonly spec: {
-    readonly replicas: number
-    readonly template: {
-      readonly spec: {
-        readonly containers: readonly { readonly args: readonly string[] }[]
-        readonly volumes: readonly { readonly secret: { readonly secretName: string } }[]
-      }
-    }
   }
 }
 
@@ -154,37 +137,15 @@ async function placeOf(hostport: string) {
   })
 }
 
-async function deploymentOf(tunnel: string): Promise<Deployment> {
-  const key = { namespace: world.namespace, name: `${tunnel}-tunnel` }
-  return await until(`the Deployment of ${tunnel}`, () => world.kube.get<Deployment>(deployments, key), {
-    timeoutMs: 60_000,
-  })
-}
-
 /** Runs an agent as the Deployment describes it, with an upstream in place of the Service. */
-async function withAgent(tunnel: string, target: string, use: () => Promise<void>): Promise<void> {
-  const { containers, volumes } = (await deploymentOf(tunnel)).spec.template.spec
-  const key = { namespace: world.namespace, name: volumes[0]?.secret.secretName ?? '' }
-  const secret = await world.kube.get<KubeObject & { readonly data: Record<string, string> }>(secrets, key)
-  const folder = await mkdtemp(join(tmpdir(), 'culvert-service-'))
-  const file = join(folder, 'id')
-  await writeFile(file, Buffer.from(secret?.data.id_ed25519 ?? '', 'base64'), { mode: 0o600 })
+async function withAgent(tunnel: string, use: () => Promise<void>): Promise<void> {
   const upstream = await Upstream.named('service')
-  const flags = (containers[0]?.args ?? []).slice(1).map((arg) => {
-    return arg
-      .replace('/etc/culvert/key/id', file)
-      .replace('0.0.0.0:8080', '127.0.0.1:0')
-      .replace(target, `127.0.0.1:${upstream.port}`)
-  })
-  expect(flags.join(' ')).toContain(`=127.0.0.1:${upstream.port}`)
-  const agent = CulvertAgent.spawn(...flags)
+  const agent = await startAgentOf(world, tunnel, upstream.port)
   try {
-    await agent.online()
     await use()
   } finally {
     await agent.kill()
     upstream.close()
-    await rm(folder, { recursive: true })
   }
 }
 
@@ -212,16 +173,10 @@ test('a Service exposed by kubectl is reached where its status says, until it is
   }
   await said('web', 'Progressing', 'Tunnel/web-80 is not Ready')
   const place = await placeOf(`${at?.hostname}:${at?.port}`)
-  await withAgent('web-80', `web.${world.namespace}.svc:80`, async () => {
+  await withAgent('web-80', async () => {
     expect(await ask(place, 'hello')).toBe('service:hello')
   })
-  // What the controller of Deployments would report.
-  const { metadata, spec } = await deploymentOf('web-80')
-  const { replicas } = spec
-  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas }
-  const status = { observedGeneration: metadata.generation, ...counts }
-  const key = { namespace: world.namespace, name: metadata.name }
-  await world.kube.mergePatch(deployments, key, { status }, { subresource: 'status' })
+  await reportAgents(world, 'web-80')
   expect(await said('web', 'Available')).toMatchObject({ status: 'True', message: 'every port is served' })
   expect(await warnings('web')).toEqual([])
 
@@ -260,7 +215,7 @@ test('a Service whose policies are missing is closed until they exist, and is re
   const [{ body }] = made as unknown as readonly [{ body: { ip_restriction: { ip_policy_ids: readonly string[] } } }]
   expect(new Set(body.ip_restriction.ip_policy_ids)).toEqual(new Set(policies))
   const place = await placeOf(`${at?.hostname}:${at?.port}`)
-  await withAgent('closed-80', `closed.${world.namespace}.svc:80`, async () => {
+  await withAgent('closed-80', async () => {
     expect(await ask(place, 'x', '127.0.0.2')).toBe('service:x')
     expect(await ask(place, 'x', '127.0.0.4')).not.toContain('service')
   })
@@ -282,7 +237,7 @@ test('a Service that is reached and then names a policy that is missing is close
   await serve('late')
   const [at] = await reached('late')
   const place = await placeOf(`${at?.hostname}:${at?.port}`)
-  await withAgent('late-80', `late.${world.namespace}.svc:80`, async () => {
+  await withAgent('late-80', async () => {
     expect(await ask(place, 'x', '127.0.0.4')).toBe('service:x')
     await serve('late', { 'culvert.dev/ip-policies': 'late' })
     await closes('late')
@@ -369,7 +324,7 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
   )
   const place = await placeOf('shop.example.com:443')
   const ca = await world.emulator.admin.authority()
-  await withAgent('shop-443', `shop.${world.namespace}.svc:443`, async () => {
+  await withAgent('shop-443', async () => {
     const client = connectTLS({ host: place.address, port: place.port, servername: 'shop.example.com', ca })
     await once(client, 'secureConnect')
     client.end('hello')
@@ -491,7 +446,7 @@ test('an annotation that makes no sense is told on the Edge too, until it is men
 test('nothing is written at rest', async () => {
   await serve('quiet')
   await reached('quiet')
-  await deploymentOf('quiet-80')
+  await deploymentOf(world, 'quiet-80')
   await said('quiet', 'Progressing')
   const settled = await until('its Tunnel says that no agent is connected', async () => {
     const message = conditionIn(await service('quiet'))?.message

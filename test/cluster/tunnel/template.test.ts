@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import type { KubeObject } from '../../../src/kube/types.ts'
 import { AuditLog } from '../support/audit-log.ts'
+import { deployments, reportAgents } from '../support/tunnel-agent.ts'
 import { until } from '../support/wait.ts'
 import { conditionOf, core, World } from '../support/world.ts'
 
-const deployments: ResourceType = { ...core('deployments', 'Deployment'), group: 'apps' }
 const secrets = core('secrets', 'Secret')
 const IMAGE = 'registry.example.com/agents/own:1'
 const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGWj5WsELK+Ia2pYS7rEcYT1J3hZz5UlEu40Jb6MKuWp'
@@ -63,16 +63,8 @@ async function podsOf(tunnel: string, holds: (pods: Deployment['spec']['template
   return deployment.spec.template
 }
 
-/** What a Deployment's controller would report, with all agents connected. */
 async function connect(tunnel: string): Promise<void> {
-  const deployment = await find(tunnel)
-  if (deployment === undefined) throw new Error(`${tunnel} has no Deployment`)
-  const { metadata, spec } = deployment
-  const { replicas } = spec
-  const counts = { replicas, updatedReplicas: replicas, readyReplicas: replicas, availableReplicas: replicas }
-  const status = { observedGeneration: metadata.generation, ...counts }
-  const key = { namespace: world.namespace, name: metadata.name }
-  await world.kube.mergePatch(deployments, key, { status }, { subresource: 'status' })
+  await reportAgents(world, tunnel)
   await until(`${tunnel} is connected`, async () => {
     return conditionOf(await world.get('Tunnel', tunnel), 'Connected')?.status === 'True'
   })

@@ -1,30 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
-import { CulvertAgent } from '../../builders/contract/culvert-agent.ts'
 import { ask, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { AuditLog } from '../support/audit-log.ts'
+import { deploymentOf, deployments, keySecretOf, reportAgents, startAgentOf } from '../support/tunnel-agent.ts'
 import { until } from '../support/wait.ts'
 import { conditionOf, core, type Resource, World } from '../support/world.ts'
 
-const deployments: ResourceType = { ...core('deployments', 'Deployment'), group: 'apps' }
 const budgets: ResourceType = { ...core('poddisruptionbudgets', 'PodDisruptionBudget'), group: 'policy' }
 const secrets = core('secrets', 'Secret')
 const accounts = core('serviceaccounts', 'ServiceAccount')
-
-interface Deployment extends KubeObject {
-  readonly spec: {
-    readonly replicas: number
-    readonly template: {
-      readonly spec: {
-        readonly containers: readonly { readonly args: readonly string[]; readonly image: string }[]
-        readonly volumes: readonly { readonly secret: { readonly secretName: string } }[]
-      }
-    }
-  }
-}
 
 let world: World
 beforeAll(async () => {
@@ -62,20 +46,6 @@ const find = <T extends KubeObject>(type: ResourceType, name: string): Promise<T
   return world.kube.get<T>(type, { namespace: world.namespace, name })
 }
 
-const deploymentOf = async (tunnel: string): Promise<Deployment> => {
-  return await until(`the Deployment of ${tunnel}`, () => find<Deployment>(deployments, `${tunnel}-tunnel`))
-}
-
-/** What a Deployment's controller would report, with so many agents connected. */
-async function report(tunnel: string, readyReplicas: number): Promise<void> {
-  const { metadata, spec } = await deploymentOf(tunnel)
-  const { replicas } = spec
-  const counts = { replicas, updatedReplicas: replicas, readyReplicas, availableReplicas: readyReplicas }
-  const status = { observedGeneration: metadata.generation, ...counts }
-  const key = { namespace: world.namespace, name: metadata.name }
-  await world.kube.mergePatch(deployments, key, { status }, { subresource: 'status' })
-}
-
 /** Where the edges of the emulator can be reached. */
 async function listeners(): Promise<
   readonly { readonly hostport: string; readonly address: string; readonly port: number }[]
@@ -87,7 +57,7 @@ async function listeners(): Promise<
 
 async function connected(tunnel: string, readyReplicas = 2): Promise<Resource> {
   await until(`the Deployment of ${tunnel} is made`, async () => {
-    await report(tunnel, readyReplicas)
+    await reportAgents(world, tunnel, readyReplicas)
     return conditionOf(await world.get('Tunnel', tunnel), 'Connected')?.status === 'True'
   })
   return (await world.get('Tunnel', tunnel)) as Resource
@@ -102,7 +72,7 @@ test('a Tunnel waits until its account names a gateway that the administrator al
   const said = await world.reason('Tunnel', 'early', 'Ready', 'ReferenceNotReady')
   expect(said.message).toBe('Account/default does not say where the SSH gateway is: set its spec.sshGateway')
   await nameGateway()
-  await deploymentOf('early')
+  await deploymentOf(world, 'early')
   await world.delete('Tunnel', 'early')
 })
 
@@ -110,7 +80,7 @@ describe('a Tunnel', () => {
   test('has a key, a credential for exactly its labels, and agents without rights, all of them its own', async () => {
     await nameGateway()
     await world.apply('Tunnel', 'whole', SPEC)
-    const { metadata, spec } = await deploymentOf('whole')
+    const { metadata, spec } = await deploymentOf(world, 'whole')
     const tunnel = await world.get('Tunnel', 'whole')
     const name = 'whole-tunnel-key-1'
     const credential = await world.ready('SSHCredential', name)
@@ -141,22 +111,9 @@ describe('a Tunnel', () => {
   test('carries bytes from an edge to its Service, by the agent that its Deployment describes', async () => {
     await nameGateway()
     await world.apply('Tunnel', 'bytes', { ...SPEC, replicas: 1 })
-    const { args } = (await deploymentOf('bytes')).spec.template.spec.containers[0] ?? { args: [] }
-    const secret = await find<KubeObject & { readonly data: Record<string, string> }>(secrets, 'bytes-tunnel-key-1')
-    const folder = await mkdtemp(join(tmpdir(), 'culvert-tunnel-'))
-    const key = join(folder, 'id')
-    await writeFile(key, Buffer.from(secret?.data.id_ed25519 ?? '', 'base64'), { mode: 0o600 })
     const upstream = await Upstream.named('service')
-    const [command, ...flags] = args.map((arg) =>
-      arg
-        .replace('/etc/culvert/key/id', key)
-        .replace('0.0.0.0:8080', '127.0.0.1:0')
-        .replace(`shop.${world.namespace}.svc:80`, `127.0.0.1:${upstream.port}`),
-    )
-    expect(command).toBe('agent')
-    const agent = CulvertAgent.spawn(...flags)
+    const agent = await startAgentOf(world, 'bytes', upstream.port)
     try {
-      await agent.online()
       const { addr } = (await world.api.post('/reserved_addrs', {})).body as { readonly addr: string }
       const backend = (await world.get('Backend', 'shop'))?.status?.id
       await world.api.post('/edges/tcp', { hostports: [addr], backend: { backend_id: backend } })
@@ -165,31 +122,30 @@ describe('a Tunnel', () => {
       )
       expect(await ask(place, 'hello')).toBe('service:hello')
       // Long before the account is read again.
-      await report('bytes', 1)
+      await reportAgents(world, 'bytes', 1)
       await world.until('Backend', 'shop', 'counts its tunnel', ({ status }) => status?.tunnelCount === 1)
       await agent.kill()
-      await report('bytes', 0)
+      await reportAgents(world, 'bytes', 0)
       await world.until('Backend', 'shop', 'counts none', ({ status }) => status?.tunnelCount === 0)
     } finally {
       await agent.kill()
       upstream.close()
-      await rm(folder, { recursive: true })
     }
   })
 
   test('is kept as it is when others edit or delete what it consists of, and follows its spec', async () => {
     await nameGateway()
     await world.apply('Tunnel', 'kept', SPEC)
-    await deploymentOf('kept')
+    await deploymentOf(world, 'kept')
     const key = { namespace: world.namespace, name: 'kept-tunnel' }
     const container = { name: 'agent', image: 'culvert:test', args: ['agent', '--help'] }
     await world.kube.mergePatch(deployments, key, { spec: { template: { spec: { containers: [container] } } } })
     await until('the arguments are back', async () => {
-      return (await deploymentOf('kept')).spec.template.spec.containers[0]?.args.includes('--drain=30s')
+      return (await deploymentOf(world, 'kept')).spec.template.spec.containers[0]?.args.includes('--drain=30s')
     })
     await world.kube.mergePatch(deployments, key, { metadata: { labels: { 'culvert.dev/tunnel': null } } })
     await until('the label is back', async () => {
-      return (await deploymentOf('kept')).metadata.labels?.['culvert.dev/tunnel'] === 'kept'
+      return (await deploymentOf(world, 'kept')).metadata.labels?.['culvert.dev/tunnel'] === 'kept'
     })
     await world.kube.delete(budgets, key)
     await until('the PodDisruptionBudget is back', () => find(budgets, 'kept-tunnel'))
@@ -204,7 +160,7 @@ describe('a Tunnel', () => {
       return account?.automountServiceAccountToken === false
     })
     await world.apply('Tunnel', 'kept', { ...SPEC, replicas: 5 })
-    await until('there are five', async () => (await deploymentOf('kept')).spec.replicas === 5)
+    await until('there are five', async () => (await deploymentOf(world, 'kept')).spec.replicas === 5)
     await world.apply('SSHCredential', 'kept-tunnel-key-1', { acl: ['*'] })
     await until('the ACL is back', async () => {
       const acl = (await world.get('SSHCredential', 'kept-tunnel-key-1'))?.spec.acl
@@ -221,12 +177,12 @@ describe('a Tunnel', () => {
     await connected('rotated')
     await world.annotate('Tunnel', 'rotated', { 'culvert.dev/rotate-requested-at': 'now' })
     await until('agents get the next key', async () => {
-      return (await deploymentOf('rotated')).spec.template.spec.volumes[0]?.secret.secretName === 'rotated-tunnel-key-2'
+      return keySecretOf(await deploymentOf(world, 'rotated')) === 'rotated-tunnel-key-2'
     })
     await world.ready('SSHCredential', 'rotated-tunnel-key-2')
     await world.ready('SSHCredential', 'rotated-tunnel-key-1')
     expect(await find(secrets, 'rotated-tunnel-key-1')).toBeDefined()
-    await report('rotated', 2)
+    await reportAgents(world, 'rotated', 2)
     await world.until('Tunnel', 'rotated', 'plans to retire the former key', ({ status }) => {
       return (status?.formerKey as { readonly retireAt?: string } | undefined)?.retireAt !== undefined
     })
@@ -248,7 +204,9 @@ describe('a Tunnel', () => {
     await world.kube.delete(secrets, { namespace: world.namespace, name: 'lost-tunnel-key-1' })
     await world.ready('SSHCredential', 'lost-tunnel-key-2')
     await until('agents get the next key', async () => {
-      return (await deploymentOf('lost')).spec.template.spec.volumes[0]?.secret.secretName === 'lost-tunnel-key-2'
+      return (
+        (await deploymentOf(world, 'lost')).spec.template.spec.volumes[0]?.secret.secretName === 'lost-tunnel-key-2'
+      )
     })
   })
 
@@ -271,7 +229,7 @@ describe('a Tunnel', () => {
     expect(said.message).toBe('spec.credentialRef: SSHCredential/given does not exist: create it')
     const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGWj5WsELK+Ia2pYS7rEcYT1J3hZz5UlEu40Jb6MKuWp'
     await world.apply('SSHCredential', 'given', { publicKey, acl: ['bind:app=shop'] })
-    expect((await deploymentOf('given')).spec.template.spec.volumes[0]?.secret.secretName).toBe('given-key')
+    expect((await deploymentOf(world, 'given')).spec.template.spec.volumes[0]?.secret.secretName).toBe('given-key')
     expect(await find(secrets, 'given-tunnel-key-1')).toBeUndefined()
   })
 
@@ -304,7 +262,7 @@ describe('a Tunnel', () => {
       },
     )
     await world.apply('Tunnel', 'after', SPEC)
-    await deploymentOf('after')
+    await deploymentOf(world, 'after')
     const entries = (await audit.entries(mark)).filter(({ namespace, userAgent }) => {
       return namespace === world.namespace && userAgent === 'culvert'
     })
