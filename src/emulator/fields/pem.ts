@@ -1,5 +1,6 @@
 // The X.509 library below uses decorators that need this import first.
 import 'reflect-metadata'
+import { createHash } from 'node:crypto'
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsageExtension,
@@ -70,6 +71,16 @@ const PURPOSES: Readonly<Record<string, string>> = {
   '1.3.6.1.5.5.7.3.4': 'emailProtection',
   '1.3.6.1.5.5.7.3.8': 'timeStamping',
   '1.3.6.1.5.5.7.3.9': 'ocspSigning',
+}
+
+/** SHA-256 of each certificate in the PEM of an authority, in hexadecimal: the same wherever it is uploaded. */
+export function digestsIn(pem: string): readonly string[] {
+  return blocksIn(pem).map((content) => digestOf(Buffer.from(content, 'base64')))
+}
+
+/** SHA-256 of a certificate in DER, in hexadecimal. */
+export function digestOf(certificate: Buffer): string {
+  return createHash('sha256').update(certificate).digest('hex')
 }
 
 /** The content between the first and last line of each block. */

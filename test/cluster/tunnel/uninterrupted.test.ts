@@ -112,17 +112,6 @@ function phase(name: string): number {
 /** A connection, with what was done when it began. */
 const told = (call: Call): object => ({ ...call, amid: phases.findLast(({ from }) => from <= call.began)?.name })
 
-/**
- * A connection whose authority is replaced ends at that moment, which comes within the phase that began at `from`: all
- * connections of that phase are left out if there is a moment at which all of them were open.
- */
-function exceptOpenAtOnce(calls: readonly Call[], from: number): readonly Call[] {
-  const end = phases.find((each) => each.from > from)?.from ?? Number.POSITIVE_INFINITY
-  const inPhase = calls.filter(({ began, ended }) => ended > from && began < end)
-  const isAtOnce = Math.max(...inPhase.map(({ began }) => began)) <= Math.min(...inPhase.map(({ ended }) => ended))
-  return isAtOnce ? calls.filter((each) => !inPhase.includes(each)) : calls
-}
-
 /** Resolves once the caller is served by a connection that begins from now on. */
 async function servedAgain(caller: Caller): Promise<number> {
   const now = performance.now()
@@ -229,7 +218,7 @@ test('whatever changes or is killed, nobody is served who is refused, and nobody
   }
   const refusedAmong = (calls: readonly Call[]): readonly object[] => {
     const refused = calls.filter((each) => each.began > open && !isServed(each) && !isExcused(each))
-    return [early, both].reduce(exceptOpenAtOnce, refused).map(told)
+    return refused.map(told)
   }
   expect({
     outside: outside.calls.filter(isServed),

@@ -266,11 +266,14 @@ test('a connection outlives a change of TLS exactly if it meets the new terms', 
       authorities,
       versions,
       (endedAtEdge, had, version, endsAtEdge, wants, minVersion) => {
-        const facts = { endsAtEdge: endedAtEdge, authorities: had && new Set(had), version }
-        const objection = tlsObjection(facts, { endsAtEdge, authorities: wants, minVersion })
+        const facts = { endsAtEdge: endedAtEdge, client: { vouchers: had && new Set(had), version } }
+        const terms = { endsAtEdge, trusted: wants && new Set(wants), minVersion }
+        const objection = tlsObjection(facts, terms)
         const isTrusted = wants === undefined || (had?.every((id) => wants.includes(id)) ?? false)
         const fits = endedAtEdge === endsAtEdge && (!endsAtEdge || (isTrusted && version >= minVersion))
         expect(objection === undefined).toBe(fits)
+        const early = tlsObjection({ ...facts, client: undefined }, terms)
+        expect(early === undefined).toBe(endedAtEdge === endsAtEdge)
       },
     ),
   )

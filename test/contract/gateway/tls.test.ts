@@ -198,6 +198,22 @@ describe('mutual TLS', () => {
     }
   })
 
+  test('leaves connections alone, open or in a handshake, while what vouches for the client stays', async () => {
+    const [partner, other] = [await newClientAuthority('Partner'), await newClientAuthority('Other')]
+    const trusted = await world.api.create('certificate_authorities', { ca_pem: partner.caPem })
+    const both = await world.api.create('certificate_authorities', { ca_pem: `${other.caPem}${partner.caPem}` })
+    const edge = await edgeWith({ mutual_tls: { certificate_authority_ids: [trusted.id] } })
+    for (let round = 0; round < 10; round += 1) {
+      const open = await handshake(edge, partner.client)
+      const early = echoed(edge, 'early', partner.client)
+      const ids = [round % 2 === 0 ? both.id : trusted.id]
+      await world.api.update('edges/tls', edge.edge.id, { mutual_tls: { certificate_authority_ids: ids } })
+      open.end('hello')
+      expect([await answerOf(open), await early]).toEqual(['hello', 'early'])
+    }
+    expect(await echoed(edge, 'hello', other.client)).not.toBe('hello')
+  })
+
   test('cuts open connections within a second when it comes to trust another authority', async () => {
     const [partner, other] = [await newClientAuthority('Partner'), await newClientAuthority('Other')]
     const [trusted, next] = [

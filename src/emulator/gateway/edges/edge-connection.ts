@@ -13,7 +13,7 @@ import { hostOf, type Protocol } from './edge-table.ts'
 import { BadBeginning, readFirstBytes } from './first-bytes.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
 import type { Responder } from './responder.ts'
-import { alert, readHost, TlsFailure, terminate, versionIn } from './tls-handshake.ts'
+import { alert, readHost, TlsFailure, terminate, versionIn, vouchersOf } from './tls-handshake.ts'
 import type { ConnectionFacts } from './traffic-policy.ts'
 import { type TlsFacts, tlsObjection } from './verdict.ts'
 
@@ -188,15 +188,8 @@ export class EdgeConnection {
   async #setUpTls(endpoint: Endpoint): Promise<boolean> {
     const { reader, authority, limits } = this.#parts
     const terms = reader.terms(endpoint)
-    if (!terms.endsAtEdge) {
-      this.#tls = { endsAtEdge: false, authorities: undefined, version: undefined }
-      return true
-    }
-    this.#tls = {
-      endsAtEdge: true,
-      authorities: terms.authorities && new Set(terms.authorities),
-      version: undefined,
-    }
+    this.#tls = { endsAtEdge: terms.endsAtEdge, client: undefined }
+    if (!terms.endsAtEdge) return true
     const choice = reader.certificate(endpoint)
     if (choice === undefined) {
       this.#decide('failed', 'the domain has no certificate')
@@ -208,12 +201,13 @@ export class EdgeConnection {
     const client = await terminate(this.#raw, {
       credentials,
       minVersion: terms.minVersion,
-      authorities: terms.authorities && reader.authorities(endpoint.account, terms.authorities),
+      authorities: reader.authorities(endpoint),
       ms: limits.tlsMs,
     })
     client.on('error', () => undefined)
     this.#client = client
-    this.#tls = { ...this.#tls, version: versionIn(client) }
+    const vouchers = terms.trusted && vouchersOf(client, terms.trusted)
+    this.#tls = { endsAtEdge: true, client: { vouchers, version: versionIn(client) } }
     return true
   }
 

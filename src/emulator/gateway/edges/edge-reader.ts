@@ -1,4 +1,5 @@
 import { coveringNames } from '../../fields/hostname.ts'
+import { digestsIn } from '../../fields/pem.ts'
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../../json.ts'
 import { type Services, WriteContext } from '../../objects/write-context.ts'
 import { isReserved } from '../../resources/edge-hosts.ts'
@@ -82,12 +83,13 @@ export class EdgeReader {
    * How TLS is set up. It ends at the edge unless `tls_termination` says otherwise: modules that are enabled must be
    * able to act. A name that agents bind themselves passes through.
    */
-  terms({ edge }: Endpoint): TlsTerms {
+  terms(endpoint: Endpoint): TlsTerms {
+    const { edge } = endpoint
     const termination = enabled(edge?.tls_termination)
-    const mutual = enabled(edge?.mutual_tls)
+    const authorities = this.authorities(endpoint)
     return {
       endsAtEdge: edge !== undefined && termination?.terminate_at !== 'upstream',
-      authorities: mutual && textsOf(mutual.certificate_authority_ids),
+      trusted: authorities && new Set(authorities.flatMap(digestsIn)),
       minVersion: versionOf(termination?.min_version),
     }
   }
@@ -107,10 +109,16 @@ export class EdgeReader {
     return host.endsWith(`.${serviceDomain}`) ? { id: 'service', name: host, type: 'ecdsa' } : undefined
   }
 
-  /** The PEM of uploaded authorities. */
-  authorities(account: string, ids: readonly string[]): readonly string[] {
-    const found = ids.map((id) => this.#services.store.get(account, 'certificate_authorities', id)?.ca_pem)
-    return found.filter((pem) => typeof pem === 'string')
+  /**
+   * The PEM of the authorities of which one must have issued the client's certificate; undefined if none is asked for.
+   */
+  authorities({ account, edge }: Endpoint): readonly string[] | undefined {
+    const mutual = enabled(edge?.mutual_tls)
+    if (mutual === undefined) return undefined
+    const pemOf = (id: string) => this.#services.store.get(account, 'certificate_authorities', id)?.ca_pem
+    return textsOf(mutual.certificate_authority_ids)
+      .map(pemOf)
+      .filter((pem) => typeof pem === 'string')
   }
 
   /** Where the connection may go, in order. */

@@ -1,7 +1,8 @@
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { createServer, type SecureVersion, type TLSSocket } from 'node:tls'
+import { createServer, type DetailedPeerCertificate, type SecureVersion, type TLSSocket } from 'node:tls'
 import type { Clock } from '../../../util/clock.ts'
+import { digestOf } from '../../fields/pem.ts'
 import type { Credentials } from './authority.ts'
 import { readClientHello } from './client-hello.ts'
 import { type Beginning, readFirstBytes } from './first-bytes.ts'
@@ -92,6 +93,22 @@ export function terminate(
 export function versionIn(socket: TLSSocket): TlsVersion | undefined {
   const protocol = socket.getProtocol()
   return TLS_VERSIONS.find((version) => NAMES[version] === protocol)
+}
+
+/**
+ * Digests of those of the trusted certificates that vouch for the client's, from the one that issued it to its root.
+ * Where the chain shows none, all of them: the client then has to prove itself again when one is no longer trusted.
+ */
+export function vouchersOf(socket: TLSSocket, trusted: ReadonlySet<string>): ReadonlySet<string> {
+  const chain = new Set<string>()
+  let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true)
+  // A root names itself as its issuer.
+  while (certificate?.raw !== undefined && !chain.has(digestOf(certificate.raw))) {
+    chain.add(digestOf(certificate.raw))
+    certificate = certificate.issuerCertificate
+  }
+  const found = new Set([...chain].filter((digest) => trusted.has(digest)))
+  return found.size === 0 ? trusted : found
 }
 
 /** Refuses a handshake with an alert that clients show. */

@@ -51,9 +51,15 @@ function verdictOnSource(objections: Objections, module: PolicyDecision | undefi
 export interface TlsFacts {
   /** Whether TLS ends at the edge, or passes through. */
   readonly endsAtEdge: boolean
-  /** Authorities of which one has issued the client's certificate; undefined when none was asked for. */
-  readonly authorities: ReadonlySet<string> | undefined
-  /** The version in use; undefined until the handshake is complete, and when TLS passes through. */
+  /** Undefined until the handshake is complete, and when TLS passes through. */
+  readonly client: TlsClient | undefined
+}
+
+/** A client that has completed the handshake. */
+export interface TlsClient {
+  /** Digests of the uploaded certificates that vouch for the client's; undefined when none was asked for. */
+  readonly vouchers: ReadonlySet<string> | undefined
+  /** The version in use. */
   readonly version: TlsVersion | undefined
 }
 
@@ -64,25 +70,24 @@ export type TlsVersion = (typeof TLS_VERSIONS)[number]
 /** How an edge would set up TLS for a connection now. */
 export interface TlsTerms {
   readonly endsAtEdge: boolean
-  /** Undefined when it asks for no certificate. */
-  readonly authorities: readonly string[] | undefined
+  /** Digests of the certificates of authorities that it trusts; undefined when it asks for no certificate. */
+  readonly trusted: ReadonlySet<string> | undefined
   readonly minVersion: TlsVersion
 }
 
 /**
- * Why a connection that was set up like this would no longer be admitted; undefined if it would. Which of several
- * authorities issued a certificate is not remembered: if one of them is no longer trusted, the client has to prove
- * itself again. Pure.
+ * Why a connection that was set up like this would no longer be admitted; undefined if it would, and as long as the
+ * handshake is not complete: nothing is carried before that. Pure.
  */
 export function tlsObjection(facts: TlsFacts, terms: TlsTerms): string | undefined {
   if (facts.endsAtEdge !== terms.endsAtEdge) return 'tls_termination changed'
-  if (!terms.endsAtEdge) return undefined
-  const trusted = new Set(terms.authorities)
-  if (terms.authorities !== undefined) {
-    const isTrusted = facts.authorities !== undefined && [...facts.authorities].every((id) => trusted.has(id))
-    if (!isTrusted) return 'mutual_tls changed'
-  }
-  const isOld = facts.version !== undefined && rank(facts.version) < rank(terms.minVersion)
+  if (facts.client === undefined || !terms.endsAtEdge) return undefined
+  const { vouchers, version } = facts.client
+  const { trusted } = terms
+  const isTrusted =
+    trusted === undefined || (vouchers !== undefined && [...vouchers].every((each) => trusted.has(each)))
+  if (!isTrusted) return 'mutual_tls changed'
+  const isOld = version !== undefined && rank(version) < rank(terms.minVersion)
   return isOld ? 'min_version changed' : undefined
 }
 
