@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
 import { until } from '../cluster/support/wait.ts'
 import { buildImage } from '../image/build-image.ts'
 import { KubernetesNode } from './node.ts'
@@ -42,7 +43,7 @@ test('resources that were let go of stay when the chart is uninstalled, and hold
   await untilPodsAreGone(node)
   const { crds, others } = await leftIn(node, objectsBefore)
   expect(crds).not.toEqual([])
-  expect(others).toEqual([`Lease ${NAMESPACE}/${RELEASE}`])
+  expect(others.toSorted()).toEqual([`Lease ${NAMESPACE}/${RELEASE}`, `Secret ${NAMESPACE}/${SALT_SECRET}`])
   const finalizers = await resourcesWith(node, '{.metadata.finalizers}')
   expect(finalizers).toEqual(QUICKSTART.map((name) => [name, '']))
   await node.kubectlOutput(['delete', 'namespace', QUICKSTART_NAMESPACE, '--timeout=120s'])

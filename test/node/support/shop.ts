@@ -55,6 +55,8 @@ const page = [
               command: ['node', '-e', PAGE_PROGRAM],
               ports: [{ containerPort: 8080 }],
               readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 },
+              // As for any Pod behind a Service: connections go on to arrive until kube-proxy has heard of its end.
+              lifecycle: { preStop: { sleep: { seconds: 3 } } },
               securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
             },
           ],
