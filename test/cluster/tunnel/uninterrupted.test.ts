@@ -69,6 +69,8 @@ function call(hostport: string, everyMs: number, connect: (place: Place) => Prom
 async function askTLS({ address: host, port }: Place, ca: string, client?: KeyedCertificate): Promise<string> {
   try {
     const socket = connectTLS({ host, port, servername: DOMAIN, ca, ...client })
+    // A refused client may have a second error, after that of the handshake.
+    socket.on('error', () => undefined)
     await once(socket, 'secureConnect')
     socket.end('hello')
     return await answerOf(socket)

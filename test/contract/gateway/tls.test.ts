@@ -56,8 +56,9 @@ async function handshake(edge: TlsEdge, options: ClientOptions = {}): Promise<TL
   const { address: host, port } = edge
   const socket = connect({ host, port, servername: edge.host, ca: root, ...options })
   sockets.push(socket)
-  await once(socket, 'secureConnect')
+  // A refused client may have a second error, after that of the handshake.
   socket.on('error', () => undefined)
+  await once(socket, 'secureConnect')
   return socket
 }
 
