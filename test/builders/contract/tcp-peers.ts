@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTLS, type TLSSocket } from 'node:tls'
 import { expect } from 'vitest'
 
 /** A TCP server on a free port of loopback, behind the tunnels of a test. */
@@ -66,8 +67,26 @@ export async function dial({ address, port }: Place, source = '127.0.0.1'): Prom
  * connection was closed at once.
  */
 export async function ask(place: Place, text: string, source?: string): Promise<string> {
+  return await answered(dial(place, source), text)
+}
+
+/** A connection with TLS to a place. Resolves once the handshake is complete. */
+export async function dialTLS({ address: host, port }: Place, options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connectTLS({ host, port, ...options })
+  // A refused client may have a second error, after that of the handshake.
+  socket.on('error', () => undefined)
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+/** The same as {@link ask}, with TLS. */
+export async function askTLS(place: Place, text: string, options: ConnectionOptions): Promise<string> {
+  return await answered(dialTLS(place, options), text)
+}
+
+async function answered(dialled: Promise<Socket>, text: string): Promise<string> {
   try {
-    const socket = await dial(place, source)
+    const socket = await dialled
     socket.end(text)
     return await answerOf(socket)
   } catch (error) {

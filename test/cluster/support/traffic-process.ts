@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Listener } from '../../builders/contract/traffic-world.ts'
+import { EmulatorClient } from '../../builders/emulator-client.ts'
 import { EmulatorProcess } from '../../builders/emulator-process.ts'
 import { freePort } from '../../builders/free-port.ts'
 
@@ -15,11 +16,13 @@ export class TrafficProcess implements AsyncDisposable {
   readonly #adminToken = randomBytes(16).toString('hex')
   readonly #folder: string
   readonly #ports: { readonly api: number; readonly ssh: number; readonly tls: number }
+  readonly #admin: EmulatorClient
   #process: EmulatorProcess | undefined
 
   private constructor(folder: string, ports: { readonly api: number; readonly ssh: number; readonly tls: number }) {
     this.#folder = folder
     this.#ports = ports
+    this.#admin = new EmulatorClient(`http://${this.host}/_emulator`, this.#adminToken)
   }
 
   static async start(): Promise<TrafficProcess> {
@@ -59,18 +62,13 @@ export class TrafficProcess implements AsyncDisposable {
 
   /** Where the hostport can be reached; undefined while it cannot. */
   async listener(hostport: string): Promise<Listener | undefined> {
-    const { listeners } = (await this.#ask('/listeners')) as { readonly listeners: readonly Listener[] }
+    const { listeners } = (await this.#admin.get('/listeners')).body as { readonly listeners: readonly Listener[] }
     return listeners.find((each) => each.hostport === hostport && each.error === null)
   }
 
   /** The root of the certificates that its TLS edges present, in PEM. */
   async rootPem(): Promise<string> {
-    return String(((await this.#ask('/authority')) as { readonly pem: string }).pem)
-  }
-
-  async #ask(path: string): Promise<unknown> {
-    const headers = { authorization: `Bearer ${this.#adminToken}` }
-    return await (await fetch(`http://${this.host}/_emulator${path}`, { headers })).json()
+    return String((await this.#admin.get('/authority')).body.pem)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

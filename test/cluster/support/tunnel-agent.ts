@@ -68,5 +68,10 @@ export async function startAgentOf(world: World, tunnel: string, port: number): 
   if (!flags.join(' ').includes(`127.0.0.1:${port}`)) throw new Error(`no Service in ${flags.join(' ')}`)
   const agent = CulvertAgent.spawn(...flags)
   void agent.exited().then(() => rm(folder, { recursive: true }))
-  return await agent.online()
+  try {
+    return await agent.online()
+  } catch (error) {
+    await agent.kill()
+    throw error
+  }
 }

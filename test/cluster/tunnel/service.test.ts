@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { connect as connectTLS } from 'node:tls'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { runProgram } from '../../../controlplane/run-program.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { answerOf, ask, Upstream } from '../../builders/contract/tcp-peers.ts'
+import { ask, askTLS, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { AuditLog } from '../support/audit-log.ts'
 import { deploymentOf, reportAgents, startAgentOf } from '../support/tunnel-agent.ts'
 import { until } from '../support/wait.ts'
@@ -325,10 +323,7 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
   const place = await placeOf('shop.example.com:443')
   const ca = await world.emulator.admin.authority()
   await withAgent('shop-443', async () => {
-    const client = connectTLS({ host: place.address, port: place.port, servername: 'shop.example.com', ca })
-    await once(client, 'secureConnect')
-    client.end('hello')
-    expect(await answerOf(client)).toBe('service:hello')
+    expect(await askTLS(place, 'hello', { servername: 'shop.example.com', ca })).toBe('service:hello')
   })
   await serve('shop', { 'culvert.dev/domain': 'next.example.com' }, [{ name: 'https', port: 443 }])
   await world.gone('ReservedDomain', domain.metadata.name, 60_000)

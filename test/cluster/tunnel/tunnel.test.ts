@@ -46,15 +46,6 @@ const find = <T extends KubeObject>(type: ResourceType, name: string): Promise<T
   return world.kube.get<T>(type, { namespace: world.namespace, name })
 }
 
-/** Where the edges of the emulator can be reached. */
-async function listeners(): Promise<
-  readonly { readonly hostport: string; readonly address: string; readonly port: number }[]
-> {
-  const { adminUrl, adminToken } = world.emulator
-  const answer = await fetch(`${adminUrl}/listeners`, { headers: { authorization: `Bearer ${adminToken}` } })
-  return ((await answer.json()) as { listeners: Awaited<ReturnType<typeof listeners>> }).listeners
-}
-
 async function connected(tunnel: string, readyReplicas = 2): Promise<Resource> {
   await until(`the Deployment of ${tunnel} is made`, async () => {
     await reportAgents(world, tunnel, readyReplicas)
@@ -117,9 +108,9 @@ describe('a Tunnel', () => {
       const { addr } = (await world.api.post('/reserved_addrs', {})).body as { readonly addr: string }
       const backend = (await world.get('Backend', 'shop'))?.status?.id
       await world.api.post('/edges/tcp', { hostports: [addr], backend: { backend_id: backend } })
-      const place = await until('the edge listens', async () =>
-        (await listeners()).find(({ hostport }) => hostport === addr),
-      )
+      const place = await until('the edge listens', () => {
+        return world.emulator.admin.listeners().find(({ hostport }) => hostport === addr)
+      })
       expect(await ask(place, 'hello')).toBe('service:hello')
       // Long before the account is read again.
       await reportAgents(world, 'bytes', 1)

@@ -1,10 +1,8 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect as connectTLS } from 'node:tls'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type KeyedCertificate, newClientAuthority } from '../../builders/contract/client-certificates.ts'
+import { newClientAuthority } from '../../builders/contract/client-certificates.ts'
 import type { CulvertAgent } from '../../builders/contract/culvert-agent.ts'
-import { answerOf, ask, type Place, Upstream } from '../../builders/contract/tcp-peers.ts'
+import { ask, askTLS, type Place, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { type Call, Caller } from '../support/caller.ts'
 import { TrafficProcess } from '../support/traffic-process.ts'
 import { deploymentOf, keySecretOf, startAgentOf } from '../support/tunnel-agent.ts'
@@ -56,27 +54,13 @@ afterAll(async () => {
 function call(hostport: string, everyMs: number, connect: (place: Place) => Promise<string>): Caller {
   let place: Promise<Place | undefined> | undefined
   const caller = new Caller(everyMs, async () => {
-    place ??= gateway.listener(hostport).catch(() => undefined)
+    place ??= gateway.listener(hostport)
     const found = await place
     if (found === undefined) place = undefined
     return found === undefined ? 'nothing listens yet' : await connect(found)
   })
   callers.push(caller)
   return caller
-}
-
-/** Connects with TLS, as a client that has this certificate. */
-async function askTLS({ address: host, port }: Place, ca: string, client?: KeyedCertificate): Promise<string> {
-  try {
-    const socket = connectTLS({ host, port, servername: DOMAIN, ca, ...client })
-    // A refused client may have a second error, after that of the handshake.
-    socket.on('error', () => undefined)
-    await once(socket, 'secureConnect')
-    socket.end('hello')
-    return await answerOf(socket)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? String(error)
-  }
 }
 
 /** Makes a change while the operator is killed at some moment of it, and starts the operator again. */
@@ -148,7 +132,9 @@ test('whatever changes or is killed, nobody is served who is refused, and nobody
   }) as [Caller, Caller, Caller]
   const [staff, successor, stranger, nobody] = [first.client, second.client, foreign.client, undefined].map(
     (client) => {
-      return call(`${DOMAIN}:443`, TLS_EVERY_MS, (place) => askTLS(place, root, client))
+      return call(`${DOMAIN}:443`, TLS_EVERY_MS, (place) =>
+        askTLS(place, 'hello', { servername: DOMAIN, ca: root, ...client }),
+      )
     },
   ) as [Caller, Caller, Caller, Caller]
 

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { selfSigned } from '../../builders/certificate.ts'
 import type { Resource } from '../../builders/contract/api-client.ts'
 import { type KeyedCertificate, newClientAuthority } from '../../builders/contract/client-certificates.ts'
-import { answerOf, dial, Upstream } from '../../builders/contract/tcp-peers.ts'
+import { answerOf, askTLS, dial, dialTLS, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { type ReachableEdge, startTrafficWorld, type TrafficWorld } from '../../builders/contract/traffic-world.ts'
 
 const SOON = { timeout: 20_000, interval: 20 }
@@ -53,24 +53,14 @@ interface ClientOptions extends Partial<KeyedCertificate> {
 
 /** A client that trusts the emulator's authority. Rejects when the handshake fails. */
 async function handshake(edge: TlsEdge, options: ClientOptions = {}): Promise<TLSSocket> {
-  const { address: host, port } = edge
-  const socket = connect({ host, port, servername: edge.host, ca: root, ...options })
+  const socket = await dialTLS(edge, { servername: edge.host, ca: root, ...options })
   sockets.push(socket)
-  // A refused client may have a second error, after that of the handshake.
-  socket.on('error', () => undefined)
-  await once(socket, 'secureConnect')
   return socket
 }
 
 /** What is echoed to a client of the edge; the code of the error if it is refused. */
-async function echoed(edge: TlsEdge, text: string, options: ClientOptions = {}): Promise<string> {
-  try {
-    const socket = await handshake(edge, options)
-    socket.end(text)
-    return await answerOf(socket)
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? String(error)
-  }
+function echoed(edge: TlsEdge, text: string, options: ClientOptions = {}): Promise<string> {
+  return askTLS(edge, text, { servername: edge.host, ca: root, ...options })
 }
 
 const lastOf = async ({ edge }: TlsEdge): Promise<unknown> => (await world.trafficOf(edge)).at(-1)

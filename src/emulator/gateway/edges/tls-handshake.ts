@@ -102,9 +102,11 @@ export function versionIn(socket: TLSSocket): TlsVersion | undefined {
 export function vouchersOf(socket: TLSSocket, trusted: ReadonlySet<string>): ReadonlySet<string> {
   const chain = new Set<string>()
   let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true)
-  // A root names itself as its issuer.
-  while (certificate?.raw !== undefined && !chain.has(digestOf(certificate.raw))) {
-    chain.add(digestOf(certificate.raw))
+  while (certificate?.raw !== undefined) {
+    const digest = digestOf(certificate.raw)
+    // A root names itself as its issuer.
+    if (chain.has(digest)) break
+    chain.add(digest)
     certificate = certificate.issuerCertificate
   }
   const found = new Set([...chain].filter((digest) => trusted.has(digest)))
