@@ -7,6 +7,9 @@ import { EmulatorClient } from '../../builders/emulator-client.ts'
 import { EmulatorProcess } from '../../builders/emulator-process.ts'
 import { freePort } from '../../builders/free-port.ts'
 
+/** For each request to the API, so that a client that connects every 20 ms meets what holds between two writes. */
+const LATENCY = '50ms'
+
 /**
  * `culvert emulator --gateway` in a process of its own. It keeps its data, and can be killed and started again at the
  * same addresses.
@@ -51,6 +54,7 @@ export class TrafficProcess implements AsyncDisposable {
     const { api, ssh, tls } = this.#ports
     this.#process = await EmulatorProcess.start([
       ...['--listen', `127.0.0.1:${api}`, '--data', join(this.#folder, 'data'), '--cert-seconds', '0'],
+      ...['--latency', LATENCY],
       ...['--gateway', '--ssh-listen', `127.0.0.1:${ssh}`, '--tls-listen', `127.0.0.1:${tls}`],
       ...['--api-key', this.apiKey, '--admin-token', this.#adminToken],
     ])
