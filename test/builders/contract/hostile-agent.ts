@@ -90,9 +90,14 @@ export class HostileAgent {
   async #whileConnected(send: () => void): Promise<void> {
     while (!this.socket.destroyed && this.socket.writable) {
       send()
-      if (this.socket.writableNeedDrain) await Promise.race([once(this.socket, 'drain'), this.#closed])
+      // Not `once` of node:events, which would fail with the reset that is the end of it.
+      if (this.socket.writableNeedDrain) await Promise.race([this.#drained(), this.#closed])
       else await new Promise(setImmediate)
     }
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => this.socket.once('drain', () => resolve()))
   }
 
   #grant(window: number): void {
