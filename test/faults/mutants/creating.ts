@@ -52,7 +52,7 @@ export const creating: readonly Mutant[] = [
         return { type: 'attempt', nonce: step.attempt.nonce, number: step.attempt.number + 1 }
       }),
     ],
-    killers: [anObject],
+    killers: [lateCreate],
   },
   {
     title: 'trust the first scan',
