@@ -1385,4 +1385,18 @@ export const failedStories: readonly KeptStory[] = [
       { after: 34, does: 'apply', who: 0, version: 2 },
     ],
   },
+  {
+    seed: 3120456860,
+    found:
+      'an export of a bot was applied after etcd had been put back: the bot asked which object it should have, and the story was judged before anybody answered',
+    cast: ['IPRestriction/restriction', 'BotUser/bot'],
+    replicas: 0,
+    adopters: [0],
+    steps: [
+      { after: 0, does: 'apply', who: 1, version: 0 },
+      { after: 1838, does: 'mode', who: 0, mode: 'Observe' },
+      { after: 0, does: 'put back', steps: 3, revision: 'bumped', ms: 7640 },
+      { after: 0, does: 'old manifest', who: 1, back: 0.6869450097437948 },
+    ],
+  },
 ]

@@ -12,7 +12,7 @@ import { type SimulatedOperator, times } from '../../simulation/operator.ts'
 import { differences, LOOK_MS, Oracle, textOf } from '../../simulation/oracle.ts'
 import { changeOutputs, type OutputChange } from '../../simulation/outputs-by-hand.ts'
 import { putBackEtcd } from '../../simulation/restore/running.ts'
-import { reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-back.ts'
+import { ASKING, reasonOf, takeBack, unmarked } from '../../simulation/restore/taking-back.ts'
 import { type Laboratory, mixOf, type SimulatedWorld, type WorldOptions } from '../../simulation/world.ts'
 import { MIX_SEED } from '../../support/size.ts'
 import { lagging, lagOf } from '../lagging-reads.ts'
@@ -359,8 +359,8 @@ class Stage {
       await this.#oracle.untilRest()
       await this.#replaceDeleted()
     }
-    // `#takeBack` judges the objects from a lost history that stand in the way.
-    this.#oracle.allow(this.#isPutBack ? { others, refused: ['Conflict'] } : { others })
+    // `#takeBack` judges the objects from a lost history that stand in the way, and answers who asks about one.
+    this.#oracle.allow(this.#isPutBack ? { others, refused: ['Conflict', ...ASKING] } : { others })
     return await this.#oracle.untilRest()
   }
 

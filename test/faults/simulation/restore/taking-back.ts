@@ -10,7 +10,7 @@ import { NAMESPACE, type SimulatedWorld } from '../world.ts'
 import { nameOf } from './life.ts'
 
 /** Reasons of a resource that waits until people say which object it should have, or waits for such a resource. */
-const ASKING = ['AlreadyExists', 'ReferenceNotReady'] as const
+export const ASKING = ['AlreadyExists', 'ReferenceNotReady'] as const
 /** The longest chain of resources that ask one after the other. */
 const ROUNDS = 4
 
