@@ -16,6 +16,8 @@ const SERVED = 'service:hello'
 const EVERY_MS = 20
 /** The same of the TLS edge: a handshake takes milliseconds of a core. */
 const TLS_EVERY_MS = 100
+/** Fewer show nothing. How many there are depends on how long the changes take. */
+const LEAST_CALLS = 100
 /** Longer than a change takes to reach the API: a kill falls before, into or after it. */
 const KILL_WITHIN_MS = 500
 const DOMAIN = 'uninterrupted.tunnel.example'
@@ -222,8 +224,8 @@ test('whatever changes or is killed, nobody is served who is refused, and nobody
     ...{ outside: [], stranger: [], nobody: [], visitor: [], successor: [] },
     ...{ inside: [], staff: [], 'successor, once trusted': [] },
   })
-  expect(inside.calls.length).toBeGreaterThan(1000)
-  expect(outside.calls.filter(isClosed).length).toBeGreaterThan(1000)
+  expect(inside.calls.length).toBeGreaterThan(LEAST_CALLS)
+  expect(outside.calls.filter(isClosed).length).toBeGreaterThan(LEAST_CALLS)
 })
 
 /** A traffic policy that lets all but one source in. */
