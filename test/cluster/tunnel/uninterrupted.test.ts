@@ -16,8 +16,8 @@ const SERVED = 'service:hello'
 const EVERY_MS = 20
 /** The same of the TLS edge: a handshake takes milliseconds of a core. */
 const TLS_EVERY_MS = 100
-/** Fewer show nothing. How many there are depends on how long the changes take. */
-const LEAST_CALLS = 100
+/** Connections of each client of the TCP edge, at least. A quick machine makes all changes before there are as many. */
+const LEAST_CALLS = 1000
 /** Longer than a change takes to reach the API: a kill falls before, into or after it. */
 const KILL_WITHIN_MS = 500
 const DOMAIN = 'uninterrupted.tunnel.example'
@@ -200,6 +200,9 @@ test('whatever changes or is killed, nobody is served who is refused, and nobody
     await gateway.startAgain()
     downs.push({ from: down, until: Math.max(await servedAgain(inside), await servedAgain(successor)) })
   }
+  await until('each client has connected often enough', () => {
+    return inside.calls.length > LEAST_CALLS && outside.calls.filter(isClosed).length > LEAST_CALLS
+  })
   await Promise.all(callers.map((caller) => caller.stop()))
 
   // What flows through a process that is killed ends with it.
