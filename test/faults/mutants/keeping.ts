@@ -14,7 +14,7 @@ import { AT_REST } from './at-rest.ts'
 import { type Aim, type Mutant, replaced, replacedMethod } from './seam.ts'
 
 const kills = (cases: string): Aim => ({ suite: 'kills', cases })
-const restored: Aim = { suite: 'restored', cases: '' }
+const restored = (cases = ''): Aim => ({ suite: 'restored', cases })
 
 /** Processes that once led, for the mutant below. */
 const led = new WeakSet<LeaderElection>()
@@ -83,7 +83,7 @@ export const keeping: readonly Mutant[] = [
         })
       }),
     ],
-    killers: [restored],
+    killers: [restored()],
   },
   {
     title: 'trust a copied annotation',
@@ -93,7 +93,7 @@ export const keeping: readonly Mutant[] = [
         return note === undefined ? { type: 'none' } : { type: 'own', id: note.id }
       }),
     ],
-    killers: [{ suite: 'restored', cases: '^(IPPolicy|Edge) full .*without status .*annotations swapped' }],
+    killers: [restored('^(IPPolicy|Edge) full .*without status .*annotations swapped')],
   },
   {
     title: 'lead for ever once the Lease was taken',
