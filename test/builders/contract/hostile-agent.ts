@@ -90,7 +90,7 @@ export class HostileAgent {
   async #whileConnected(send: () => void): Promise<void> {
     while (!this.socket.destroyed && this.socket.writable) {
       send()
-      // Not `once` of node:events, which would fail with the reset that is the end of it.
+      // `once` of node:events would reject when the gateway resets the connection, which is how this ends.
       if (this.socket.writableNeedDrain) await Promise.race([this.#drained(), this.#closed])
       else await new Promise(setImmediate)
     }

@@ -359,7 +359,7 @@ class Stage {
       await this.#oracle.untilRest()
       await this.#replaceDeleted()
     }
-    // `#takeBack` judges the objects from a lost history that stand in the way, and answers who asks about one.
+    // `#takeBack` judges the objects from a lost history that stand in the way, and answers resources that ask for one.
     this.#oracle.allow(this.#isPutBack ? { others, refused: ['Conflict', ...ASKING] } : { others })
     return await this.#oracle.untilRest()
   }
