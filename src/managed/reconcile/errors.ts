@@ -20,8 +20,8 @@ export class WaitError extends Error {
   readonly code: Reason
   readonly retryMs: number
   /**
-   * The wait is over in a moment and not worth a status write: the account is being listed after a start, or an absence
-   * is being confirmed.
+   * The wait is over in a moment and not worth a status write: the account is being listed after a start, an absence is
+   * being confirmed, or the target of a reference is as new as the CR.
    */
   readonly silent: boolean
 

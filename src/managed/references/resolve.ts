@@ -1,4 +1,4 @@
-import { type CustomResource, generationOf, shortName, statusOf } from '../cr.ts'
+import { type CustomResource, generationOf, isUntold, shortName, statusOf } from '../cr.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { ResolvedTarget } from '../descriptor/desired.ts'
@@ -6,6 +6,7 @@ import type { InternalStatus } from '../descriptor/internal.ts'
 import type { FoundReference } from '../descriptor/references.ts'
 import type { ManagedContext, MemberSession } from '../reconcile/context.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
+import { LONG_WAIT_MS } from '../reconcile/long-waits.ts'
 import { reasons } from '../status/reasons.ts'
 import { appliedReference, crosses, crossingOf, type SentReference } from './crossings.ts'
 import { refuseCycle } from './cycle.ts'
@@ -136,7 +137,12 @@ function idOf(resolver: Resolver, reference: FoundReference): string {
   const refusal = refusalOfReference(resolver, reference, target)
   if (id !== undefined && (refusal === undefined || id === appliedId)) return id
   if (appliedId !== undefined) return appliedId
-  throw new WaitError(reasons.ReferenceNotReady, `${path}: ${refText(kind, ref)} ${refusal}`, FALLBACK_MS)
+  const message = `${path}: ${refText(kind, ref)} ${refusal}`
+  // Both are new, and the target has yet to be reconciled: nothing is wrong.
+  if (target !== undefined && isUntold(target) && isUntold(cr)) {
+    throw new WaitError(reasons.ReferenceNotReady, message, LONG_WAIT_MS, true)
+  }
+  throw new WaitError(reasons.ReferenceNotReady, message, FALLBACK_MS)
 }
 
 /**

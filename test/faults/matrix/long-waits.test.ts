@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import type { KubeObject } from '../../../src/kube/types.ts'
 import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
 import { CREATE_ATTEMPT, PAUSED } from '../../../src/managed/names.ts'
+import { events } from '../../../src/runtime/events.ts'
 import type { Fault, Sighting } from '../simulation/faults.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'
@@ -10,6 +12,7 @@ import { leastOf } from '../support/size.ts'
 const COUNT = 60
 const CONFLICT = '{"kind":"Status","reason":"Conflict","code":409,"message":"the object has been modified"}'
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
+const edgeTo = (name: string) => ({ protocol: 'TLS', backend: { name } })
 
 test.each([1, 4])(
   'resources that wait for minutes, with a budget of %i requests a minute, report it once and are then created',
@@ -61,6 +64,49 @@ test('resources that wait behind others without a budget report it and name no b
 })
 
 const SLOWLY: Fault = { type: 'slow', when: 'after', ms: 3_900 }
+
+test('a new Edge that waits for a new Backend makes two writes and one Event, as if it had come later', async () => {
+  const laboratory = await Laboratory.open()
+  const world = laboratory.world({ kinds: new Set(['Backend', 'Edge']) })
+  try {
+    const oracle = await Oracle.watch(world)
+    world.apply('Edge', 'shop', edgeTo('backend-0'))
+    world.apply('Backend', 'backend-0', tunnels)
+    expect(await oracle.untilRest()).toEqual([])
+    const written = oracle.writes.filter(({ path }) => path.includes('/edges/shop')).map(({ path }) => path)
+    expect(written).toEqual([expect.stringMatching(/shop$/), expect.stringMatching(/shop\/status$/)])
+    await world.advance(1_000)
+    const told = world.kube.list<KubeObject & { readonly regarding?: { readonly kind: string } }>(events).items
+    expect(told.filter(({ regarding }) => regarding?.kind === 'Edge')).toHaveLength(1)
+  } finally {
+    world.down()
+  }
+})
+
+test('a new Edge reports that it waits for a new Backend once it has waited for half a minute', async () => {
+  const laboratory = await Laboratory.open()
+  const world = laboratory.world({ kinds: new Set(['Backend', 'Edge']) })
+  try {
+    const oracle = await Oracle.watch(world)
+    world.apply('Backend', 'at-work', tunnels)
+    world.apply('Edge', 'at-work', edgeTo('at-work'))
+    expect(await oracle.untilRest()).toEqual([])
+    world.editAccount({ rateLimit: { requestsPerMinute: 1, burst: 1 } })
+    await world.advance(30_000)
+    makeMany(world)
+    world.apply('Edge', 'shop', edgeTo('backend-59'))
+    await world.advance(25_000)
+    expect(told(world.get('Edge', 'shop'))).toBeUndefined()
+    await world.advance(36_000)
+    expect(told(world.get('Edge', 'shop'))?.[0]).toBe('False')
+    expect(oracle.writes.filter(({ path }) => path.includes('/edges/shop'))).toHaveLength(1)
+    world.editAccount({ rateLimit: null })
+    expect(await oracle.untilRest()).toEqual([])
+    expect(oracle.idle).toEqual([])
+  } finally {
+    world.down()
+  }
+})
 
 test('no wait is reported for a resource that is paused, deleted or already reconciled', async () => {
   const laboratory = await Laboratory.open()

@@ -77,6 +77,19 @@ describe('a new reference', () => {
     expect(reason).toContain(what)
   })
 
+  const unready = { conditions: [{ type: 'Ready', status: 'False', reason: 'Rejected', message: '' }] }
+
+  test.each([
+    ['silent while neither has a condition', {}, {}, true],
+    ['reported once the target has one', {}, unready, false],
+    ['reported if the resource has one', unready, {}, false],
+  ] as const)('to a target that is not created yet is %s', async (_what, status, targetStatus, silent) => {
+    const waiting = resolve(cr({}, status as CustomResource['status'], failover('spare')), [
+      named('spare', targetStatus as CustomResource['status']),
+    ])
+    await expect(waiting).rejects.toMatchObject({ code: 'ReferenceNotReady', silent })
+  })
+
   test('by id needs no resource', async () => {
     const byId = cr({}, {}, { type: 'Failover', failover: { backendRefs: [{ id: 'b_7' }] } })
     const resolved = await resolve(byId, [])
