@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
@@ -148,7 +149,6 @@ test(
 
 test('a namespace whose Secrets are gone before the operator runs again is still deleted completely', {
   ...PATIENCE,
-  tags: 'nightly',
 }, async () => {
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster' })
   const manifests = await quickstart(world)

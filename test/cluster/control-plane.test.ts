@@ -131,7 +131,9 @@ describe('a control plane', () => {
     ])
   })
 
-  it('keeps its data, address and controllers when the apiserver restarts or crashes', async () => {
+  it('keeps its data, address and controllers when the apiserver restarts or crashes', {
+    tags: 'nightly',
+  }, async () => {
     const { server } = controlPlane
     await kubectl('create', 'namespace', 'survivor')
     await controlPlane.restartApiserver()

@@ -112,7 +112,9 @@ test('a leader frozen in the middle of a create writes nothing when it resumes, 
   expect((await world.ready('Backend', 'one')).status?.id).toBe(status?.id)
 })
 
-test('a leader that cannot reach the apiserver ends, and the next one does the rest once', async () => {
+test('a leader that cannot reach the apiserver ends, and the next one does the rest once', {
+  tags: 'nightly',
+}, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true, flags: SHORT, operator: false })
   const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])

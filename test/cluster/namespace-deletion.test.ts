@@ -191,7 +191,9 @@ test('the RoleBinding is held only as long as something in its namespace needs t
   await until('the binding is let go of', async () => (await roles.held())?.length === 0)
 })
 
-test('a release frees the RoleBinding too, and completes the deletion of a namespace', async () => {
+test('a release frees the RoleBinding too, and completes the deletion of a namespace', {
+  tags: 'nightly',
+}, async () => {
   await using roles = await Roles.open(true)
   await roles.fill()
   await roles.kill()

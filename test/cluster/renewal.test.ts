@@ -89,9 +89,9 @@ test('the server and the client judge by the simulated time, to the second', { t
   expect(late.stderr).toContain('Certificate invalid: expired')
 })
 
-for (const [status, ...tags] of [[500, 'nightly'], [403]] as const) {
+for (const status of [500, 403]) {
   test(`a renewal answered with ${status} immediately shows in a condition, an Event and metrics, and stays Ready until expiry`, {
-    tags,
+    tags: 'nightly',
   }, async () => {
     await using life = await CertificateLife.begin({ [USER]: user, [HOST]: host })
     const { clock, world } = life

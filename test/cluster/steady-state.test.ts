@@ -78,6 +78,7 @@ async function eventsSince(world: World, time: number): Promise<readonly KubeObj
 
 test('nothing is written while nothing changes, and a resync of 150 policies costs only pages', {
   timeout: 240_000,
+  tags: 'nightly',
 }, async () => {
   await using world = await World.open({ resyncInterval: '4s', leaderElect: true })
   await applyEveryKind(world)

@@ -346,7 +346,7 @@ test('killed at each write and request of a command, the operator sends none of 
   }
 })
 
-test('a restart waits 10 s after an update by another command', { timeout: 60_000 }, async () => {
+test('a restart waits 10 s after an update by another command', { timeout: 60_000, tags: 'nightly' }, async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator

@@ -79,15 +79,15 @@ async function holdEvents(world: World, proxy: KubeProxy): Promise<Interception>
 }
 
 const unanswered = [
-  { title: 'creates', match: { method: 'POST', every: true }, withEvents: false, tags: ['nightly'] },
-  { title: 'requests to the API', match: { every: true }, withEvents: false, tags: ['nightly'] },
-  { title: 'requests to the API and Events', match: { every: true }, withEvents: true, tags: [] },
+  { title: 'creates', match: { method: 'POST', every: true }, withEvents: false },
+  { title: 'requests to the API', match: { every: true }, withEvents: false },
+  { title: 'requests to the API and Events', match: { every: true }, withEvents: true },
 ]
 
-for (const { title, match, withEvents, tags } of unanswered) {
+for (const { title, match, withEvents } of unanswered) {
   test(`a leader whose ${title} never get an answer releases the Lease when told to stop, and ends`, {
     timeout,
-    tags,
+    tags: 'nightly',
   }, async () => {
     await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
     await using world = await World.open({ leaderElect: true, flags: TIMES, operator: false })

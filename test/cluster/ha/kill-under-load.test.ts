@@ -24,6 +24,7 @@ const WITH_TOKENS = new Set(managed.filter(hasToken).map(({ definition }) => def
 
 test('a leader killed under load is replaced within the Lease duration, and nothing is done twice', {
   timeout: 600_000,
+  tags: 'nightly',
 }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true, flags: TIMES, operator: false })

@@ -55,6 +55,7 @@ async function expectSilence(world: World): Promise<void> {
 
 test('every spec of every kind lives at a server that makes other choices: made once, edited, put right, deleted', {
   timeout: 400_000,
+  tags: 'nightly',
 }, async () => {
   await using world = await World.open({ emulator: { choices: mixOf(seed) } })
   await applyNeeds(world, cases, ['contrary'])

@@ -300,7 +300,7 @@ describe('an agent keeps its tunnels', () => {
     }
   })
 
-  test('when something answers at the address of the gateway that never speaks', async () => {
+  test('when something answers at the address of the gateway that never speaks', { tags: 'nightly' }, async () => {
     const { key } = await world.newCredential()
     const silent = await serving(Upstream.start(() => undefined))
     const agent = CulvertAgent.connect({ ...world.gateway.ssh, port: silent.port }, key, 'app=x=127.0.0.1:9')

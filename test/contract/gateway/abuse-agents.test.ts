@@ -211,21 +211,17 @@ describe('an agent', () => {
     await isServed()
   })
 
-  test(
-    'that asks and does not read the answers is disconnected',
-    async () => {
-      await start({ pendingBytes: 256 * 1024 })
-      const { agent } = await intrude()
-      const growth = await growthDuring(async () => {
-        agent.stopReading()
-        await agent.askForEver()
-      })
-      expect(growth).toBeLessThan(MOST_MIB)
-      await expect.poll(() => world.log.join('\n'), SOON).toContain('does not read what it is sent')
-      await isServed()
-    },
-    LONG_MS,
-  )
+  test('that asks and does not read the answers is disconnected', { timeout: LONG_MS, tags: 'nightly' }, async () => {
+    await start({ pendingBytes: 256 * 1024 })
+    const { agent } = await intrude()
+    const growth = await growthDuring(async () => {
+      agent.stopReading()
+      await agent.askForEver()
+    })
+    expect(growth).toBeLessThan(MOST_MIB)
+    await expect.poll(() => world.log.join('\n'), SOON).toContain('does not read what it is sent')
+    await isServed()
+  })
 
   test('that answers no request for a connection is asked no more, and its group serves without it', async () => {
     await start({ openMs: 1000, unanswered: 5 })
@@ -240,39 +236,38 @@ describe('an agent', () => {
   })
 })
 
-test(
-  'three hundred clients that read nothing cost little, and their agent serves others',
-  async () => {
-    await start()
-    const endless = await Upstream.start((socket) => flood(socket))
-    const { key } = await world.newCredential()
-    await world.online(key, `app=endless:1:127.0.0.1:${endless.port}`, `app=beside:1:127.0.0.1:${honest.port}`)
-    const [edge, beside] = [await edgeFor('endless'), await edgeFor('beside')]
-    let sent = 0
-    const growth = await growthDuring(async () => {
-      for (let batch = 0; batch < 6; batch += 1) {
-        const slow = await Promise.all(Array.from({ length: 50 }, () => open(edge)))
-        for (const socket of slow) socket.pause()
-      }
-      await settled(() => endless.open)
-      expect(await ask(beside, 'hello')).toBe('shop:hello')
-      sent = endless.open
-    })
-    expect(sent).toBe(300)
-    expect(growth).toBeLessThan(MOST_MIB)
-    // One of them that reads after all gets all that it is sent.
-    const [late] = sockets
-    if (late !== undefined) {
-      late.resume()
-      await once(late, 'data')
-      late.destroy()
-      await closed(late)
+test('three hundred clients that read nothing cost little, and their agent serves others', {
+  timeout: LONG_MS,
+  tags: 'nightly',
+}, async () => {
+  await start()
+  const endless = await Upstream.start((socket) => flood(socket))
+  const { key } = await world.newCredential()
+  await world.online(key, `app=endless:1:127.0.0.1:${endless.port}`, `app=beside:1:127.0.0.1:${honest.port}`)
+  const [edge, beside] = [await edgeFor('endless'), await edgeFor('beside')]
+  let sent = 0
+  const growth = await growthDuring(async () => {
+    for (let batch = 0; batch < 6; batch += 1) {
+      const slow = await Promise.all(Array.from({ length: 50 }, () => open(edge)))
+      for (const socket of slow) socket.pause()
     }
-    endless.close()
-    expect(await answerOf(await dialAndEnd(shop))).toBe('shop:')
-  },
-  LONG_MS,
-)
+    await settled(() => endless.open)
+    expect(await ask(beside, 'hello')).toBe('shop:hello')
+    sent = endless.open
+  })
+  expect(sent).toBe(300)
+  expect(growth).toBeLessThan(MOST_MIB)
+  // One of them that reads after all gets all that it is sent.
+  const [late] = sockets
+  if (late !== undefined) {
+    late.resume()
+    await once(late, 'data')
+    late.destroy()
+    await closed(late)
+  }
+  endless.close()
+  expect(await answerOf(await dialAndEnd(shop))).toBe('shop:')
+})
 
 async function dialAndEnd(place: ReachableEdge): Promise<Socket> {
   const socket = await open(place)

@@ -51,30 +51,33 @@ const LOSSES: readonly {
   readonly title: string
   readonly writes: readonly string[]
   lose(world: World): Promise<unknown>
+  readonly tags: string[]
 }[] = [
   {
     title: 'deleted',
     writes: ['create'],
     lose: (world) => world.kube.delete(secrets, saltKey(world)),
+    tags: [],
   },
   {
     title: 'replaced by another',
     writes: [],
     lose: (world) => putSalt(world, randomBytes(32)),
+    tags: ['nightly'],
   },
   {
     title: 'made useless',
     writes: ['delete', 'create'],
     lose: (world) => putSalt(world, Buffer.alloc(0)),
+    tags: ['nightly'],
   },
 ]
 
-test.each(LOSSES)(
-  'a salt that was $title sends nothing: each unknown fingerprint is stored again, once',
-  {
+for (const { title, writes, lose, tags } of LOSSES) {
+  test(`a salt that was ${title} sends nothing: each unknown fingerprint is stored again, once`, {
     timeout: 120_000,
-  },
-  async ({ lose, writes }) => {
+    tags,
+  }, async () => {
     await using world = await atRest()
     const [before, kept] = [await notesOf(world, NOTING), await versions(world)]
     expect(before).toHaveLength(NOTING.length)
@@ -130,8 +133,8 @@ test.each(LOSSES)(
       'has another token',
       ({ status }) => status?.id !== former?.status?.id,
     )
-  },
-)
+  })
+}
 
 test('a salt that is deleted under a running operator has no effect until the next one leads', async () => {
   await using world = await atRest()
