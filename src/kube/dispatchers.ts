@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import type { ConnectionMaterial, KubeConnection, TlsMaterial } from './load-config.ts'
 
@@ -102,18 +103,23 @@ export class Dispatchers {
       this.#connections = { ...this.#connections, material }
       return this.#connections
     }
+    const [calls, watches] = this.#open(tls)
     if (this.#connections !== undefined) retire(this.#connections)
-    this.#connections = { material, fingerprint, calls: this.#dispatcher(tls), watches: this.#dispatcher(tls) }
+    this.#connections = { material, fingerprint, calls, watches }
     return this.#connections
   }
 
-  #dispatcher(tls: TlsMaterial): Dispatcher {
-    const { openDispatcher } = this.#connection
-    if (openDispatcher !== undefined) return openDispatcher(tls)
+  #open(tls: TlsMaterial): readonly [calls: Dispatcher, watches: Dispatcher] {
+    const { openDispatcher, proxyUrl } = this.#connection
+    if (openDispatcher !== undefined) return [openDispatcher(tls), openDispatcher(tls)]
     const connect = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS, timeout: CONNECT_TIMEOUT_MS }
-    const { proxyUrl } = this.#connection
-    if (proxyUrl === undefined) return new Agent({ allowH2: false, connect: { ...connect, ...tls } })
-    return new ProxyAgent({ uri: proxyUrl, allowH2: false, connect, requestTls: { ...tls } })
+    // Otherwise, each connection would parse and keep the certificates for itself.
+    const shared = { ...tls, secureContext: createSecureContext(tls) }
+    const open = (): Dispatcher => {
+      if (proxyUrl === undefined) return new Agent({ allowH2: false, connect: { ...connect, ...shared } })
+      return new ProxyAgent({ uri: proxyUrl, allowH2: false, connect, requestTls: shared })
+    }
+    return [open(), open()]
   }
 }
 
