@@ -148,12 +148,11 @@ export const sshUserCertificate: ManagedKindTestData = {
   places: {
     ...certificatePlaces,
     'spec.extensions': fc
-      .dictionary(fc.constantFrom('permit-pty', 'permit-user-rc', 'permit-X11-forwarding'), fc.constant(''))
-      .chain((flags) =>
-        fc.dictionary(fc.stringMatching(/^[a-z]{1,8}@example\.com$/), fc.string(), { maxKeys: 2 }).map((own) => {
-          return { ...flags, ...own }
-        }),
-      ),
+      .tuple(
+        fc.dictionary(fc.constantFrom('permit-pty', 'permit-user-rc', 'permit-X11-forwarding'), fc.constant('')),
+        fc.dictionary(fc.stringMatching(/^[a-z]{1,8}@example\.com$/), fc.string(), { maxKeys: 2 }),
+      )
+      .map(([flags, own]) => ({ ...flags, ...own })),
   },
   declares: (spec, held, resolved) => {
     const { object } = held

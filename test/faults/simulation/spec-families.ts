@@ -50,8 +50,9 @@ export function familiesOf(descriptor: Managed, count: number, size: number, see
   const { kind, spec } = descriptor.definition
   const schema = toStructural(spec, 'spec')
   const places = { ...testsOf(kind).places, ...COMMON }
+  const all = specsFrom(schema, places)
   return Array.from({ length: count }, (_, index) => {
-    const pool = fc.sample(specsFrom(schema, places), { seed: seed + index, numRuns: POOL })
+    const pool = fc.sample(all, { seed: seed + index, numRuns: POOL })
     const specs = membersOf(descriptor, schema, pool, size)
     if (specs.length < size) throw new Error(`${kind} ${index}: only ${specs.length} specs that may follow each other`)
     const references = referencesOf(descriptor, schema, specs)
