@@ -41,10 +41,15 @@ const cases = [...operatorCases, ...aroundCases, ...monitoringCases]
 const modes = Object.keys(MODES) as (keyof typeof MODES)[]
 
 describe.each(modes)('with one operator for the %s mode', (mode) => {
-  it.each(cases.filter(({ only }) => only === undefined || only === mode))('$path does what it says', async (each) => {
-    const majors = each.only === undefined ? [RENDERED_BY[mode]] : HELMS
-    await Promise.all(majors.map((major) => expectEffect(major, mode, each)))
-  })
+  for (const [index, each] of cases.entries()) {
+    if (each.only !== undefined && each.only !== mode) continue
+    // Each value is seen every time with one Helm, and every third with the other.
+    const tags = each.only === undefined && mode === 'namespaces' && index % 3 > 0 ? ['nightly'] : []
+    it(`${each.path} does what it says`, { tags }, async () => {
+      const majors = each.only === undefined ? [RENDERED_BY[mode]] : HELMS
+      await Promise.all(majors.map((major) => expectEffect(major, mode, each)))
+    })
+  }
 })
 
 it('sets every flag of the operator from a value', async () => {
