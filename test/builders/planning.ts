@@ -75,8 +75,9 @@ export class Planning {
     return this.#client
   }
 
-  plan(manifests: readonly ManifestAt[]): Promise<Plan> {
-    return makePlan(this.#request(manifests))
+  /** @param account the one to plan for. Default: all, which must have one address */
+  plan(manifests: readonly ManifestAt[], account?: string): Promise<Plan> {
+    return makePlan({ ...this.#request(manifests), account })
   }
 
   /** The operator's own code carries the manifests out. @returns the writes that it sent, in their order */

@@ -10,6 +10,7 @@ import {
   type CustomResource,
   internalOf,
   isDeleting,
+  isUntold,
   nameText,
   type ResourceName,
   shortName,
@@ -219,10 +220,11 @@ export class DryOperator {
     return true
   }
 
-  /** A resource at rest only waits for the service. */
+  /** A resource at rest only waits for the service; one without conditions reports its wait once that has lasted. */
   #hasWork(name: ResourceName): boolean {
     const ended = this.ended(name)
-    return ended !== undefined && (ended.lacks !== undefined || (internalOf(ended.cr).superseded ?? []).length > 0)
+    if (ended === undefined) return false
+    return ended.lacks !== undefined || isUntold(ended.cr) || (internalOf(ended.cr).superseded ?? []).length > 0
   }
 
   /** Every account that the plan is made for is the one that is read. */

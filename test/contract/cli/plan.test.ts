@@ -93,6 +93,21 @@ describe('an edit', () => {
   )
 })
 
+test('what waits for a new resource of an account that is not planned for is listed', async () => {
+  await using apart = await Apart.open({})
+  const resources = [
+    { kind: 'Edge', name: 'shop', spec: { protocol: 'TLS', backend: { name: 'far' } } },
+    {
+      kind: 'Backend',
+      name: 'far',
+      spec: { accountRef: { kind: 'Account', name: 'other' }, type: 'TunnelGroup', tunnelGroup: {} },
+    },
+  ]
+  const { operations, unplanned } = await apart.plan(resources, 'Account/default')
+  expect(operations).toEqual([])
+  expect(unplanned).toMatchObject([{ resource: { kind: 'Edge', name: 'shop' }, isWaiting: true }])
+})
+
 const SEED_OF_SPECS = 20261126
 /** Kinds whose specs are drawn, with a pool of specs each. */
 const pools = kinds.flatMap((descriptor) => {
@@ -171,6 +186,10 @@ class Apart implements AsyncDisposable {
     const world = await startWorld({ certSeconds: 1, choices })
     await world.admin.seed(seed)
     return new Apart(world)
+  }
+
+  plan(resources: readonly BareManifest[], account: string): Promise<Plan> {
+    return this.#planning.plan(manifestsOf(resources), account)
   }
 
   async expectAsPlanned(resources: readonly BareManifest[]): Promise<void> {
