@@ -184,7 +184,6 @@ test('a finished command is deleted after its time to live', async () => {
 
 test('a release reads accounts again that change while it frees them', {
   timeout: 300_000,
-  tags: 'nightly',
 }, async () => {
   await using cluster = await startOwnCluster()
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)

@@ -192,7 +192,6 @@ describe('an agent of the service', () => {
 
   test('has a token that permits exactly its labels, and starts anew when another takes its place', {
     timeout: 240_000,
-    tags: 'nightly',
   }, async () => {
     // It needs no SSH gateway.
     // A former token is kept as long as its agents may take to end.

@@ -161,7 +161,6 @@ describe('a Tunnel', () => {
 
   test('gets a new key on request while the former one stays in use, which is then deleted', {
     timeout: 240_000,
-    tags: 'nightly',
   }, async () => {
     await nameGateway()
     // A former key is kept as long as its agents may take to end.
