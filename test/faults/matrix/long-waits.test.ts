@@ -88,25 +88,27 @@ test('a new Edge reports that it waits for a new Backend once it has waited for 
   const world = laboratory.world({ kinds: new Set(['Backend', 'Edge']) })
   try {
     const oracle = await Oracle.watch(world)
-    world.apply('Backend', 'at-work', tunnels)
-    world.apply('Edge', 'at-work', edgeTo('at-work'))
-    expect(await oracle.untilRest()).toEqual([])
-    world.editAccount({ rateLimit: { requestsPerMinute: 1, burst: 1 } })
-    await world.advance(30_000)
-    makeMany(world)
-    world.apply('Edge', 'shop', edgeTo('backend-59'))
+    // The Backend cannot be created, nor can its status say so.
+    world.trouble = {
+      request: ({ method, path }) => (method === 'PATCH' && path.includes('/backends/') ? UNAVAILABLE : undefined),
+    }
+    world.apply('Edge', 'shop', edgeTo('backend-0'))
+    world.apply('Backend', 'backend-0', tunnels)
     await world.advance(25_000)
     expect(told(world.get('Edge', 'shop'))).toBeUndefined()
     await world.advance(36_000)
-    expect(told(world.get('Edge', 'shop'))?.[0]).toBe('False')
+    expect(told(world.get('Backend', 'backend-0'))).toBeUndefined()
+    expect(told(world.get('Edge', 'shop'))).toEqual(['False', 'ReferenceNotReady', false])
     expect(oracle.writes.filter(({ path }) => path.includes('/edges/shop'))).toHaveLength(1)
-    world.editAccount({ rateLimit: null })
+    world.calm()
     expect(await oracle.untilRest()).toEqual([])
     expect(oracle.idle).toEqual([])
   } finally {
     world.down()
   }
 })
+
+const UNAVAILABLE: Fault = { type: 'answer', when: 'before', answer: { status: 503, headers: {}, body: '' } }
 
 test('no wait is reported for a resource that is paused, deleted or already reconciled', async () => {
   const laboratory = await Laboratory.open()
