@@ -22,7 +22,7 @@ import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
 import { serviceType } from '../managed/services/service.ts'
 import { objectKeys } from '../managed/store/object-keys.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
-import { subscribeWakeups, wakeReleased } from '../managed/store/wakeups.ts'
+import { subscribeWakeups, wakeExisting, wakeReleased } from '../managed/store/wakeups.ts'
 import { subscribeTunnels } from '../managed/tunnels/wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
 import { EventRecorder } from '../runtime/events.ts'
@@ -103,6 +103,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     mirrorConditions: (account) => mirrorReports.of(account),
     baseURLPolicy: options.baseURLPolicy,
     operatorNamespace: namespace,
+    turns: parts.turns,
     openSession: sessionFactory({
       kinds,
       keysOf: objectKeys(kinds),
@@ -193,8 +194,9 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
       const sweep = isWhole && sweepKeptKeys({ ...sharedContext(parts), ...keptKeyViews(parts), keptKeys }, stop.signal)
       const held = holds && holdsController(parts, holds).run(signal)
       const claiming = claims.run(signal, hooks)
+      const waking = wakeExisting({ watches, wake }, parts.turns)
       const all = [managed, accounts, mirrors, commands, tunnels, ...(services === undefined ? [] : [services])]
-      await Promise.all(all.map((controller) => controller.run(signal)))
+      await Promise.all([waking, ...all.map((controller) => controller.run(signal))])
       await Promise.all([sweep, held, claiming])
       await companions.ended()
       await recorder.flush(EVENTS_MS)

@@ -11,6 +11,8 @@ export interface ObjectSource<T extends KubeObject> {
   addIndex(name: string, valuesOf: IndexFunction<T>): void
   /** Calls `handler` for existing objects as added, then for every change. Returns the function to unsubscribe. */
   subscribe(handler: ObjectHandler<T>): () => void
+  /** Calls `handler` for every change from now on. Returns the function to unsubscribe. */
+  onChange(handler: ObjectHandler<T>): () => void
   /**
    * Reads everything again, unless a complete read began at `since` (monotonic milliseconds) or later. Resolves when
    * such a read is complete, however many attempts that takes; does not resolve when stopped before.

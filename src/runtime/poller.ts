@@ -57,6 +57,10 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     return this.#replica.subscribe(handler)
   }
 
+  onChange(handler: ObjectHandler<T>): () => void {
+    return this.#replica.onChange(handler)
+  }
+
   /**
    * Records the metadata of an object as our own write left it: an object created and deleted between two rounds would
    * otherwise never be seen.

@@ -60,6 +60,11 @@ export class Reflector<T extends KubeObject> {
     return this.#replica.subscribe(handler)
   }
 
+  /** Calls `handler` for every change from now on. Returns the function to unsubscribe. */
+  onChange(handler: ObjectHandler<T>): () => void {
+    return this.#replica.onChange(handler)
+  }
+
   /** Puts the response of our own write into the store at once, so that no reconcile acts on the state before it. */
   record(object: T): void {
     const { namespace } = object.metadata

@@ -58,6 +58,11 @@ export class Replica<T extends KubeObject> {
    */
   subscribe(handler: ObjectHandler<T>): () => void {
     for (const object of this.store.list()) this.#tell(handler, { type: 'added', object })
+    return this.onChange(handler)
+  }
+
+  /** Calls `handler` for every change from now on. Returns the function to unsubscribe. */
+  onChange(handler: ObjectHandler<T>): () => void {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }

@@ -1,6 +1,19 @@
 /** How long work goes on before timers, sockets and probes get their turn, in milliseconds. */
 const TURN_MS = 10
 
+/** Does something for each item, with other work between two of them where `turns` asks for that. */
+export async function eachInTurns<T>(
+  turns: Pick<Turns, 'next'> | undefined,
+  items: Iterable<T>,
+  each: (item: T) => void,
+): Promise<void> {
+  for (const item of items) {
+    each(item)
+    const turn = turns?.next()
+    if (turn !== undefined) await turn
+  }
+}
+
 /**
  * Ends the turn of the event loop when work has taken it for long. Work that never waits for the outside would keep it:
  * ten thousand reconciles that find nothing to do follow each other for seconds, in which no Lease is renewed and no

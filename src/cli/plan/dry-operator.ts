@@ -124,7 +124,6 @@ export class DryOperator {
       operatorNamespace,
       wake: { managed: (name) => this.enqueue(name), account: () => undefined },
     })
-    this.#queue.clear()
   }
 
   enqueue(name: ResourceName): void {

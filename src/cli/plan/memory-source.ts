@@ -25,6 +25,10 @@ export class MemorySource<T extends KubeObject> implements RecordedSource<T> {
     return this.#replica.subscribe(handler)
   }
 
+  onChange(handler: ObjectHandler<T>): () => void {
+    return this.#replica.onChange(handler)
+  }
+
   record(object: T): void {
     this.#replica.put(undefined, object)
   }

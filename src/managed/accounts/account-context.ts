@@ -1,5 +1,6 @@
 import type { BaseURLPolicy } from '../../api/base-url.ts'
 import type { KubeClient } from '../../kube/types.ts'
+import type { Turns } from '../../runtime/turns.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Random } from '../../util/random.ts'
@@ -52,6 +53,8 @@ export interface AccountContext {
   readonly holds?: Pick<NamespaceHolds, 'hold'> | undefined
   readonly clock: Clock
   readonly random: Random
+  /** Undefined in simulations. */
+  readonly turns: Pick<Turns, 'next'> | undefined
   readonly logger: Logger
   /** Conditions of an account's mirrors; undefined until this process has reconciled them. */
   readonly mirrorConditions: (account: AccountKey) => readonly KindCondition[] | undefined

@@ -1,6 +1,7 @@
 import { ApiError } from '../../api/errors.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import { eachInTurns } from '../../runtime/turns.ts'
 import { durationMs } from '../../util/duration.ts'
 import { jitter } from '../../util/random.ts'
 import { type CustomResource, hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
@@ -166,7 +167,7 @@ export class AccountReconciler {
         session.endResync(holdings.used)
         this.#noteResync(key, resource, clock.monotonic())
         const reported = this.#orphans.get(accountText(key)) ?? resource.status?.orphans
-        this.#orphans.set(accountText(key), sweep(this.#context, session, holdings.collections, reported))
+        this.#orphans.set(accountText(key), await sweep(this.#context, session, holdings.collections, reported))
       } else {
         // One list shows whether the problem affects the account or only one resource.
         if (hasFailed) await probe(session, holdings)
@@ -201,7 +202,7 @@ export class AccountReconciler {
     session.startSlowly()
     const slow = problem(reasons.Progressing, session.blocked()?.message ?? '', false)
     await writeAccountStatus(this.#context, resource, this.#facts(key, resource, slow))
-    this.#wakeAll(key, 'drift')
+    await this.#wakeAll(key, 'drift')
     return resources.account(key) ?? resource
   }
 
@@ -214,7 +215,7 @@ export class AccountReconciler {
       if (session === undefined || NO_SESSION.has(finding.reason)) registry.drop(key, blocked)
       else session.block(finding.reason === reasons.IdentityUnproven ? finding.reason : blocked.reason, blocked.message)
       await this.#write(key, resource, finding)
-      if (this.#told.get(accountText(key)) !== finding.message) this.#wakeAll(key, 'drift')
+      if (this.#told.get(accountText(key)) !== finding.message) await this.#wakeAll(key, 'drift')
       this.#told.set(accountText(key), finding.message)
       return { type: 'after', ms: finding.retryMs, reason: finding.reason, priority: 'poll' }
     }
@@ -230,13 +231,18 @@ export class AccountReconciler {
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
     // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
     const change = session.closed.note(finding.closed, (failures) => this.#retryMs(failures))
-    if (opened) this.#wakeAll(key, 'edit')
-    else this.#wakeConcerned(key, change)
+    if (opened) {
+      // Every member is woken: what changed before wakes none of them once more, and what changes meanwhile stays noted.
+      session.takeChanges()
+      await this.#wakeAll(key, 'edit')
+    } else this.#wakeConcerned(key, change)
     this.#context.metrics.orphans(accountText(key), finding.orphans.length)
     if (isNoted) await this.#write(key, resource, finding)
     this.#told.delete(accountText(key))
-    const changed = concerned(this.#context, session, resources.membersOf(key))
-    if (!opened) this.#wakeChanged(changed, openRequest(resource, 'reconcile') !== undefined)
+    if (!opened) {
+      const changed = concerned(this.#context, session, resources.membersOf(key))
+      this.#wakeChanged(changed, openRequest(resource, 'reconcile') !== undefined)
+    }
     const left = Math.min(this.#nextResync(key, resource) ?? 0, session.closed.nextRetryAt) - clock.monotonic()
     return { type: 'after', ms: Math.max(left, 1), reason: 'resync', priority: 'drift' }
   }
@@ -283,8 +289,9 @@ export class AccountReconciler {
     }
   }
 
-  #wakeAll(key: AccountKey, priority: 'edit' | 'drift'): void {
-    for (const cr of this.#context.resources.membersOf(key)) this.#context.wake(nameOf(cr), priority)
+  #wakeAll(key: AccountKey, priority: 'edit' | 'drift'): Promise<void> {
+    const { resources, turns, wake } = this.#context
+    return eachInTurns(turns, resources.membersOf(key), (cr) => wake(nameOf(cr), priority))
   }
 
   /** Who asks for a check waits for what it finds: as a request is handled once, it needs no patience. */

@@ -1,4 +1,5 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
+import { eachInTurns } from '../../runtime/turns.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import {
   type CustomResource,
@@ -44,8 +45,9 @@ export function holdingsOf(
   const reported = new Set(orphans.map(({ collection }) => collection))
   const left = collectionsOf(context.kinds.managed).filter((collection) => {
     const { path } = collection
+    if (used.has(path)) return false
     const marked = session.cache.all(collection).some((object) => isOurs(context, object))
-    return !used.has(path) && (marked || reported.has(path) || session.mayHold(path))
+    return marked || reported.has(path) || session.mayHold(path)
   })
   return { members, used: new Set(used.keys()), collections: [...used.values(), ...left] }
 }
@@ -131,29 +133,27 @@ export interface Orphan {
  * Checks every object that the lists showed: notes copies for their CRs to delete, and returns the orphans.
  * @param reported the orphans found before: those in closed collections stay reported
  */
-export function sweep(
+export async function sweep(
   context: AccountContext,
   session: LiveSession,
   collections: readonly Collection[],
   reported: readonly Orphan[] = [],
-): readonly Orphan[] {
+): Promise<readonly Orphan[]> {
   const closed = new Set(session.cache.refusals().map(({ collection }) => collection.path))
   const orphans = reported.filter(({ collection }) => closed.has(collection))
   const copies = new Map<string, string[]>()
   for (const collection of collections) {
     if (closed.has(collection.path)) continue
-    for (const object of session.cache.all(collection)) {
+    await eachInTurns(context.turns, session.cache.all(collection), (object) => {
       const marker = markerOf(object)
-      if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined)
-        continue
-      if (isOwned(context, session, object, marker) || isGoing(context, session, { collection, object, marker }))
-        continue
-      if (isOwnedBeside(context, session, object, marker)) continue
+      if (marker?.installation !== context.installation || context.kinds.managedKind(marker.kind) === undefined) return
+      if (isOwned(context, session, object, marker) || isGoing(context, session, { collection, object, marker })) return
+      if (isOwnedBeside(context, session, object, marker)) return
       const cr = namedBy(context, session, marker)
-      if (cr !== undefined && mayStillTake(cr, marker)) continue
+      if (cr !== undefined && mayStillTake(cr, marker)) return
       if (cr?.metadata.uid !== marker.uid) orphans.push(orphanOf(collection, object, marker))
       else if (isCopy(context, cr, collection)) copies.set(marker.uid, [...(copies.get(marker.uid) ?? []), object.id])
-    }
+    })
   }
   for (const [uid, ids] of copies) context.memories.of(uid).identity.expectCopies(ids)
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))

@@ -1,8 +1,17 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { RecordedSource } from '../../runtime/object-source.ts'
-import type { AccountResource } from '../accounts/account-resource.ts'
+import { type AccountResource, accountKey, accountText } from '../accounts/account-resource.ts'
 import { type CommandResource, commandStatus } from '../commands/command.ts'
-import { type CustomResource, hasFinalizer, heldIds, isDeleting, isPaused, nameText, statusOf } from '../cr.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  heldIds,
+  isDeleting,
+  isPaused,
+  nameText,
+  recordedAccount,
+  statusOf,
+} from '../cr.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { ownNote } from '../identity/sealed-note.ts'
@@ -37,7 +46,11 @@ export const indexes = {
   outputs: 'outputs',
   /** Secrets and ConfigMaps: UIDs of the resources that wrote them. */
   owners: 'owners',
-  /** Resources and accounts that need the operator to go: their namespaces. */
+  /** Resources: their namespaces. */
+  namespace: 'namespace',
+  /** Resources: the account in which they have, or may have, an object; see `undecidedIn` while they have none. */
+  account: 'account',
+  /** Accounts that need the operator to go: their namespaces. */
   heldIn: 'held in',
   /** Mirrors: UID and name of the account whose object they show. */
   shows: 'shows',
@@ -79,7 +92,13 @@ function indexManaged(descriptor: ManagedDescriptor, source: RecordedSource<Cust
     })
   })
   source.addIndex(indexes.targetIds, (cr) => targetIds(descriptor, cr).map((target) => idText(target.kind, target.id)))
-  source.addIndex(indexes.heldIn, (cr) => (hasFinalizer(cr) ? [cr.metadata.namespace ?? ''] : []))
+  source.addIndex(indexes.namespace, ({ metadata }) => [metadata.namespace ?? ''])
+  source.addIndex(indexes.account, (cr) => {
+    const { namespace = '' } = cr.metadata
+    const account = recordedAccount(cr)
+    if (account === undefined) return [undecidedIn(namespace), undecidedIn(undefined)]
+    return [accountText(accountKey(account, namespace))]
+  })
   source.addIndex(indexes.holds, (cr) => heldIds(statusOf(cr)))
   source.addIndex(indexes.notes, (cr) => {
     const note = ownNote(cr)
@@ -103,6 +122,11 @@ function placesOfMirrors({ mirrors }: KindsRegistry, account: AccountResource): 
     const settings = settingsOf(descriptor, account)
     return isOn(settings) ? [placeText(descriptor.definition.kind, mirrorNamespace(settings, account))] : []
   })
+}
+
+/** The value of `account` for resources without an object, in the namespace or, if undefined, in any. */
+export function undecidedIn(namespace: string | undefined): string {
+  return namespace === undefined ? '?' : `?${namespace}`
 }
 
 /** The value of `mirroredInto`. */

@@ -11,7 +11,15 @@ import {
   nameOfAccount,
 } from '../accounts/account-resource.ts'
 import { type CommandResource, commandStatus } from '../commands/command.ts'
-import { type CustomResource, nameText, type ResourceName, shortName, statusOf, type TargetKey } from '../cr.ts'
+import {
+  type CustomResource,
+  hasFinalizer,
+  nameText,
+  type ResourceName,
+  shortName,
+  statusOf,
+  type TargetKey,
+} from '../cr.ts'
 import type { Action } from '../descriptor/command.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { OutputTarget } from '../descriptor/output.ts'
@@ -22,7 +30,7 @@ import { accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
 import type { Resources } from '../reconcile/context.ts'
 import type { TunnelResource } from '../tunnels/tunnel.ts'
 import { OwnWrites } from './own-writes.ts'
-import { idText, indexes, indexResources, inputText, placeText } from './resource-indexes.ts'
+import { idText, indexes, indexResources, inputText, placeText, undecidedIn } from './resource-indexes.ts'
 import type { Watches } from './watches.ts'
 
 export interface NamespacedName {
@@ -182,15 +190,27 @@ export class ResourceStore implements Resources {
   needsOperator(namespace: string): boolean {
     const { accounts } = this.#watches
     const hasAccount = [...accounts.values()].some(({ store }) => store.byIndex(indexes.heldIn, namespace).length > 0)
-    return hasAccount || this.#find(indexes.heldIn, namespace).length > 0
+    return hasAccount || this.inNamespace(namespace).some(hasFinalizer)
   }
 
   membersOf(key: AccountKey): readonly CustomResource[] {
-    return this.all().filter((cr) => {
-      if (key.namespace !== undefined && cr.metadata.namespace !== key.namespace) return false
+    return this.candidatesOf(key).filter((cr) => {
       const account = this.accountKeyOf(cr)
       return account !== undefined && accountText(account) === accountText(key)
     })
+  }
+
+  /** CRs of every kind in the namespace. */
+  inNamespace(namespace: string): readonly CustomResource[] {
+    return this.#find(indexes.namespace, namespace)
+  }
+
+  /** CRs that have, or may have, an object in the account, and those that could come to it as they have none. */
+  candidatesOf(key: AccountKey): readonly CustomResource[] {
+    return [
+      ...this.#find(indexes.account, accountText(key)),
+      ...this.#find(indexes.account, undecidedIn(key.namespace)),
+    ]
   }
 
   /** The account that holds the CR's object, or will hold it. */

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
+import { eachInTurns, type Turns } from '../../runtime/turns.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import type { Priority } from '../../util/priority.ts'
 import { entriesFor } from '../accounts/access.ts'
@@ -47,11 +48,27 @@ export interface WakeupOptions {
 export function subscribeWakeups(options: WakeupOptions): void {
   const { store, wake, watches } = options
   store.ownWrites.onChangedByOthers((name) => wake.managed(name, 'edit'))
-  for (const reflector of watches.managed.values()) reflector.subscribe((event) => onResource(options, event))
-  for (const reflector of watches.accounts.values()) reflector.subscribe((event) => onAccount(options, event))
-  watches.secrets.subscribe((event) => onSecret(options, event))
-  watches.configMaps.subscribe((event) => onInput(options, 'ConfigMap', event))
-  watches.namespaces?.subscribe((event) => onNamespace(options, event))
+  for (const reflector of watches.managed.values()) reflector.onChange((event) => onResource(options, event))
+  for (const reflector of watches.accounts.values()) reflector.onChange((event) => onAccount(options, event))
+  watches.secrets.onChange((event) => onSecret(options, event))
+  watches.configMaps.onChange((event) => onInput(options, 'ConfigMap', event))
+  watches.namespaces?.onChange((event) => onNamespace(options, event))
+}
+
+/**
+ * Queues every account and resource that exists when a process begins to reconcile. As each of them is queued itself,
+ * what depends on it need not be looked up.
+ */
+export async function wakeExisting(
+  { watches, wake }: Pick<WakeupOptions, 'watches' | 'wake'>,
+  turns: Pick<Turns, 'next'> | undefined,
+): Promise<void> {
+  for (const { store } of watches.accounts.values()) {
+    await eachInTurns(turns, store.list(), (account) => wake.account(keyOfAccount(account), 'edit'))
+  }
+  for (const { store } of watches.managed.values()) {
+    await eachInTurns(turns, store.list(), (cr) => wake.managed(nameOf(cr), 'edit'))
+  }
 }
 
 /**
@@ -234,36 +251,32 @@ function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>):
   const { store, wake } = options
   const key = keyOfAccount(event.object)
   if (!store.ownWrites.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
-  // CRs without an account may have one now, and vice versa; a changed spec may admit others.
+  // CRs without an object may have another account now, or none; a changed spec may admit others.
   if (event.type === 'updated' && !hasAnotherSpec(event)) return
-  const isConcerned = key.kind === 'Account' ? ofNamespace(key.namespace) : ofClusterAccount(options, key, event)
-  for (const cr of store.all()) if (isConcerned(cr)) wake.managed(nameOf(cr), 'edit')
+  const concerned = key.kind === 'Account' ? store.candidatesOf(key) : concernedByClusterAccount(options, key, event)
+  for (const cr of concerned) wake.managed(nameOf(cr), 'edit')
 }
 
-function ofNamespace(namespace: string | undefined): (cr: CustomResource) => boolean {
-  return ({ metadata }) => metadata.namespace === namespace
-}
-
-/** Selects members of the account and CRs without one. If only `access` changed, those for which it did. */
-function ofClusterAccount(
+/** Members of the account and CRs without one. If only `access` changed, those for which it did. */
+function concernedByClusterAccount(
   { kinds, store }: WakeupOptions,
   key: AccountKey,
   { object, previous }: ObjectEvent<AccountResource>,
-): (cr: CustomResource) => boolean {
-  const isMember = (cr: CustomResource): boolean => {
+): readonly CustomResource[] {
+  const all = store.candidatesOf(key).filter((cr) => {
     const account = store.accountKeyOf(cr)
     return account === undefined || accountText(account) === accountText(key)
-  }
-  if (previous === undefined) return isMember
+  })
+  if (previous === undefined) return all
   const { access: before, ...others } = previous.spec
   const { access: after, ...now } = object.spec
-  if (!equalJSON(others, now)) return isMember
+  if (!equalJSON(others, now)) return all
   const changed = memoized((namespace, kind) => {
     const labels = store.namespace(namespace)?.metadata.labels
     const request = { labels, kind, reach: kinds.member(kind).reach }
     return !equalJSON(entriesFor(before, request), entriesFor(after, request))
   })
-  return (cr) => changed(cr.metadata.namespace ?? '', cr.kind) && isMember(cr)
+  return all.filter((cr) => changed(cr.metadata.namespace ?? '', cr.kind))
 }
 
 /** The answer for a kind in a namespace is the same for all its resources. */
@@ -318,8 +331,7 @@ function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): vo
     const entriesOf = (labels: Labels) => entriesFor(entries, { labels, kind, reach: kinds.member(kind).reach })
     return equalJSON(entriesOf(previous?.metadata.labels), entriesOf(object.metadata.labels))
   }
-  for (const cr of store.all()) {
-    if (cr.metadata.namespace !== object.metadata.name) continue
+  for (const cr of store.inNamespace(object.metadata.name)) {
     wakeAcross(options, cr)
     const account = store.accountKeyOf(cr)
     if (account?.kind !== 'ClusterAccount') continue
@@ -329,8 +341,8 @@ function onNamespace(options: WakeupOptions, event: ObjectEvent<KubeObject>): vo
 
 /** Deletions in a namespace that is being deleted wait for no approval. */
 function wakeDeletions({ store, wake }: WakeupOptions, { metadata: { name } }: KubeObject): void {
-  for (const cr of store.all()) {
-    if (cr.metadata.namespace === name && isDeleting(cr) && needsApproval(cr)) wake.managed(nameOf(cr), 'edit')
+  for (const cr of store.inNamespace(name)) {
+    if (isDeleting(cr) && needsApproval(cr)) wake.managed(nameOf(cr), 'edit')
   }
 }
 

@@ -18,7 +18,7 @@ export interface Division {
 
 /** @param parts its watches have been synced, with the lists of this term */
 export function openDivision(parts: ReconcilersOptions): Division {
-  const { options, kinds, store, watches, kube, clock, random, metrics } = parts
+  const { options, kinds, store, watches, kube, clock, random, turns, metrics } = parts
   const { namespace, name, selectors = {}, logger } = options
   const selection = new Selection(selectors, (each) => store.namespace(each))
   const claims = new AccountClaims({
@@ -38,5 +38,5 @@ export function openDivision(parts: ReconcilersOptions): Division {
   })
   const owned = watches.services === undefined ? undefined : new ServiceParts(watches)
   const owners = new Owners({ kinds, store, watches, parts: (service) => owned?.of(service) ?? [] })
-  return { claims, gate: new Gate(claims, store, clock), owners, parts: owned }
+  return { claims, gate: new Gate(claims, store, { clock, turns }), owners, parts: owned }
 }

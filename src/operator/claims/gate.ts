@@ -4,6 +4,7 @@ import type { ResourceStore } from '../../managed/store/resource-store.ts'
 import type { ReconcileKey } from '../../runtime/controller.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import { eachInTurns, type Turns } from '../../runtime/turns.ts'
 import type { Clock } from '../../util/clock.ts'
 import type { AccountClaims } from './account-claims.ts'
 import type { Owner, OwnerOf } from './owners.ts'
@@ -23,16 +24,22 @@ export class Gate {
   readonly #claims: AccountClaims
   readonly #store: ResourceStore
   readonly #clock: Pick<Clock, 'setTimer'>
+  readonly #turns: Pick<Turns, 'next'> | undefined
   readonly #doors: Door[] = []
   /** Accounts whose contents are about to be queued, as `Kind/namespace/name`. */
   #accounts = new Set<string>()
   /** Namespaces whose contents without an account are about to be queued. */
   #namespaces = new Set<string>()
 
-  constructor(claims: AccountClaims, store: ResourceStore, clock: Pick<Clock, 'setTimer'>) {
+  constructor(
+    claims: AccountClaims,
+    store: ResourceStore,
+    { clock, turns }: { readonly clock: Pick<Clock, 'setTimer'>; readonly turns?: Pick<Turns, 'next'> | undefined },
+  ) {
     this.#claims = claims
     this.#store = store
     this.#clock = clock
+    this.#turns = turns
   }
 
   /** `reconcile` for what may be worked on; anything else is done with at once, and queued when that changes. */
@@ -80,29 +87,27 @@ export class Gate {
   }
 
   #wakeSoon(): void {
-    if (this.#accounts.size === 0 && this.#namespaces.size === 0) this.#clock.setTimer(0, () => this.#wakeAll())
+    if (this.#accounts.size === 0 && this.#namespaces.size === 0) this.#clock.setTimer(0, () => void this.#wakeAll())
   }
 
-  #wakeAll(): void {
+  async #wakeAll(): Promise<void> {
     const [accounts, namespaces] = [this.#accounts, this.#namespaces]
     this.#accounts = new Set()
     this.#namespaces = new Set()
-    this.#wakeWhere((owner, { namespace = '' }) => {
+    await this.#wakeWhere((owner, { namespace = '' }) => {
       if (owner === 'gone') return false
       const hasAccount = owner !== undefined && this.#store.account(owner) !== undefined
       return hasAccount ? accounts.has(accountText(owner)) : namespaces.has(namespace)
     })
   }
 
-  #wakeWhere(isConcerned: (owner: Owner, key: ReconcileKey) => boolean): void {
+  async #wakeWhere(isConcerned: (owner: Owner, key: ReconcileKey) => boolean): Promise<void> {
     for (const { sources, ownerOf, enqueue } of this.#doors) {
       for (const [kind, { store }] of sources) {
-        for (const {
-          metadata: { namespace, name },
-        } of store.list()) {
+        await eachInTurns(this.#turns, store.list(), ({ metadata: { namespace, name } }) => {
           const key = { kind, namespace, name }
           if (isConcerned(ownerOf(key), key)) enqueue(key, 'drift')
-        }
+        })
       }
     }
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, expect, it, vi } from 'vitest'
 import { CollectionCache } from '../../../src/api/collection-cache.ts'
 import { statusOf } from '../../../src/managed/cr.ts'
 import { MapStore } from '../../../src/runtime/store.ts'
-import { Laboratory, type SimulatedWorld } from '../simulation/world.ts'
+import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'
 
 let laboratory: Laboratory
 
@@ -19,6 +19,8 @@ const MANY = 200
 /** Longer than any wait of the steps below, shorter than a resync. */
 const STEP_MS = 30_000
 
+const OTHER = { namespace: NAMESPACE, name: 'other' }
+
 /** A world at rest with that many policies, each with a rule, and as many edges and backends. No resync comes soon. */
 async function worldOf(count: number): Promise<SimulatedWorld> {
   const kinds = new Set(['Backend', 'Edge', 'IPPolicy', 'IPPolicyRule', 'ReservedAddress', 'ReservedDomain'])
@@ -29,9 +31,11 @@ async function worldOf(count: number): Promise<SimulatedWorld> {
     world.apply('Edge', `edge-${index}`, edge(index))
   }
   world.apply('ReservedAddress', 'spare', {})
+  world.server.create(world.accountType, OTHER, { spec: world.account?.spec })
+  world.apply('ReservedDomain', 'other', { domain: 'shop.example.com', accountRef: { name: OTHER.name } })
   await world.advance(10 * STEP_MS)
   const ids = world.all().map((cr) => statusOf(cr).id)
-  expect(ids.filter((id) => id !== undefined)).toHaveLength(3 * count + 1)
+  expect(ids.filter((id) => id !== undefined)).toHaveLength(3 * count + 2)
   return world
 }
 
@@ -83,6 +87,12 @@ it.each<[string, (world: SimulatedWorld) => void]>([
   ['an edit of a rule', (world) => world.apply('IPPolicy', 'policy-0', policy('203.0.113.0/24'))],
   ['an edit of an edge', (world) => world.apply('Edge', 'edge-0', { ...edge(0), description: 'edited' })],
   ['the deletion of an edge', (world) => world.delete('Edge', 'edge-0')],
+  [
+    'an edit of an account with one resource',
+    ({ server, accountType }) => {
+      server.patch(accountType, OTHER, { spec: { resyncInterval: '12h' } })
+    },
+  ],
   ['the deletion of an address in use', (world) => world.delete('ReservedAddress', 'spare')],
 ])('%s visits as few objects among many as among few', async (_name, step) => {
   const visits: number[] = []

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Turns } from '../../../src/runtime/turns.ts'
+import { eachInTurns, Turns } from '../../../src/runtime/turns.ts'
 
 test('work goes on while a turn is short, and waits for the next one when it was long', async () => {
   let now = 0
@@ -29,4 +29,25 @@ test('time that passes between two turns is not counted', async () => {
   await turn()
   now += 1000
   expect(turns.next()).toBeUndefined()
+})
+
+test('what is done for many items leaves turns to other work, and misses none', async () => {
+  let now = 0
+  const done: number[] = []
+  const items = Array.from({ length: 100 }, (_, index) => index)
+  const working = eachInTurns(new Turns(() => now), items, (item) => {
+    done.push(item)
+    now += 1
+  })
+  expect(done.length).toBeLessThan(20)
+  await turn()
+  expect(done.length).toBeLessThan(100)
+  await working
+  expect(done).toEqual(items)
+})
+
+test('without turns all is done at once', () => {
+  const done: number[] = []
+  void eachInTurns(undefined, [1, 2], (item) => done.push(item))
+  expect(done).toEqual([1, 2])
 })

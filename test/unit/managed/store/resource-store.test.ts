@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AccountResource } from '../../../../src/managed/accounts/account-resource.ts'
+import { type AccountResource, accountText } from '../../../../src/managed/accounts/account-resource.ts'
 import type { CommandResource } from '../../../../src/managed/commands/command.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
@@ -13,6 +14,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 const shop = { kind: 'Account', namespace: 'shop', name: 'default' } as const
 const tcp = { protocol: 'TCP', hostports: [{ type: 'Any', port: 7000 }] }
+const shared = { kind: 'ClusterAccount', name: 'shared' } as const
 const inUse = { accountRef: { kind: 'Account', name: 'default' } }
 
 function create(kube: ModelKube, kind: string, name: string, content: Fields, namespace = 'shop'): CustomResource {
@@ -143,6 +145,27 @@ const cases: Readonly<Record<keyof typeof indexes, Case>> = {
     ask: (store) => store.all().flatMap((cr) => store.outputsOf(cr)),
     answer: [{ kind: 'Secret', name: 'former-token' }],
   },
+  namespace: {
+    cluster: (kube) => {
+      create(kube, 'Backend', 'web', { spec: tunnels })
+      create(kube, 'Backend', 'far', { spec: tunnels }, 'other')
+    },
+    ask: (store) => names(store.inNamespace('shop')),
+    answer: ['shop/web'],
+  },
+  account: {
+    cluster: (kube) => {
+      create(kube, 'Backend', 'used', { spec: tunnels, status: { accountRef: shared } })
+      create(kube, 'Backend', 'chosen', { spec: { ...tunnels, accountRef: shared } })
+      create(kube, 'Backend', 'nowhere', { spec: tunnels })
+      create(kube, 'Backend', 'own', { spec: tunnels, status: inUse })
+    },
+    ask: (store) => [names(store.membersOf(shared)), names(store.candidatesOf(shared))],
+    answer: [
+      ['shop/used', 'shop/chosen'],
+      ['shop/used', 'shop/chosen', 'shop/nowhere'],
+    ],
+  },
   heldIn: {
     cluster: (kube) => {
       create(kube, 'Account', 'default', { spec: account }, 'accounts')
@@ -191,6 +214,48 @@ const cases: Readonly<Record<keyof typeof indexes, Case>> = {
 function metadataOf(name: string) {
   return { namespace: 'shop', name, uid: 'any', resourceVersion: '1' }
 }
+
+const accounts = fc.constantFrom(
+  shared,
+  { kind: 'ClusterAccount', name: 'default' },
+  { kind: 'Account', name: 'default' },
+)
+const members = fc.array(
+  fc.record({
+    namespace: fc.constantFrom('shop', 'other'),
+    accountRef: fc.option(accounts, { nil: undefined }),
+    used: fc.option(accounts, { nil: undefined }),
+  }),
+  { maxLength: 6 },
+)
+
+test('the members of an account are those that a walk through all resources finds', async () => {
+  await fc.assert(
+    fc.asyncProperty(members, fc.subarray(['shop', 'other']), async (resources, withDefault) => {
+      const store = await storeOf((kube) => {
+        for (const namespace of withDefault) create(kube, 'Account', 'default', { spec: account }, namespace)
+        for (const [index, { namespace, accountRef, used }] of resources.entries()) {
+          const spec = { ...tunnels, ...(accountRef === undefined ? {} : { accountRef }) }
+          const status = used === undefined ? {} : { accountRef: used }
+          create(kube, 'Backend', `web-${index}`, { spec, status }, namespace)
+        }
+      })
+      for (const key of [
+        shared,
+        shop,
+        { ...shop, namespace: 'other' },
+        { kind: 'ClusterAccount', name: 'default' } as const,
+      ]) {
+        const isMember = (cr: CustomResource): boolean => {
+          const own = store.accountKeyOf(cr)
+          return own !== undefined && accountText(own) === accountText(key)
+        }
+        expect(names(store.membersOf(key)).toSorted()).toEqual(names(store.all().filter(isMember)).toSorted())
+      }
+    }),
+    { numRuns: 50 },
+  )
+})
 
 describe('what is in the index is found', () => {
   test.each(Object.entries(cases))('%s', async (_, { cluster, ask, answer }) => {
