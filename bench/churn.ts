@@ -29,9 +29,9 @@ const REST_MS = 5000
 
 /**
  * Edits, deletes and creates Backends, changes objects at the API and restarts the apiserver, for so many minutes; then
- * waits until every object is as its spec says. The heap is measured after a forced collection: with new Backends, after
- * a warm-up of the same changes, and after the churn. The warm-up fills what is bounded: the ids of deleted objects, the
- * notes of corrected ones, and V8's tables, which grow when entries come and go, and then keep their size.
+ * waits until every object is as its spec says. The heap is measured after a forced collection: with new Backends,
+ * after a warm-up of the same changes, and after the churn. The warm-up fills what is bounded: the ids of deleted
+ * objects, the notes of corrected ones, and V8's tables, which grow when entries come and go, and then keep their size.
  */
 export async function run(
   controlPlane: ControlPlane,

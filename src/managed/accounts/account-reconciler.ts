@@ -232,7 +232,7 @@ export class AccountReconciler {
     // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
     const change = session.closed.note(finding.closed, (failures) => this.#retryMs(failures))
     if (opened) {
-      // Every member is woken: what changed before wakes none of them once more, and what changes meanwhile stays noted.
+      // Every member is woken: what changed before wakes none once more, and what changes meanwhile stays noted.
       session.takeChanges()
       await this.#wakeAll(key, 'edit')
     } else this.#wakeConcerned(key, change)
