@@ -113,7 +113,10 @@ async function waitsFor(snapshot: Snapshot, resource: StatedResource): Promise<L
   }
   // Nobody reports on a resource whose account is paused, or that nobody reports on either.
   const isUntold = phase === 'unseen' || reason === reasons.Progressing
-  return OF_ACCOUNTS.has(reason) || isUntold ? blockedAccount(snapshot, resource) : undefined
+  const account = OF_ACCOUNTS.has(reason) || isUntold ? await blockedAccount(snapshot, resource) : undefined
+  if (account !== undefined || phase !== 'unseen') return account
+  // For half a minute, a new resource reports nothing about the new ones that it waits for.
+  return unusableReference(snapshot, resource, '')
 }
 
 function isMember(snapshot: Snapshot, resource: StatedResource): resource is StatedResource & CustomResource {

@@ -1,11 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type StatedResource, stateOf } from '../../../src/cli/cluster/resource-state.ts'
+import { Snapshot } from '../../../src/cli/cluster/snapshot.ts'
 import { spanText } from '../../../src/cli/terminal/age.ts'
 import { wrap } from '../../../src/cli/terminal/wrap.ts'
-import type { Link } from '../../../src/cli/why/causes.ts'
+import { findCauses, type Link } from '../../../src/cli/why/causes.ts'
 import { paragraphOf } from '../../../src/cli/why/paragraph.ts'
 import { remedyOf } from '../../../src/cli/why/remedy.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 import { conditionReasons } from '../../../src/managed/status/reasons.ts'
 
 const NOW = Date.parse('2026-11-24T10:00:00Z')
@@ -27,6 +30,26 @@ function link(reason: string, type: 'Reconciling' | 'Stalled', metadata = {}): L
   }
   return { name: { kind: 'Backend', namespace: 'web', name: 'web' }, by: undefined, resource, state: stateOf(resource) }
 }
+
+test('a new resource on which nobody has reported waits for a new one that it refers to', async () => {
+  const created = { namespace: 'web', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-11-24T09:59:50Z' }
+  const stated = (kind: string, name: string, rest: object): StatedResource => {
+    return { apiVersion: 'culvert.dev/v1alpha1', kind, metadata: { ...created, name }, ...rest }
+  }
+  const conditions = [{ type: 'Ready', status: 'True', reason: 'Available', message: 'works' }]
+  const edge = stated('Edge', 'shop', { spec: { protocol: 'TLS', backend: { name: 'web' } } })
+  const snapshot = new Snapshot(new KindsRegistry(kinds), { get: () => Promise.resolve(undefined) })
+  snapshot.hold([
+    edge,
+    stated('Backend', 'web', { spec: { type: 'TunnelGroup', tunnelGroup: {} } }),
+    stated('Account', 'default', { spec: {}, status: { conditions } }),
+  ])
+  const causes = await findCauses(snapshot, edge)
+  expect(causes.map(({ name: { kind, name }, by }) => [kind, name, by])).toEqual([
+    ['Edge', 'shop', undefined],
+    ['Backend', 'web', 'spec.backend'],
+  ])
+})
 
 describe('the paragraph', () => {
   test.for(Object.entries(conditionReasons))('about %s has the remedy of its explanation', ([reason, { remedy }]) => {
