@@ -15,7 +15,7 @@ afterEach(() => {
 })
 
 const FEW = 20
-const MANY = 200
+const MANY = 100
 /** Longer than any wait of the steps below, shorter than a resync. */
 const STEP_MS = 30_000
 
