@@ -253,8 +253,18 @@ function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>):
   if (!store.ownWrites.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
   // CRs without an object may have another account now, or none; a changed spec may admit others.
   if (event.type === 'updated' && !hasAnotherSpec(event)) return
-  const concerned = key.kind === 'Account' ? store.candidatesOf(key) : concernedByClusterAccount(options, key, event)
+  const concerned =
+    key.kind === 'Account' ? concernedByAccount(options, key, event) : concernedByClusterAccount(options, key, event)
   for (const cr of concerned) wake.managed(nameOf(cr), 'edit')
+}
+
+/** With an account goes the use of its key, which a resource of another account in the namespace may have issued. */
+function concernedByAccount(
+  { store }: WakeupOptions,
+  key: AccountKey,
+  { type }: ObjectEvent<AccountResource>,
+): readonly CustomResource[] {
+  return type === 'deleted' ? store.inNamespace(key.namespace ?? '') : store.candidatesOf(key)
 }
 
 /** Members of the account and CRs without one. If only `access` changed, those for which it did. */
