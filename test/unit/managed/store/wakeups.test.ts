@@ -6,7 +6,8 @@ import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { Memories } from '../../../../src/managed/reconcile/memory.ts'
 import { childKey, referrerKey, unmarkedKey, valueUserKey } from '../../../../src/managed/store/object-keys.ts'
 import type { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
-import { subscribeWakeups, type Wakeups, wakeReleased } from '../../../../src/managed/store/wakeups.ts'
+import { subscribeWakeups, type Wakeups, wakeExisting, wakeReleased } from '../../../../src/managed/store/wakeups.ts'
+import type { Watches } from '../../../../src/managed/store/watches.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 import { account, registry, tunnels, typeOf, watchedStore } from '../../../builders/watched-store.ts'
 import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
@@ -34,12 +35,14 @@ class Watching {
     account: (key, priority) => this.#woken.push(`${accountText(key)} ${priority}`),
   }
   store: ResourceStore | undefined
+  #watches: Watches | undefined
 
   static async start(prepare: (watching: Watching) => void = () => undefined): Promise<Watching> {
     const watching = new Watching()
     prepare(watching)
     const { store, watches } = await watchedStore(watching.kube, watching.#time)
     watching.store = store
+    watching.#watches = watches
     subscribeWakeups({
       kinds: registry,
       store,
@@ -48,7 +51,7 @@ class Watching {
       operatorNamespace: 'culvert-system',
       wake: watching.wakeups,
     })
-    watching.#woken.length = 0
+    expect(watching.#woken).toEqual([])
     return watching
   }
 
@@ -77,6 +80,12 @@ class Watching {
     this.kube.delete(typeOf(kind), { namespace: 'shop', name })
   }
 
+  /** What a process queues first. */
+  async existing(): Promise<readonly string[]> {
+    if (this.#watches !== undefined) await wakeExisting({ watches: this.#watches, wake: this.wakeups }, undefined)
+    return this.#woken.splice(0)
+  }
+
   /** The resources woken by `act`, each once, in alphabetical order. */
   async by(act: () => void): Promise<readonly string[]> {
     this.#woken.length = 0
@@ -88,6 +97,29 @@ class Watching {
 
 const spare = { type: 'Failover', failover: { backendRefs: [{ name: 'web' }] } }
 const FINALIZED = { finalizers: ['culvert.dev/remote'] }
+
+test('a process begins with each account and each resource once, whatever depends on them', async () => {
+  const watching = await Watching.start((start) => {
+    start.create('Account', 'default', account)
+    start.create('Backend', 'web', tunnels)
+    start.create('Backend', 'spare', spare)
+  })
+  expect(await watching.existing()).toEqual(['Account/shop/default edit', 'Backend/web edit', 'Backend/spare edit'])
+})
+
+test('an account that goes wakes its namespace; one that changes, only what lives in it or has no object', async () => {
+  const watching = await Watching.start((start) => {
+    start.create('Account', 'default', account)
+    start.create('Account', 'second', account)
+    start.create('Backend', 'new', tunnels)
+    start.create('Backend', 'used', tunnels)
+    start.patch('Backend', 'used', { status: { accountRef: { kind: 'Account', name: 'second' } } })
+  })
+  const edited = await watching.by(() => watching.patch('Account', 'default', { spec: { caBundle: 'x' } }))
+  expect(edited).toEqual(['Account/shop/default edit', 'Backend/new edit'])
+  const deleted = await watching.by(() => watching.delete('Account', 'default'))
+  expect(deleted).toEqual(['Account/shop/default edit', 'Backend/new edit', 'Backend/used edit'])
+})
 
 describe('a resource', () => {
   test('is woken when it appears or is edited, in the priority of edits', async () => {
