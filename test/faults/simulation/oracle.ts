@@ -67,8 +67,7 @@ export class Oracle {
   #writes: Sighting[] = []
   /** Resources not at rest, as of a revision of the cluster. */
   #seen: { readonly revision: string; readonly unrest: readonly string[] } | undefined
-  /** Number of Events sent. */
-  #events = 0
+  readonly #events: Sighting[] = []
 
   #allowed: Allowance = {}
 
@@ -213,10 +212,10 @@ export class Oracle {
     if (unrest.length > 0) return [...this.violations, ...unrest]
     await world.advance(settleMs)
     const { length } = this.#writes
-    const events = this.#events
+    const events = this.#events.length
     await world.advance(LOOK_MS)
     const late = this.#writtenAtRest(length).map((write) => `written at rest: ${textOf(write)}`)
-    if (this.#events > events) late.push('Events were sent at rest')
+    late.push(...this.#toldAtRest(events))
     const held = await this.#held()
     const problems = [
       ...this.#unrest(),
@@ -244,6 +243,16 @@ export class Oracle {
       return refused.some((cr) => path.endsWith(`/${this.#world.typeOf(cr.kind).plural}/${cr.metadata.name}`))
     }
     return creates.length <= refused.length && late.every(isRetry) ? [] : late
+  }
+
+  /** Events after the first `length`, without what refused resources say before they try again, once each. */
+  #toldAtRest(length: number): readonly string[] {
+    const refused = this.#world.all().filter((cr) => this.#isRefused(cr))
+    const late = this.#events.slice(length).map(({ body }) => JSON.parse(body) as SentEvent)
+    const isOfRetry = ({ regarding }: SentEvent): boolean =>
+      refused.some(({ metadata }) => metadata.uid === regarding.uid)
+    if (late.length <= refused.length && late.every(isOfRetry)) return []
+    return late.map(({ reason, regarding: { kind, name } }) => `Event at rest: ${reason} about ${kind}/${name}`)
   }
 
   /** Objects that currently differ from what their resources declare. */
@@ -458,7 +467,7 @@ export class Oracle {
   }
 
   #arrived(sighting: Sighting): void {
-    if (sighting.method !== 'GET' && /\/events(\/|$)/.test(sighting.path)) this.#events += 1
+    if (sighting.method !== 'GET' && /\/events(\/|$)/.test(sighting.path)) this.#events.push(sighting)
     if (!isWrite(sighting)) return
     this.#writes.push(sighting)
   }
@@ -664,4 +673,9 @@ function encoded(token: string): string {
 
 function errorText(error: unknown): string {
   return error instanceof Error ? `${error.stack ?? error.message} ${errorText(error.cause)}` : String(error ?? '')
+}
+
+interface SentEvent {
+  readonly reason: string
+  readonly regarding: { readonly kind: string; readonly name: string; readonly uid: string }
 }

@@ -1399,4 +1399,24 @@ export const failedStories: readonly KeptStory[] = [
       { after: 0, does: 'old manifest', who: 1, back: 0.6869450097437948 },
     ],
   },
+  {
+    seed: 1955391063,
+    found: 'the oracle blamed the operator for what a refused resource says before its retry in ten minutes',
+    cast: ['IPPolicyRule/rule', 'ReservedDomain/domain'],
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'apply', who: 0, version: 0 },
+      { after: 0, does: 'apply', who: 1, version: 1 },
+      { after: 1685, does: 'put back', steps: 2, revision: 'bumped', ms: 34914 },
+      {
+        after: 0,
+        does: 'plague',
+        plague: 'broken',
+        servers: 'kubernetes',
+        ms: 671,
+        chance: 0.3941729831509292,
+        seed: 640066708,
+      },
+    ],
+  },
 ]
