@@ -19,6 +19,7 @@ import { installationId } from './installation.ts'
 import { notingWrites } from './noting-writes.ts'
 import type { OperatorOptions } from './options.ts'
 import { createReconcilers } from './reconcilers.ts'
+import { Relist } from './relist.ts'
 import { USER_AGENT } from './sessions.ts'
 import { allWatches, createWatches, refreshWatches } from './watches.ts'
 
@@ -164,13 +165,15 @@ export class Operator {
       logger,
     } = this.#options
     const { kinds, clock, random, turns } = this.#parts
-    const base = { client: this.#kube, clock, random, turns, logger, stallMs: watchSilenceMs }
+    const onReset = (since: number): void => relist.request(since)
+    const base = { client: this.#kube, clock, random, turns, logger, stallMs: watchSilenceMs, onReset }
     const watches = createWatches(kinds, base, {
       namespaces: watchNamespaces,
       tunnels: tunnels !== undefined,
       services: services !== undefined,
       readOneByOne: intervalMs === undefined ? undefined : { intervalMs, operatorNamespace: namespace },
     })
+    const relist = new Relist({ clock, signal, refresh: (since) => refreshWatches(watches, since, clock) })
     const reflectors = allWatches(watches)
     const store = new ResourceStore(kinds, watches)
     // If the Lease is free, the first lists already belong to the term.

@@ -27,6 +27,11 @@ export interface FollowerOptions {
   readonly logger: Logger
   /** Called for every failure; the reflector retries by itself. `attempt` counts failures in a row, from 1. */
   readonly onError?: (error: KubeError, attempt: number) => void
+  /**
+   * Called at each sign that the cluster has another history than before, with its monotonic time: what was listed
+   * later is right.
+   */
+  readonly onReset?: ((since: number) => void) | undefined
   /** Seconds after which the server ends a watch, with a fifth of jitter. Default 300. */
   readonly watchSeconds?: number
   /**
@@ -104,6 +109,7 @@ export class Follower<T extends KubeObject> {
     const newest = this.#replica.newest(this.#scope)
     const { items, resourceVersion } = await this.#pages(signal)
     const restored = newest !== undefined && isNewer(newest, resourceVersion)
+    if (restored) this.#options.onReset?.(began)
     if (restored && ++this.#staleLists < LISTS_UNTIL_RESTORED) {
       throw new KubeError(
         'Unavailable',
@@ -187,6 +193,7 @@ export class Follower<T extends KubeObject> {
   #progress(resourceVersion: string): void {
     const seen = this.#replica.seen(this.#scope)
     if (seen !== undefined && isNewer(seen, resourceVersion)) {
+      this.#options.onReset?.(this.#options.clock.monotonic())
       throw new KubeError('Gone', `watching ${this.#options.type.plural}: the server is behind what was seen before`)
     }
     this.#replica.progress(this.#scope, resourceVersion)

@@ -286,7 +286,8 @@ describe('watching', () => {
 
   test('lists from before what was seen are refused, until it is plain that a backup was restored', async () => {
     answerList = (_request, response) => sendList(response, '100', [thing('a', 90), thing('b', 91)])
-    const { reflector, codes } = start()
+    const signs: number[] = []
+    const { reflector, codes } = start({ onReset: (since) => signs.push(since) })
     const first = await watchOpened(1)
     answerList = (_request, response) => sendList(response, '50', [thing('a', 40)])
     sendFrame(first.response, 'ERROR', { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' })
@@ -296,6 +297,19 @@ describe('watching', () => {
     await retryAfter(codes, 3)
     expect((await watchOpened(2)).request.query.get('resourceVersion')).toBe('50')
     expect(names(reflector)).toEqual(['a'])
+    expect(signs).toHaveLength(3)
+    expect(signs.at(-1)).toBe(clock.monotonic())
+  })
+
+  test('a bookmark from before what was seen is a sign of another history', async () => {
+    answerList = (_request, response) => sendList(response, '100', [thing('a', 90)])
+    const signs: number[] = []
+    const { codes } = start({ onReset: (since) => signs.push(since) })
+    const first = await watchOpened(1)
+    sendFrame(first.response, 'BOOKMARK', thing('', 100))
+    sendFrame(first.response, 'BOOKMARK', thing('', 99))
+    await vi.waitFor(() => expect(codes).toEqual(['Gone']))
+    expect(signs).toEqual([clock.monotonic()])
   })
 
   test('a handler that throws does not end it', async () => {

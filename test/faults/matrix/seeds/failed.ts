@@ -1419,4 +1419,16 @@ export const failedStories: readonly KeptStory[] = [
       },
     ],
   },
+  {
+    seed: 1955397790,
+    found: 'a watch went on across a restore of etcd, after which its revision soon passed the former one',
+    cast: ['Edge/tls'],
+    replicas: 0,
+    steps: [
+      { after: 0, does: 'drift', who: 0 },
+      { after: 1130, does: 'put back', steps: 0, revision: 'passed', ms: 16815 },
+      { after: 0, does: 'put back', steps: 2, revision: 'as it was', ms: 5933 },
+      { after: 0, does: 'edit account', edit: 'a small budget', ms: 1312 },
+    ],
+  },
 ]
