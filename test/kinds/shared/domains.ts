@@ -40,7 +40,8 @@ export function certificatePolicyEdits(shown: Body): readonly Edit[] {
       { ...managedPolicy(ecdsaPolicy), ...shown },
     ),
     patch(POLICY, { certificate: { type: 'Managed' } }, rsa),
-    patch(POLICY, { certificate: undefined }, unmanagedPolicy),
+    // The certificate stays: the one just seen, or one that the service was still issuing for the last policy.
+    patch(POLICY, { certificate: undefined }, { ...unmanagedPolicy, ...shown }),
   ]
 }
 
