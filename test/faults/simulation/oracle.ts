@@ -67,6 +67,7 @@ export class Oracle {
   #writes: Sighting[] = []
   /** Resources not at rest, as of a revision of the cluster. */
   #seen: { readonly revision: string; readonly unrest: readonly string[] } | undefined
+  /** Events sent. */
   readonly #events: Sighting[] = []
 
   #allowed: Allowance = {}
@@ -236,7 +237,7 @@ export class Oracle {
    */
   #writtenAtRest(length: number): readonly Sighting[] {
     const late = this.#writes.slice(length)
-    const refused = this.#world.all().filter((cr) => this.#isRefused(cr))
+    const refused = this.#refused()
     const creates = late.filter(({ server }) => server === 'api')
     const isRetry = ({ server, method, path }: Sighting): boolean => {
       if (server === 'api') return method === 'POST'
@@ -247,11 +248,10 @@ export class Oracle {
 
   /** Events after the first `length`, without what refused resources say before they try again, once each. */
   #toldAtRest(length: number): readonly string[] {
-    const refused = this.#world.all().filter((cr) => this.#isRefused(cr))
     const late = this.#events.slice(length).map(({ body }) => JSON.parse(body) as SentEvent)
-    const isOfRetry = ({ regarding }: SentEvent): boolean =>
-      refused.some(({ metadata }) => metadata.uid === regarding.uid)
-    if (late.length <= refused.length && late.every(isOfRetry)) return []
+    const about = new Set(late.map(({ regarding }) => regarding.uid))
+    const refused = new Set(this.#refused().map(({ metadata }) => metadata.uid))
+    if (about.size === late.length && [...about].every((uid) => refused.has(uid))) return []
     return late.map(({ reason, regarding: { kind, name } }) => `Event at rest: ${reason} about ${kind}/${name}`)
   }
 
@@ -298,6 +298,10 @@ export class Oracle {
       return false
     const orphans = this.#orphans()
     return rules.some(({ id }) => orphans.has(id) || (this.#allowed.others?.has(id) ?? false))
+  }
+
+  #refused(): readonly CustomResource[] {
+    return this.#world.all().filter((cr) => this.#isRefused(cr))
   }
 
   /** Whether the resource waits for people, as it is allowed to. */
