@@ -1,11 +1,10 @@
-import { type CustomResource, isDeleting } from '../cr.ts'
+import { type CustomResource, isDeleting, statusOf } from '../cr.ts'
 import { compareFingerprints } from '../inputs/fingerprints.ts'
 import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import type { AccountResource } from './account-resource.ts'
 import { identityDoubt, identityFingerprint } from './identity-doubt.ts'
-import { countMissing } from './resync.ts'
 import type { LiveSession } from './session.ts'
 
 /** The result of checking whether the session's key opens our account. */
@@ -30,25 +29,20 @@ export function checkIdentity(
   // What a collection shows when it opens is compared with nothing: this session may never have seen its objects.
   const doubted = session.starting || session.blocked() !== undefined || session.hasOpened
   const isOpen = session.blocked()?.reason === reasons.IdentityUnproven || isDoubted(resource) || saysUnproven(resource)
-  const held = countMissing(context, session, members)
-  const staying = countMissing(
-    context,
-    session,
-    members.filter((cr) => !isDeleting(cr)),
-  )
+  const { staying, leaving, unknown } = countMissing(context, session, members)
+  const held = { known: staying.known + leaving.known, missing: staying.missing + leaving.missing }
   const fingerprint = identityFingerprint(session.config, context.fingerprints)
   const doubt = identityDoubt({
     // While the circuit breaker is open, members being deleted count too: deleting those whose objects are missing must
     // not close it.
-    known: (isOpen ? held : staying).known,
-    missing: (isOpen ? held : staying).missing,
+    ...(isOpen ? held : staying),
     // A deletion ends when the API does not know the object: in another account it would end with the object left
     // behind.
     changed: compareFingerprints(status?.internal?.keyFingerprint, fingerprint) !== 'same',
     // An object in a closed collection proves nothing: what the other collections do not show may be in another
     // account.
-    noneFound: held.known + held.unknown > 0 && held.missing === held.known,
-    unknown: held.unknown,
+    noneFound: held.known + unknown > 0 && held.missing === held.known,
+    unknown,
     // While a session is in use, only a few objects can be missing at a time: the circuit breaker opens as soon as
     // there are too many.
     // A request counts only if it was made after the doubt was reported: an Account that lost its status still has the
@@ -56,6 +50,47 @@ export function checkIdentity(
     confirmed: !doubted || (isDoubted(resource) && openRequest(resource, 'confirmIdentity') !== undefined),
   })
   return { fingerprint, doubt }
+}
+
+interface Count {
+  /** Members whose object a complete list can show. */
+  known: number
+  /** Those of them whose object none shows. */
+  missing: number
+}
+
+/** What the lists show of the objects that members hold. */
+export interface MissingCounts {
+  /** Of members that are not being deleted. */
+  readonly staying: Readonly<Count>
+  /** Of members that are being deleted. */
+  readonly leaving: Readonly<Count>
+  /** Members whose object is in a closed collection: nothing shows whether it exists. */
+  readonly unknown: number
+}
+
+/** Counts the `members` that hold an object, by what the lists show of it. */
+export function countMissing(
+  context: AccountContext,
+  session: LiveSession,
+  members: readonly CustomResource[],
+): MissingCounts {
+  const staying: Count = { known: 0, missing: 0 }
+  const leaving: Count = { known: 0, missing: 0 }
+  let unknown = 0
+  for (const cr of members) {
+    const { id } = statusOf(cr)
+    const collection = context.kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
+    if (id === undefined || collection === undefined) continue
+    if (session.cache.refusalOf(collection) !== undefined) {
+      unknown++
+      continue
+    }
+    const count = isDeleting(cr) ? leaving : staying
+    count.known++
+    if (session.cache.get(collection, id)?.object === undefined) count.missing++
+  }
+  return { staying, leaving, unknown }
 }
 
 /** An earlier version notes an open circuit breaker in the condition only. */

@@ -70,39 +70,6 @@ function isOurs({ installation }: AccountContext, object: RemoteObject): boolean
   return markerOf(object)?.installation === installation
 }
 
-/** What the lists show of the objects that members hold. */
-export interface MissingCount {
-  /** Members whose object a complete list can show. */
-  readonly known: number
-  /** Those of them whose object none shows. */
-  readonly missing: number
-  /** Members whose object is in a closed collection: nothing shows whether it exists. */
-  readonly unknown: number
-}
-
-/** Counts the `members` that hold an object, by what the lists show of it. */
-export function countMissing(
-  context: AccountContext,
-  session: LiveSession,
-  members: readonly CustomResource[],
-): MissingCount {
-  let known = 0
-  let missing = 0
-  let unknown = 0
-  for (const cr of members) {
-    const { id } = statusOf(cr)
-    const collection = context.kinds.managedKind(cr.kind)?.identity.collectionOf(cr.spec)
-    if (id === undefined || collection === undefined) continue
-    if (session.cache.refusalOf(collection) !== undefined) {
-      unknown++
-      continue
-    }
-    known++
-    if (session.cache.get(collection, id)?.object === undefined) missing++
-  }
-  return { known, missing, unknown }
-}
-
 /** How many objects `members` hold in collections that `counts`, without those that are being deleted. */
 export function countHeld(
   kinds: KindsRegistry,

@@ -5,8 +5,9 @@ import type { Collection, RemoteObject } from '../../../../src/api/types.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
 import type { AccountContext } from '../../../../src/managed/accounts/account-context.ts'
 import type { AccountKey } from '../../../../src/managed/accounts/account-resource.ts'
+import { countMissing } from '../../../../src/managed/accounts/check-identity.ts'
 import type { AccountRegistry } from '../../../../src/managed/accounts/registry.ts'
-import { concerned, countMissing, holdingsOf, sweep } from '../../../../src/managed/accounts/resync.ts'
+import { concerned, holdingsOf, sweep } from '../../../../src/managed/accounts/resync.ts'
 import type { LiveSession } from '../../../../src/managed/accounts/session.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
 import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
@@ -255,17 +256,27 @@ describe('who a pass wakes', () => {
   })
 })
 
-test('missing are objects of resources that hold one and no list shows', () => {
-  const found = scene([], { [tunnelGroupBackends.path]: [marked('b_1')] })
-  const members = [cr({}, { id: 'b_1' }), cr({}, { id: 'b_2' }), cr()]
-  expect(countMissing(found.context, found.session, members)).toEqual({ known: 2, missing: 1, unknown: 0 })
-})
+describe('what the lists show of the objects that resources hold', () => {
+  const none = { known: 0, missing: 0 }
 
-test('what a closed collection holds is unknown, not missing', () => {
-  const found = scene([], {}, [], [tunnelGroupBackends])
-  expect(countMissing(found.context, found.session, [cr({}, { id: 'b_1' })])).toEqual({
-    known: 0,
-    missing: 0,
-    unknown: 1,
+  test('missing is what no list shows', () => {
+    const found = scene([], { [tunnelGroupBackends.path]: [marked('b_1')] })
+    const members = [cr({}, { id: 'b_1' }), cr({}, { id: 'b_2' }), cr()]
+    const counts = { staying: { known: 2, missing: 1 }, leaving: none, unknown: 0 }
+    expect(countMissing(found.context, found.session, members)).toEqual(counts)
+  })
+
+  test('resources that are being deleted are counted apart', () => {
+    const found = scene([], { [tunnelGroupBackends.path]: [marked('b_1')] })
+    const deleting = { deletionTimestamp: '2026-01-01T00:00:00Z' }
+    const members = [cr(deleting, { id: 'b_1' }), cr(deleting, { id: 'b_2' }), cr({}, { id: 'b_3' })]
+    const counts = { staying: { known: 1, missing: 1 }, leaving: { known: 2, missing: 1 }, unknown: 0 }
+    expect(countMissing(found.context, found.session, members)).toEqual(counts)
+  })
+
+  test('what a closed collection holds is unknown, not missing', () => {
+    const found = scene([], {}, [], [tunnelGroupBackends])
+    const counts = { staying: none, leaving: none, unknown: 1 }
+    expect(countMissing(found.context, found.session, [cr({}, { id: 'b_1' })])).toEqual(counts)
   })
 })
