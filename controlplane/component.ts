@@ -100,6 +100,15 @@ export class Component {
     await this.ended
   }
 
+  /** Lets the process do nothing until `resume`. */
+  suspend(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   /** The end of its log. */
   async logTail(): Promise<string> {
     const lines = (await readFile(this.#logFile, 'utf8')).trimEnd().split('\n')

@@ -22,6 +22,8 @@ export interface ControlPlaneOptions {
    * `KUBEBUILDER_ASSETS`.
    */
   readonly assets?: string
+  /** Folder to which `copyData` of another control plane has copied what the new one begins with. Default: nothing. */
+  readonly data?: string
   /** Called with each step, in words for people. */
   readonly onProgress?: OnProgress
 }
@@ -54,6 +56,9 @@ export interface ControlPlane extends AsyncDisposable {
    */
   startApiserver(): Promise<void>
 
+  /** Copies all objects to a new folder, from which other control planes can start. Throws `NOT_OWNED`. */
+  copyData(folder: string): Promise<void>
+
   /** Stops everything and removes the folder; leaves an existing cluster alone. May be called again. */
   stop(): Promise<void>
 }
@@ -78,6 +83,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     auditLogFile: options.auditLogFile,
     controllers: options.controllers ?? DEFAULT_CONTROLLERS,
     assets: options.assets ?? process.env.KUBEBUILDER_ASSETS,
+    data: options.data,
     onProgress: options.onProgress ?? (() => {}),
   })
 }

@@ -28,13 +28,17 @@ export async function openExistingCluster(kubeconfigPath: string): Promise<Contr
     restartApiserver: () => Promise.reject(notOwned()),
     killApiserver: () => Promise.reject(notOwned()),
     startApiserver: () => Promise.reject(notOwned()),
+    copyData: () => Promise.reject(notOwned()),
     stop,
     [Symbol.asyncDispose]: stop,
   }
 }
 
 function notOwned(): ControlPlaneError {
-  return new ControlPlaneError('NOT_OWNED', 'The apiserver of an existing cluster is not stopped or started from here')
+  return new ControlPlaneError(
+    'NOT_OWNED',
+    'The servers of an existing cluster are not stopped, started or copied from here',
+  )
 }
 
 async function readKubeconfig(path: string): Promise<string> {

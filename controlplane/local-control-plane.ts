@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatDuration, type OnProgress } from './build-progress.ts'
 import { Component } from './component.ts'
@@ -21,6 +21,8 @@ export interface LocalSettings {
   readonly controllers: readonly string[]
   /** See `ProgramSources.assets`. */
   readonly assets: string | undefined
+  /** See `ControlPlaneOptions.data`. */
+  readonly data: string | undefined
   readonly onProgress: OnProgress
 }
 
@@ -120,6 +122,16 @@ export class LocalControlPlane implements ControlPlane {
     await this.#startControllerManager()
   }
 
+  async copyData(folder: string): Promise<void> {
+    // What is in its files while it does nothing is what it would find after a crash.
+    this.#etcd?.suspend()
+    try {
+      await cp(this.#folder.etcdFolder, folder, { recursive: true, errorOnExist: true, force: false })
+    } finally {
+      this.#etcd?.resume()
+    }
+  }
+
   stop(): Promise<void> {
     this.#stopped ??= this.#stopAll()
     return this.#stopped
@@ -130,6 +142,8 @@ export class LocalControlPlane implements ControlPlane {
   }
 
   async #startAll(): Promise<void> {
+    const { data } = this.#settings
+    if (data !== undefined) await cp(data, this.#folder.etcdFolder, { recursive: true })
     this.#etcd = await this.#start('etcd', this.#programs.etcd, etcdArguments(this.#folder))
     await startOnFreePort((port) => this.#startApiserverAt(port))
     if (this.#settings.controllers.length > 0) await this.#startControllerManager()

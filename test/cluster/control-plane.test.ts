@@ -107,6 +107,18 @@ describe('a control plane', () => {
     expect(await runningOf(other.pids)).toHaveLength(4)
   })
 
+  it('begins with what another one held, and shares nothing with it afterwards', async () => {
+    await kubectl('create', 'configmap', 'copied')
+    const data = join(dirname(controlPlane.kubeconfigPath), 'copy')
+    await controlPlane.copyData(data)
+    await kubectl('create', 'configmap', 'later')
+    await using other = await startControlPlane({ data, controllers: [] })
+    expect((await other.kubectl(['get', 'configmap', 'copied'])).code).toBe(0)
+    expect((await other.kubectl(['get', 'configmap', 'later'])).stderr).toContain('NotFound')
+    expect((await other.kubectl(['delete', 'configmap', 'copied'])).code).toBe(0)
+    await kubectl('get', 'configmap', 'copied')
+  })
+
   it('leaves no process and no folder after it is stopped', async () => {
     const other = await startControlPlane({ controllers: [] })
     const { pids, kubeconfigPath } = other
@@ -274,6 +286,7 @@ describe('an existing cluster', () => {
     const cluster = await startControlPlane({ kubeconfig: inject('kubeconfigPath') })
     await expect(cluster.killApiserver()).rejects.toMatchObject({ code: 'NOT_OWNED' })
     await expect(cluster.restartApiserver()).rejects.toMatchObject({ code: 'NOT_OWNED' })
+    await expect(cluster.copyData('anywhere')).rejects.toMatchObject({ code: 'NOT_OWNED' })
     await cluster.stop()
     expect(await cluster.kubectl(['get', 'namespace', 'default', '-o', 'name'])).toMatchObject({
       code: 0,

@@ -1,14 +1,11 @@
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startControlPlane } from '../../controlplane/control-plane.ts'
 import type { Rule } from '../../src/managed/permissions.ts'
+import { installDefinitions } from './support/definitions.ts'
 import { generatedRules } from './support/operator-account.ts'
-import { installOperatorPolicy } from './support/operator-policy.ts'
 import { judge, usesIn } from './support/permissions-used.ts'
 import './provided.ts'
-
-const CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 
 /**
  * One cluster for the whole suite: the one that CULVERT_TEST_KUBECONFIG names, else a control plane started here with
@@ -23,10 +20,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     onProgress: (message) => console.error(message),
     ...(kubeconfig ? { kubeconfig } : {}),
   })
-  const applied = await controlPlane.kubectl(['apply', '--server-side', '--force-conflicts', '-f', CRDS])
-  if (applied.code !== 0) throw new Error(`the CRDs were refused: ${applied.stderr}`)
-  await installOperatorPolicy(controlPlane)
+  await installDefinitions(controlPlane)
   const { auditLogPath } = controlPlane
+  const data = kubeconfig ? undefined : join(dirname(controlPlane.kubeconfigPath), 'copy')
+  if (data !== undefined) await controlPlane.copyData(data)
+  project.provide('clusterData', data)
   project.provide('isThrowaway', !kubeconfig)
   project.provide('kubeconfigPath', controlPlane.kubeconfigPath)
   project.provide('auditLogPath', auditLogPath)

@@ -9,6 +9,11 @@ declare module 'vitest' {
     isThrowaway: boolean
     /** The suite's audit log; undefined when the cluster was given by CULVERT_TEST_KUBECONFIG. */
     auditLogPath: string | undefined
+    /**
+     * What the suite's cluster held before any test, for `ControlPlaneOptions.data`; undefined when the cluster was
+     * given by CULVERT_TEST_KUBECONFIG.
+     */
+    clusterData: string | undefined
     /** A kubectl program. */
     kubectlPath: string
   }
