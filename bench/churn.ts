@@ -103,20 +103,15 @@ class Churn {
     this.#live = [...manifests]
   }
 
-  /** @param look called after each restart of the apiserver, with the minutes so far */
+  /** @param look called after each restart of the apiserver but the last, with the minutes so far */
   async run(minutes: number, look: (minute: number) => Promise<void>): Promise<void> {
-    const began = performance.now()
-    const minute = (): number => (performance.now() - began) / 60_000
-    for (let second = 1; minute() < minutes; second += 1) {
-      await this.#step()
-      if (minute() > (this.done.restarts + 1) * RESTART_MINUTES) {
+    await this.#steps(1, async (_step, minute) => {
+      if (minute > (this.done.restarts + 1) * RESTART_MINUTES) {
         await this.#restartApiserver()
-        await look(Math.floor(minute()))
+        await look(Math.floor(minute))
       }
-      await sleep(Math.max(0, began + second * 1000 - performance.now()))
-    }
-    // As the warm-up ends: what is measured after both is then alike.
-    await this.#restartApiserver()
+      return minute < minutes
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -130,12 +125,7 @@ class Churn {
 
   /** The changes of {@link run}, faster, and not counted. */
   async warmUp(): Promise<void> {
-    const began = performance.now()
-    for (let step = 1; step <= WARM_UP_STEPS; step += 1) {
-      await this.#step()
-      await sleep(Math.max(0, began + (step * 1000) / WARM_UP_PACE - performance.now()))
-    }
-    await this.#restartApiserver()
+    await this.#steps(WARM_UP_PACE, (step) => step <= WARM_UP_STEPS)
     Object.assign(this.done, { edits: 0, replacements: 0, drifts: 0, restarts: 0 })
   }
 
@@ -144,6 +134,20 @@ class Churn {
     const found = (await this.#api.list(COLLECTION)).map(({ labels }) => appOf(labels))
     const wanted = new Set(this.#live.map(({ spec }) => appOf((spec.tunnelGroup as TunnelGroup).labels)))
     return found.length === wanted.size && found.every((app) => wanted.delete(app))
+  }
+
+  /**
+   * So many steps a second, as long as `goesOn` says so before each. The apiserver restarts in the end, so that what is
+   * measured after any of them is alike.
+   */
+  async #steps(pace: number, goesOn: (step: number, minute: number) => boolean | Promise<boolean>): Promise<void> {
+    const began = performance.now()
+    const elapsed = (): number => performance.now() - began
+    for (let step = 1; await goesOn(step, elapsed() / 60_000); step += 1) {
+      await this.#step()
+      await sleep(Math.max(0, (step * 1000) / pace - elapsed()))
+    }
+    await this.#restartApiserver()
   }
 
   async #step(): Promise<void> {
