@@ -45,6 +45,7 @@ function told(message: string): readonly string[] {
 
 test('in an account made by hand, each kind is shown before any write, adopted on request, and left unchanged', {
   timeout: 300_000,
+  tags: 'nightly',
 }, async () => {
   await using world = await World.open()
   const { manifests } = await accountMadeByHand(world)

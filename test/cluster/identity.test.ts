@@ -86,11 +86,10 @@ async function swapKey(world: World, when: string): Promise<void> {
   await world.startOperator()
 }
 
-const moments = ['running', 'down']
-
-test.each(moments)(
-  'a key of another account, set while the operator is %s, stops everything until the right one is back',
-  async (when) => {
+for (const [when, ...tags] of [['running'], ['down', 'nightly']] as const) {
+  test(`a key of another account, set while the operator is ${when}, stops everything until the right one is back`, {
+    tags,
+  }, async () => {
     await using world = await openWithTwoAccounts()
     const before = await world.remote(path)
     const { id } = (await world.get('Backend', 'first'))?.status ?? {}
@@ -107,12 +106,13 @@ test.each(moments)(
     expect(new Set(world.writes(mark).map(({ method, account }) => `${method} ${account}`))).toEqual(
       new Set([`POST ${world.emulator.admin.account}`, `DELETE ${world.emulator.admin.account}`]),
     )
-  },
-)
+  })
+}
 
-test.each(moments)(
-  'a key of another account, set while the operator is %s, is used once an administrator confirms it',
-  async (when) => {
+for (const [when, ...tags] of [['down'], ['running', 'nightly']] as const) {
+  test(`a key of another account, set while the operator is ${when}, is used once an administrator confirms it`, {
+    tags,
+  }, async () => {
     await using world = await openWithTwoAccounts()
     const left = await world.remote(path)
     const mark = world.mark()
@@ -129,8 +129,8 @@ test.each(moments)(
     const made = world.writes(mark).filter(({ method }) => method === 'POST')
     expect(made).toHaveLength(2)
     expect(made.every(({ account }) => account !== null && account !== admin.account)).toBe(true)
-  },
-)
+  })
+}
 
 test('an object whose resource is gone is reported, not deleted', async () => {
   await using world = await World.open()

@@ -184,7 +184,7 @@ test('enabled is a toggle: a disabled module keeps its settings until it leaves 
   await world.gone('Backend', 'web')
 })
 
-test('an ingress whose key type changes stays Ready while its certificate works', async () => {
+test('an ingress whose key type changes stays Ready while its certificate works', { tags: 'nightly' }, async () => {
   await using world = await World.open({ emulator: { certSeconds: 5 } })
   const spec = (privateKeyType: string) => ({
     domain: 'agents.tunnel.example',

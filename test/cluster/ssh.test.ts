@@ -23,9 +23,9 @@ const AUTHORITIES = [
 
 type Authority = (typeof AUTHORITIES)[number]
 
-/** One of each algorithm: `npm test` tries no others. */
+/** What `npm test` tries: RSA has names of its own for its signatures. The rest of the algorithms have one. */
 const [always, others] = [true, false].map((isOne) => {
-  return AUTHORITIES.filter(({ title }) => ['RSA 4096', 'ECDSA P-256', 'Ed25519'].includes(title) === isOne)
+  return AUTHORITIES.filter(({ title }) => ['RSA 4096', 'ECDSA P-256'].includes(title) === isOne)
 }) as [Authority[], Authority[]]
 
 const user = userInfo().username

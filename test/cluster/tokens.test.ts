@@ -70,6 +70,7 @@ test('an operator killed before and after each Kubernetes write leaves one objec
 
 test('an operator killed before its POST takes effect or its answer arrives leaves one object, with its live token in the Secret', {
   timeout: 600_000,
+  tags: 'nightly',
 }, async () => {
   const kills = await killsAt(cases, (world) => new PostGate(world, paths))
   expect(kills).toBeGreaterThanOrEqual(2)

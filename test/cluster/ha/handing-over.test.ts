@@ -48,7 +48,7 @@ test('an idle leader that is told to stop releases the Lease before it ends, and
   await world.apply('Backend', 'one', tunnels)
   await world.ready('Backend', 'one')
   const figures: HandOver[] = []
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
     const leader = world.operator
     figures.push(await handOver(world, leader, await world.startStandby()))
   }
