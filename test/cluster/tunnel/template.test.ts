@@ -190,9 +190,12 @@ describe('an agent of the service', () => {
   }
   const credentials = async () => (await world.remote('credentials')).map(({ id, acl }) => ({ id, acl }))
 
-  test('has a token that permits exactly its labels, and starts anew when another takes its place', async () => {
+  test('has a token that permits exactly its labels, and starts anew when another takes its place', {
+    timeout: 240_000,
+  }, async () => {
     // It needs no SSH gateway.
-    await world.apply('Tunnel', 'own', { ...SPEC, agent })
+    // A former token is kept as long as its agents may take to end.
+    await world.apply('Tunnel', 'own', { ...SPEC, agent, template: { spec: { terminationGracePeriodSeconds: 20 } } })
     const { metadata, spec } = await podsOf('own')
     const first = await world.ready('TunnelCredential', 'own-tunnel-token-1')
     expect(await credentials()).toEqual([{ id: first.status?.id, acl: ['bind:app=shop', 'bind:version=1'] }])
@@ -227,6 +230,12 @@ describe('an agent of the service', () => {
     const second = await world.ready('TunnelCredential', 'own-tunnel-token-2')
     const ids = [first, second].map(({ status }) => status?.id)
     expect((await credentials()).map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
+    await connect('own')
+    await world.gone('TunnelCredential', 'own-tunnel-token-1', 110_000)
+    expect((await credentials()).map(({ id }) => id)).toEqual([second.status?.id])
+    await until('the former Secret is gone', async () => {
+      return (await world.kube.get(secrets, { namespace: world.namespace, name: 'own-tunnel-token-1' })) === undefined
+    })
 
     // A token that somebody deletes is issued anew in the same Secret.
     await world.kube.delete(secrets, { namespace: world.namespace, name: 'own-tunnel-token-2' })
@@ -240,28 +249,6 @@ describe('an agent of the service', () => {
     await world.delete('Tunnel', 'own')
     await world.gone('TunnelCredential', 'own-tunnel-token-2')
     expect(await credentials()).toEqual([])
-  })
-
-  test('gives up its former token as soon as none of its agents can use it', {
-    timeout: 240_000,
-    tags: 'nightly',
-  }, async () => {
-    // A former token is kept as long as its agents may take to end.
-    await world.apply('Tunnel', 'own', { ...SPEC, agent, template: { spec: { terminationGracePeriodSeconds: 20 } } })
-    await podsOf('own')
-    await world.ready('TunnelCredential', 'own-tunnel-token-1')
-    await connect('own')
-    await world.annotate('Tunnel', 'own', { 'culvert.dev/rotate-requested-at': 'now' })
-    await podsOf('own', (pods) => secretOf(pods) === 'own-tunnel-token-2')
-    const next = await world.ready('TunnelCredential', 'own-tunnel-token-2')
-    await connect('own')
-    await world.gone('TunnelCredential', 'own-tunnel-token-1', 110_000)
-    expect((await credentials()).map(({ id }) => id)).toEqual([next.status?.id])
-    await until('the former Secret is gone', async () => {
-      return (await world.kube.get(secrets, { namespace: world.namespace, name: 'own-tunnel-token-1' })) === undefined
-    })
-    await world.delete('Tunnel', 'own')
-    await world.gone('TunnelCredential', 'own-tunnel-token-2')
   })
 
   test('may not have an image that the administrator has not listed', async () => {
