@@ -65,7 +65,7 @@ export async function runWhy(cluster: Cluster, args: readonly string[], flags: W
   const leader = operator?.leader
   const facts: Facts = { links: [first, ...rest], sides, events, requests, leader, now: clock.now() }
   const paragraph = paragraphOf(facts)
-  const own = remedyOf(root, leader, namedFor(snapshot, root.name))
+  const own = remedyOf(root, leader, namedFor(snapshot, root.name), facts.now)
   const remedy = own.text === '' ? sideRemedy(sides, (name) => namedFor(snapshot, name)) : own
   if (flags.output === 'json') {
     out.print(JSON.stringify({ resource: nameOf(asked), paragraph, ...jsonOf(facts), ...remedy }, null, 2))

@@ -1,4 +1,5 @@
-import type { ResourceName } from '../../managed/cr.ts'
+import { hasFinalizer, type ResourceName } from '../../managed/cr.ts'
+import { LONG_WAIT_MS } from '../../managed/reconcile/long-waits.ts'
 import { conditionReasons, type Explanation, type Reason, reasons } from '../../managed/status/reasons.ts'
 import { namespaceFlag } from '../cluster/flags.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
@@ -43,8 +44,8 @@ const IN_SPEC: ReadonlySet<string> = new Set<Reason>([
   'BaseURLNotAllowed',
 ])
 
-/** The remedy for the cause at the end of the way. */
-export function remedyOf(root: Link, leader: Leader | undefined, named: Named): Remedy {
+/** The remedy for the cause at the end of the way. @param now wall-clock time */
+export function remedyOf(root: Link, leader: Leader | undefined, named: Named, now: number): Remedy {
   const { state, unreadable } = root
   if (unreadable !== undefined)
     return { text: 'Ask an administrator for the right to read it.', command: unreadable.command }
@@ -59,7 +60,10 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
     case 'paused':
       return { text: textFor('Paused'), command: `culvert resume ${named.culvert}` }
     case 'unseen':
-      return silent ?? { text: NOT_WATCHED, command: `culvert doctor` }
+      if (silent !== undefined) return silent
+      return leader?.type === 'leading' && isNew(root, now)
+        ? { text: STILL_NEW, command: `culvert why ${named.culvert}` }
+        : { text: NOT_WATCHED, command: 'culvert doctor' }
     case 'deleting':
       if (state.reason === FOREIGN_FINALIZERS) {
         const command = `kubectl get ${named.kubectl} -o jsonpath='{.metadata.finalizers}'`
@@ -84,6 +88,7 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named): 
 
 const REFUSED_DELETION =
   'Do what the message says, or set `spec.deletionPolicy: Retain` to leave the object in the account.'
+const STILL_NEW = 'Wait: what a new resource waits for is reported after half a minute.'
 const NOT_WATCHED =
   'Check that the operator watches this namespace (`--watch-namespace`), that its selectors, if it has any, name the account, and that its log shows no errors.'
 
@@ -102,6 +107,12 @@ export function sideRemedy(sides: readonly Side[], namedOf: (name: ResourceName)
 export function needsAction(reason: string): boolean {
   const text = textFor(reason)
   return text !== '' && !text.startsWith('Nothing')
+}
+
+/** Whether nothing can be expected of an operator yet. One that has worked on it has set its finalizer. */
+function isNew({ resource, state }: Link, now: number): boolean {
+  const isUntouched = resource !== undefined && !hasFinalizer(resource)
+  return isUntouched && state?.since !== undefined && now - Date.parse(state.since) <= LONG_WAIT_MS
 }
 
 /** While no operator leads, nothing else helps. */

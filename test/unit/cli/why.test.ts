@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Leader } from '../../../src/cli/cluster/operator-lease.ts'
 import { type StatedResource, stateOf } from '../../../src/cli/cluster/resource-state.ts'
 import { Snapshot } from '../../../src/cli/cluster/snapshot.ts'
 import { spanText } from '../../../src/cli/terminal/age.ts'
@@ -56,7 +57,7 @@ describe('the paragraph', () => {
     const root = link(reason, 'Stalled')
     const paragraph = paragraphOf({ links: [root], sides: [], events: [], requests: [], leader: undefined, now: NOW })
     expect(paragraph).toContain(`(for 1 hour, since 2026-11-24T09:00:00Z): because of ${reason}.`)
-    const { text, command } = remedyOf(root, undefined, named)
+    const { text, command } = remedyOf(root, undefined, named, NOW)
     if (remedy === 'Nothing.') expect(command).toBeUndefined()
     else {
       expect(text).not.toMatch(/\]\(/)
@@ -111,7 +112,28 @@ describe('the paragraph', () => {
     expect(paragraph).toContain(
       'Its operator does not run: Lease culvert in namespace culvert-system was last renewed 2 hours ago',
     )
-    expect(remedyOf(root, leader, named).command).toBe('kubectl get pods -n culvert-system')
+    expect(remedyOf(root, leader, named, NOW).command).toBe('kubectl get pods -n culvert-system')
+  })
+})
+
+describe('of a resource on which no operator has reported', () => {
+  const leading = { type: 'leading', namespace: 'culvert-system', release: 'culvert', holder: 'pod-1' } as const
+  const commandFor = (age: number, finalizers: readonly string[], leader: Leader = leading): string | undefined => {
+    const creationTimestamp = new Date(NOW - age).toISOString()
+    const metadata = { name: 'web', namespace: 'web', uid: 'u', resourceVersion: '1', creationTimestamp, finalizers }
+    const resource: StatedResource = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Backend', metadata }
+    const root = { name: { kind: 'Backend', namespace: 'web', name: 'web' }, by: undefined, resource }
+    return remedyOf({ ...root, state: stateOf(resource) }, leader, named, NOW).command
+  }
+
+  test('nothing is wrong for half a minute', () => {
+    expect(commandFor(10_000, [])).toBe(`culvert why ${named.culvert}`)
+    expect(commandFor(40_000, [])).toBe('culvert doctor')
+  })
+
+  test('something is wrong if it was worked on, or if nothing tells that an operator runs', () => {
+    expect(commandFor(10_000, ['culvert.dev/remote'])).toBe('culvert doctor')
+    expect(commandFor(10_000, [], { type: 'none' })).toBe('culvert doctor')
   })
 })
 

@@ -54,7 +54,7 @@ export async function checkResources(patient: Patient): Promise<readonly Finding
     const severity = root && severityOf(root, now)
     if (root === undefined || severity === undefined) return []
     const account = root.resource && (await accountAbout(snapshot, root.resource))
-    const remedy = remedyOf(root, operatorAt(patient, account), namedFor(snapshot, root.name))
+    const remedy = remedyOf(root, operatorAt(patient, account), namedFor(snapshot, root.name), now)
     return [findingOf(trouble, root, severity, remedy)]
   })
   return (await Promise.all(findings)).flat()
