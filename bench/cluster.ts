@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url'
 import { type ControlPlane, startControlPlane } from '../controlplane/control-plane.ts'
 import type { Emulator } from '../src/emulator/emulator.ts'
 import { kinds } from '../src/kinds/index.ts'
@@ -8,8 +7,8 @@ import type { ResourceType } from '../src/kube/types.ts'
 import { resourceTypeOf } from '../src/managed/kinds-registry.ts'
 import { systemClock } from '../src/util/clock.ts'
 import { systemRandom } from '../src/util/random.ts'
+import { installCRDs } from '../test/builders/install-crds.ts'
 
-const CRDS = fileURLToPath(new URL('../crds', import.meta.url))
 /** Manifests that are applied at a time. */
 const APPLIED_AT_ONCE = 16
 
@@ -23,13 +22,7 @@ export interface Manifest {
 /** A new control plane with the CRDs. */
 export async function startCluster(): Promise<ControlPlane> {
   const controlPlane = await startControlPlane({ onProgress: console.error })
-  for (const args of [
-    ['apply', '--server-side', '-f', CRDS],
-    ['wait', '--for=condition=Established', '--timeout=60s', '-f', CRDS],
-  ]) {
-    const { code, stderr } = await controlPlane.kubectl(args)
-    if (code !== 0) throw new Error(`kubectl ${args[0]} failed: ${stderr}`)
-  }
+  await installCRDs(controlPlane)
   return controlPlane
 }
 

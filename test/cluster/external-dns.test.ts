@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { DNS_ENDPOINT_CRD, dnsEndpointType } from '../builders/dns-endpoints.ts'
+import { installCRDs } from '../builders/install-crds.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { until } from './support/wait.ts'
@@ -25,16 +26,6 @@ beforeAll(async () => {
   cluster = await startOwnCluster()
 })
 afterAll(() => cluster.stop())
-
-async function installCRD(): Promise<void> {
-  for (const args of [
-    ['apply', '--server-side', '-f', DNS_ENDPOINT_CRD],
-    ['wait', '--for=condition=Established', '--timeout=60s', '-f', DNS_ENDPOINT_CRD],
-  ]) {
-    const { code, stderr } = await cluster.kubectl(args)
-    expect(code, stderr).toBe(0)
-  }
-}
 
 const FLAGS = ['--dns-endpoints', '--dns-domains', '*.example.com']
 
@@ -92,7 +83,7 @@ test('without the CRD of ExternalDNS the domain works and reports it; once it is
   await world.reason('ReservedDomain', 'service', 'DNSEndpointReady', 'NotNeeded')
   const before = await world.ready('ReservedDomain', 'shop')
   const mark = world.mark()
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   const { spec } = await endpointThat(world, 'shop', () => true)
   expect(spec?.endpoints?.map(({ dnsName }) => dnsName)).toEqual(['shop.example.com'])
   await world.reason('ReservedDomain', 'shop', 'DNSEndpointReady', 'InSync')
@@ -101,7 +92,7 @@ test('without the CRD of ExternalDNS the domain works and reports it; once it is
 })
 
 test('the records are those that domains, wildcards and ingresses need, owned by their resources and written once', async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   await world.apply('ReservedDomain', 'own', { domain: 'own.example.com', ...asked })
   await world.apply('ReservedDomain', 'wild', { domain: '*.wild.example.com', dns: { endpoint: true, recordTTL: 60 } })
@@ -142,7 +133,7 @@ test('the records are those that domains, wildcards and ingresses need, owned by
 })
 
 test('changed records are reverted, deleted ones recreated, and records of others stay', async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
   await inPlace(world, 'ReservedDomain', 'shop')
@@ -166,7 +157,7 @@ test('changed records are reverted, deleted ones recreated, and records of other
 })
 
 test('a foreign DNSEndpoint is refused and left alone; once it is gone, ours takes its place', async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   const key = { namespace: world.namespace, name: 'shop' }
   const foreign = await world.kube.create<DNSEndpoint>(dnsEndpointType, key, {
@@ -189,7 +180,7 @@ test('a foreign DNSEndpoint is refused and left alone; once it is gone, ours tak
 })
 
 test('an operator without rights to DNSEndpoints reports it where one is requested, and works elsewhere', async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
   const forbidden = proxy.intercept(({ path }) => {
     return path.includes('/dnsendpoints') ? { type: 'answer', status: 403, reason: 'Forbidden' } : undefined
@@ -209,7 +200,7 @@ test('an operator without rights to DNSEndpoints reports it where one is request
 })
 
 test('the records go with the field that requests them, even if it and the status go while no operator runs', async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   const domain = { domain: 'shop.example.com' }
   await world.apply('ReservedDomain', 'shop', { ...domain, ...asked })
@@ -233,7 +224,7 @@ test('the records go with the field that requests them, even if it and the statu
 })
 
 test('the records of a deleted resource are garbage-collected; those of a retained one stay', async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
   await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...asked, deletionPolicy: 'Retain' })
@@ -260,7 +251,7 @@ test('the records of a deleted resource are garbage-collected; those of a retain
 test('without --dns-endpoints published records are left alone, and a retained resource waits with its own', {
   tags: 'nightly',
 }, async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, dnsRights: true, operator: false })
   await world.startOperator(FLAGS)
   const names = ['shop', 'moved', 'retained']
@@ -298,7 +289,7 @@ test('without --dns-endpoints published records are left alone, and a retained r
 })
 
 test('a domain taken off the list keeps its published records until the field goes', { tags: 'nightly' }, async () => {
-  await installCRD()
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   await world.operator.stop()
   await world.startOperator(['--dns-domains', 'listed.example.org'])

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
 import { startControlPlane } from '../../controlplane/control-plane.ts'
+import { CURRENT_CRDS, installCRDs } from '../builders/install-crds.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { World } from '../cluster/support/world.ts'
 import { Etcd } from './etcd.ts'
-import { installCRDs } from './install-crds.ts'
 import { record } from './recording.ts'
 import { CRDS, INDEX, RELEASES, type RecordedScene, type ReleaseIndex } from './release.ts'
 import { releasedVersions } from './released.ts'
@@ -14,7 +14,6 @@ import type { Scene } from './scene.ts'
 import { scenes } from './scenes/index.ts'
 import { allowing } from './takeover.ts'
 
-const CURRENT_CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 const PACKAGE = fileURLToPath(new URL('../../package.json', import.meta.url))
 /** Constant, so that recordings differ in less. */
@@ -35,7 +34,7 @@ async function main(names: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true })
   await cp(CURRENT_CRDS, join(folder, CRDS), { recursive: true })
   await using cluster = await startControlPlane({ onProgress: console.error })
-  await installCRDs(cluster, CURRENT_CRDS)
+  await installCRDs(cluster)
   const recorded = new Map((await formerScenes(folder)).map((scene) => [scene.name, scene]))
   for (const scene of chosen) {
     recorded.set(scene.name, await played(cluster, scene, folder))

@@ -4,13 +4,12 @@ import type { ControlPlane } from '../../controlplane/control-plane.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { systemClock } from '../../src/util/clock.ts'
+import { installCRDs } from '../builders/install-crds.ts'
 import { core, type Resource, typeOf, World } from '../cluster/support/world.ts'
 import { Etcd } from './etcd.ts'
-import { installCRDs } from './install-crds.ts'
 import { CRDS, type RecordedObject, type RecordedScene, type Release } from './release.ts'
 import { DNS_FLAGS } from './scene.ts'
 
-const CURRENT_CRDS = fileURLToPath(new URL('../../crds', import.meta.url))
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 
 /** Besides those in `kinds`. */
@@ -55,7 +54,7 @@ export class Takeover implements AsyncDisposable {
     await installCRDs(cluster, join(release.folder, CRDS))
     for (const file of new Set(scenes.flatMap(({ crds }) => crds))) await installCRDs(cluster, join(FIXTURES, file))
     const prepared = await Promise.all(scenes.map((scene) => Takeover.#restore(cluster, etcd, release, scene)))
-    await installCRDs(cluster, CURRENT_CRDS)
+    await installCRDs(cluster)
     return prepared
   }
 

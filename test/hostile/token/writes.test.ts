@@ -3,6 +3,7 @@ import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { holdName } from '../../../src/managed/delete/namespace-hold.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
+import { installCRDs } from '../../builders/install-crds.ts'
 import { merged } from '../../chart/support/helm.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
@@ -52,8 +53,7 @@ let admin: TokenHolder
 
 beforeAll(async () => {
   cluster = resources.use(await startOwnCluster())
-  await succeeded('apply', '--server-side', '-f', DNS_ENDPOINT_CRD)
-  await succeeded('wait', '--for=condition=Established', '--timeout=60s', '-f', DNS_ENDPOINT_CRD)
+  await installCRDs(cluster, DNS_ENDPOINT_CRD)
   admin = resources.use(await TokenHolder.of(cluster.kubeconfigPath))
   for (const name of ['protected', 'controllers-argocd']) await succeeded('create', 'namespace', name)
   const tokens = ['cluster', 'namespace', 'cluster-admin'] as const
