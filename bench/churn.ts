@@ -106,11 +106,12 @@ class Churn {
   /** @param look called after each restart of the apiserver but the last, with the minutes so far */
   async run(minutes: number, look: (minute: number) => Promise<void>): Promise<void> {
     await this.#steps(1, async (_step, minute) => {
+      if (minute >= minutes) return false
       if (minute > (this.done.restarts + 1) * RESTART_MINUTES) {
         await this.#restartApiserver()
         await look(Math.floor(minute))
       }
-      return minute < minutes
+      return true
     })
   }
 
