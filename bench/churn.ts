@@ -105,14 +105,15 @@ class Churn {
 
   /** @param look called after each restart of the apiserver but the last, with the minutes so far */
   async run(minutes: number, look: (minute: number) => Promise<void>): Promise<void> {
-    await this.#steps(1, async (_step, minute) => {
-      if (minute >= minutes) return false
+    for await (const { minute } of this.#steps(1)) {
+      if (minute >= minutes) break
       if (minute > (this.done.restarts + 1) * RESTART_MINUTES) {
         await this.#restartApiserver()
         await look(Math.floor(minute))
       }
-      return true
-    })
+    }
+    // As the warm-up ends: what is measured after both is then alike.
+    await this.#restartApiserver()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -126,7 +127,8 @@ class Churn {
 
   /** The changes of {@link run}, faster, and not counted. */
   async warmUp(): Promise<void> {
-    await this.#steps(WARM_UP_PACE, (step) => step <= WARM_UP_STEPS)
+    for await (const { step } of this.#steps(WARM_UP_PACE)) if (step >= WARM_UP_STEPS) break
+    await this.#restartApiserver()
     Object.assign(this.done, { edits: 0, replacements: 0, drifts: 0, restarts: 0 })
   }
 
@@ -137,18 +139,15 @@ class Churn {
     return found.length === wanted.size && found.every((app) => wanted.delete(app))
   }
 
-  /**
-   * So many steps a second, as long as `goesOn` says so before each. The apiserver restarts in the end, so that what is
-   * measured after any of them is alike.
-   */
-  async #steps(pace: number, goesOn: (step: number, minute: number) => boolean | Promise<boolean>): Promise<void> {
+  /** Takes so many steps a second. Yields the number of each, and the minutes so far. */
+  async *#steps(pace: number): AsyncGenerator<{ readonly step: number; readonly minute: number }> {
     const began = performance.now()
     const elapsed = (): number => performance.now() - began
-    for (let step = 1; await goesOn(step, elapsed() / 60_000); step += 1) {
+    for (let step = 1; ; step += 1) {
       await this.#step()
+      yield { step, minute: elapsed() / 60_000 }
       await sleep(Math.max(0, (step * 1000) / pace - elapsed()))
     }
-    await this.#restartApiserver()
   }
 
   async #step(): Promise<void> {
