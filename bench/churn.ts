@@ -112,8 +112,7 @@ class Churn {
         await look(Math.floor(minute))
       }
     }
-    // As the warm-up ends: what is measured after both is then alike.
-    await this.#restartApiserver()
+    await this.#endWithRestart()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -128,7 +127,7 @@ class Churn {
   /** The changes of {@link run}, faster, and not counted. */
   async warmUp(): Promise<void> {
     for await (const { step } of this.#steps(WARM_UP_PACE)) if (step >= WARM_UP_STEPS) break
-    await this.#restartApiserver()
+    await this.#endWithRestart()
     Object.assign(this.done, { edits: 0, replacements: 0, drifts: 0, restarts: 0 })
   }
 
@@ -148,6 +147,15 @@ class Churn {
       yield { step, minute: elapsed() / 60_000 }
       await sleep(Math.max(0, (step * 1000) / pace - elapsed()))
     }
+  }
+
+  /**
+   * Warm-up and churn end alike: a restart of the apiserver makes the operator list everything again, which holds twice
+   * the memory meanwhile. Once what is changed after it has settled, that list is over.
+   */
+  async #endWithRestart(): Promise<void> {
+    await this.#restartApiserver()
+    await this.#step()
   }
 
   async #step(): Promise<void> {
