@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { programForTests } from '../scripts/program-for-tests.ts'
+import { imageEnv } from '../test/builders/image-env.ts'
 import type { Row } from './row.ts'
 
 /**
@@ -25,7 +26,8 @@ const { values } = parseArgs({
 // Operators run as one program, as in the image: the modules below read its path when they are loaded.
 await using program = await programForTests()
 Object.assign(process.env, program.env)
-// The image has no cache of compiled code, which takes memory.
+// Like the image, which has no cache of compiled code: that takes memory.
+Object.assign(process.env, imageEnv())
 delete process.env.NODE_COMPILE_CACHE
 const culvert = String(program.env.CULVERT_TEST_PROGRAM)
 const { startCluster } = await import('./cluster.ts')

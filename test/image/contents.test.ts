@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, inject, test } from 'vitest'
 import { productionPackages } from '../../scripts/production-packages.ts'
 import type { Sbom } from '../../scripts/sbom-document.ts'
+import { imageEnv } from '../builders/image-env.ts'
 import { Container } from './container.ts'
 import { BUILT_AS } from './global-setup.ts'
 import './provided.ts'
@@ -18,18 +19,19 @@ function inImage(path: string): string {
   return join(image.rootfs, path)
 }
 
-test('the image runs the command as a user by number, in production mode', () => {
+test('the image runs the command as a user by number, with the environment of its Dockerfile', () => {
   expect(image.config).toMatchObject({
     User: '65532:65532',
     Entrypoint: ['/usr/local/bin/culvert'],
     WorkingDir: '/',
-    Env: expect.arrayContaining(['NODE_ENV=production']),
+    Env: expect.arrayContaining(['NODE_ENV=production', 'MALLOC_ARENA_MAX=1']),
   })
   expect(image.config.Volumes ?? {}).toEqual({})
 })
 
-test('the environment holds nothing but the path and the mode', () => {
-  expect(image.config.Env?.map((each) => each.split('=')[0]).sort()).toEqual(['NODE_ENV', 'PATH'])
+test('the environment holds nothing but the path and what its Dockerfile sets', () => {
+  const names = image.config.Env?.map((each) => each.split('=')[0])
+  expect(names?.sort()).toEqual([...Object.keys(imageEnv()), 'PATH'].sort())
 })
 
 test('labels say what it is, which version, and of which commit', () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { imageEnv } from '../../../builders/image-env.ts'
 import { PrintedLines } from '../../../builders/printed-lines.ts'
 import { PROGRAM } from '../../../builders/program.ts'
 import { END_WITH_PARENT } from '../../../cluster/support/operator-process.ts'
@@ -133,7 +134,7 @@ function environment(name: string, account: MountedAccount | undefined): Record<
     PATH: process.env.PATH ?? '',
     HOME: '/',
     HOSTNAME: name,
-    NODE_ENV: 'production',
+    ...imageEnv(),
     ...(server === undefined ? {} : { KUBERNETES_SERVICE_HOST: server.hostname, KUBERNETES_SERVICE_PORT: server.port }),
   }
 }
