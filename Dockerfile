@@ -25,7 +25,7 @@ FROM ${NODE_IMAGE}
 COPY --from=build /out/ /
 WORKDIR /
 ENV NODE_ENV=production
-# One heap of malloc for all threads: each keeps what it once needed, which is 10 MiB of an operator's memory.
+# One malloc arena for all threads: each arena keeps what it once needed, in all 10 MiB of an operator or more.
 ENV MALLOC_ARENA_MAX=1
 ARG NODE_IMAGE
 ARG VERSION=0.0.0-dev

@@ -19,7 +19,7 @@ function inImage(path: string): string {
   return join(image.rootfs, path)
 }
 
-test('the image runs the command as a user by number, with the environment of its Dockerfile', () => {
+test('the image runs the command as a user by number, in production mode, with one malloc arena', () => {
   expect(image.config).toMatchObject({
     User: '65532:65532',
     Entrypoint: ['/usr/local/bin/culvert'],
@@ -29,9 +29,13 @@ test('the image runs the command as a user by number, with the environment of it
   expect(image.config.Volumes ?? {}).toEqual({})
 })
 
-test('the environment holds nothing but the path and what its Dockerfile sets', () => {
-  const names = image.config.Env?.map((each) => each.split('=')[0])
-  expect(names?.sort()).toEqual([...Object.keys(imageEnv()), 'PATH'].sort())
+test('the environment holds nothing but the path, the mode and the number of arenas', () => {
+  expect(image.config.Env?.map((each) => each.split('=')[0]).sort()).toEqual(['MALLOC_ARENA_MAX', 'NODE_ENV', 'PATH'])
+})
+
+test('bench and the tests of the chart start Culvert with the environment of the image', () => {
+  const entries = Object.entries(imageEnv()).map(([name, value]) => `${name}=${value}`)
+  expect(entries.sort()).toEqual(image.config.Env?.filter((each) => !each.startsWith('PATH=')).sort())
 })
 
 test('labels say what it is, which version, and of which commit', () => {
