@@ -57,7 +57,7 @@ test('the deletion of a paused resource waits until it is resumed', async () => 
   expect(await world.remote('backends/tunnel_group')).toHaveLength(1)
 })
 
-test('a paused resource that never was created stays so until it is resumed', async () => {
+test('a paused resource that never was created stays so until it is resumed', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', tunnels, { annotations: { 'culvert.dev/paused': 'true' } })
   await world.reason('Backend', 'web', 'Synced', 'Paused')
@@ -82,7 +82,9 @@ test('a request for a look reads the object from the API once and, with nothing 
   expect(after?.metadata.generation).toBe(before.metadata.generation)
 })
 
-test('a request for a look finds drift without waiting for the next pass, in an object and in what it holds', async () => {
+test('a request for a look finds drift without waiting for the next pass, in an object and in what it holds', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', tunnels)
   await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow', description: 'all' }] })

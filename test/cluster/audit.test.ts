@@ -173,6 +173,7 @@ test('each write to the account has one audit record with its resource and reaso
 })
 
 test('a refused write, a lost answer and a write that never arrived have outcomes of their own', {
+  tags: 'nightly',
   timeout,
 }, async () => {
   const { world, file } = await openWorld()

@@ -87,7 +87,7 @@ test('a reference to a missing resource, by name', async () => {
   await world.ready('Edge', 'front')
 })
 
-test('a reference to a missing object, by id', async () => {
+test('a reference to a missing object, by id', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const edge = (id: string): Spec => ({ protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ id }] } })
   await world.apply('Edge', 'front', edge('ipp_unknown'))
@@ -106,7 +106,7 @@ test('a reference to a missing object, by id', async () => {
   await world.ready('Edge', 'front')
 })
 
-test('a hostport of an unknown domain', async () => {
+test('a hostport of an unknown domain', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('Edge', 'front', {
     protocol: 'TLS',
@@ -126,7 +126,7 @@ test('a hostport of an unknown domain', async () => {
   await world.ready('Edge', 'front')
 })
 
-test('a missing Secret, and a missing key of one', async () => {
+test('a missing Secret, and a missing key of one', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('EventDestination', 'log', {
     type: 'Monitor',
@@ -149,7 +149,7 @@ test('a missing Secret, and a missing key of one', async () => {
   await world.ready('EventDestination', 'log')
 })
 
-test('metadata that looks like Culvert’s marker', async () => {
+test('metadata that looks like Culvert’s marker', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('Backend', 'shop', { ...shop, rawMetadata: '{"culvert":{}}' })
   await tells(world, 'Backend', 'shop', {
@@ -229,7 +229,7 @@ test('a wrong API key', async () => {
   for (const name of ['shop', 'next', 'more-1', 'more-5']) await world.ready('Backend', name)
 })
 
-test('a missing Secret with the API key', async () => {
+test('a missing Secret with the API key', { tags: 'nightly' }, async () => {
   await using world = await World.open({ account: { apiKeySecretRef: { name: 'later' } } })
   await tells(world, 'Account', 'default', {
     reason: 'SecretMissing',
@@ -266,7 +266,7 @@ test('a missing Account', async () => {
   await world.ready('Backend', 'shop')
 })
 
-test('an unreachable API', async () => {
+test('an unreachable API', { tags: 'nightly' }, async () => {
   const listen = `127.0.0.1:${await freePort()}`
   await using world = await World.open({ flags: ['--allow-api-host', listen] })
   const unreachable = { baseURL: `http://${listen}`, apiKeySecretRef: { name: 'credentials' } }
@@ -297,7 +297,7 @@ test('an unreachable API', async () => {
   }
 })
 
-test('a base URL that the administrator does not allow', async () => {
+test('a base URL that the administrator does not allow', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const { port } = new URL(world.emulator.url)
   const elsewhere = { baseURL: `http://localhost:${port}`, apiKeySecretRef: { name: 'credentials' } }

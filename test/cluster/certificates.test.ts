@@ -134,7 +134,9 @@ test('an internal error of the service is waited out and recovers by itself', { 
   expectPolledAt(provisioningJob?.retriesAt, polls(world, mark, statusOf(failing)))
 })
 
-test('an agent ingress shows the NS records to create, and is Ready once they exist, without another write', async () => {
+test('an agent ingress shows the NS records to create, and is Ready once they exist, without another write', {
+  tags: 'nightly',
+}, async () => {
   await using world = await openBehind()
   await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...managed })
   const failing = await world.until('AgentIngress', 'agents', 'is stalled', (cr) => {
@@ -198,7 +200,9 @@ test('an edge can listen on a domain while its certificate is still missing', as
   expect(conditionOf(domain, 'Ready')?.status).toBe('False')
 })
 
-test('a renewal that fails is shown long before the certificate expires, while the domain stays Ready', async () => {
+test('a renewal that fails is shown long before the certificate expires, while the domain stays Ready', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   const { admin } = world.emulator
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com' })

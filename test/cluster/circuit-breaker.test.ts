@@ -71,7 +71,7 @@ for (const { held, few, tags } of [
   })
 }
 
-test('objects that reappear prove the account’s identity', async () => {
+test('objects that reappear prove the account’s identity', { tags: 'nightly' }, async () => {
   await using world = await openWith(8)
   const snapshot = world.emulator.admin.snapshot()
   const before = await world.remote(path)

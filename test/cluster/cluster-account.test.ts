@@ -151,7 +151,9 @@ test('a ClusterAccount admits the namespaces that it selects: none by default, a
   expect(writes(world)).toHaveLength(2)
 })
 
-test('a namespace that loses its label keeps its objects unchanged; with the label back, it catches up', async () => {
+test('a namespace that loses its label keeps its objects unchanged; with the label back, it catches up', {
+  tags: 'nightly',
+}, async () => {
   await using world = await open()
   const tenant = await Tenant.create(world, { team: 'a' })
   await applyClusterAccount(
@@ -244,7 +246,9 @@ test('without accountRef a resource uses the namespace’s default account, else
   expect((await world.ready('Backend', 'own')).status?.accountRef).toEqual({ kind: 'Account', name: 'default' })
 })
 
-test('objects of a shared account are observed and adopted only where it allows that', async () => {
+test('objects of a shared account are observed and adopted only where it allows that', {
+  tags: 'nightly',
+}, async () => {
   await using world = await open()
   const id = await world.api.create('/backends/tunnel_group', {})
   const name = sharedName(world)

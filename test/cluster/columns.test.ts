@@ -43,7 +43,7 @@ test('kubectl get shows that an edit was refused, although the resource is Ready
   })
 })
 
-test('kubectl get shows how many tunnels of a group are online', async () => {
+test('kubectl get shows how many tunnels of a group are online', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const labels = { app: 'shop' }
   await world.apply('Backend', 'shop', { type: 'TunnelGroup', tunnelGroup: { labels } })

@@ -99,7 +99,7 @@ describe('a control plane', () => {
     expect(result.stderr).toContain('NotFound')
   })
 
-  it('runs side by side with another one and shares nothing with it', async () => {
+  it('runs side by side with another one and shares nothing with it', { tags: 'nightly' }, async () => {
     await using other = await startControlPlane()
     expect(other.server).not.toBe(controlPlane.server)
     await kubectl('create', 'namespace', 'only-here')
@@ -174,7 +174,7 @@ describe('a control plane', () => {
 })
 
 describe('the owner of a control plane', () => {
-  it('ends the control plane when it is killed', async () => {
+  it('ends the control plane when it is killed', { tags: 'nightly' }, async () => {
     const { owner, owned, exit } = await startOwner('wait')
     expect(await runningOf(owned.pids)).toHaveLength(4)
     owner.kill('SIGKILL')

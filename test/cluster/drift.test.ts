@@ -220,7 +220,7 @@ test('rules changed, removed or added by hand are corrected within one resync', 
   }
 })
 
-test('an object deleted at the API is recreated within one resync', async () => {
+test('an object deleted at the API is recreated within one resync', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const minimal = managed.flatMap(({ definition }) => specsOf(definition.kind).slice(0, 1))
   await applyNeeds(world, minimal, ['deleted'])

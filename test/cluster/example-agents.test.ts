@@ -40,8 +40,8 @@ function isNeeded({ apiVersion, kind }: Manifest): boolean {
   return apiVersion.startsWith('culvert.dev/') && NEEDED.has(kind)
 }
 
-describe.each(['quickstart', 'kinds'])('of the examples in %s', (folder) => {
-  test('each credential admits an agent, and each TunnelGroup is served by one', async () => {
+describe.each([['quickstart'], ['kinds', 'nightly']])('of the examples in %s', (folder, ...tags) => {
+  test('each credential admits an agent, and each TunnelGroup is served by one', { tags }, async () => {
     await using world = await World.open()
     const { admin } = world.emulator
     const applied = await applyExample(world, folder)

@@ -179,7 +179,9 @@ test('a foreign DNSEndpoint is refused and left alone; once it is gone, ours tak
   expect((await endpointNamed(world, 'shop'))?.metadata.uid).not.toBe(foreign.metadata.uid)
 })
 
-test('an operator without rights to DNSEndpoints reports it where one is requested, and works elsewhere', async () => {
+test('an operator without rights to DNSEndpoints reports it where one is requested, and works elsewhere', {
+  tags: 'nightly',
+}, async () => {
   await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using proxy = await KubeProxy.start(cluster.kubeconfigPath)
   const forbidden = proxy.intercept(({ path }) => {
@@ -223,7 +225,9 @@ test('the records go with the field that requests them, even if it and the statu
   await gone(world, 'shop')
 })
 
-test('the records of a deleted resource are garbage-collected; those of a retained one stay', async () => {
+test('the records of a deleted resource are garbage-collected; those of a retained one stay', {
+  tags: 'nightly',
+}, async () => {
   await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })

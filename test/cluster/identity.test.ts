@@ -11,13 +11,16 @@ const tunnels: Spec = { type: 'TunnelGroup', tunnelGroup: {} }
 const rawMetadata = '{"team":"shop"}'
 const metadata = { team: 'shop' }
 
-/** Kinds with their collection; with `rawMetadata` the CR knows its object by an annotation, else by the marker. */
-const cloned: readonly (readonly [title: string, kind: string, path: string, spec: Spec])[] = [
-  ['a Backend', 'Backend', path, tunnels],
+/**
+ * Kinds with their collection, and their tags; with `rawMetadata` the CR knows its object by an annotation, else by the
+ * marker.
+ */
+const cloned: readonly (readonly [title: string, kind: string, path: string, spec: Spec, ...tags: 'nightly'[]])[] = [
+  ['a Backend', 'Backend', path, tunnels, 'nightly'],
   ['a Backend with raw metadata', 'Backend', path, { ...tunnels, rawMetadata }],
   ['an IPPolicy', 'IPPolicy', 'ip_policies', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] }],
-  ['an Edge with own keys in its metadata', 'Edge', 'edges/tcp', { protocol: 'TCP', metadata }],
-  ['a ReservedAddress', 'ReservedAddress', 'reserved_addrs', {}],
+  ['an Edge with own keys in its metadata', 'Edge', 'edges/tcp', { protocol: 'TCP', metadata }, 'nightly'],
+  ['a ReservedAddress', 'ReservedAddress', 'reserved_addrs', {}, 'nightly'],
 ]
 
 /** What `kubectl get -o yaml` shows of it, under another name and without its status. */
@@ -27,9 +30,8 @@ async function clone(world: World, { kind, metadata: found, spec }: Resource, na
   await world.apply(kind, name, spec, { annotations, labels, finalizers })
 }
 
-test.each(cloned)(
-  'a clone of %s gets its own object and leaves the original’s alone',
-  async (_title, kind, at, spec) => {
+for (const [title, kind, at, spec, ...tags] of cloned) {
+  test(`a clone of ${title} gets its own object and leaves the original’s alone`, { tags }, async () => {
     await using world = await World.open()
     await world.apply(kind, 'original', spec)
     const { id } = (await world.ready(kind, 'original')).status ?? {}
@@ -48,8 +50,8 @@ test.each(cloned)(
     expect((await world.ready(kind, 'original')).status?.id).toBe(id)
     expect((await world.remote(at)).map((object) => object.id)).toEqual([id])
     expect(await world.api.get(`/${at}/${id}`)).toMatchObject({ status: 200, body: before.body })
-  },
-)
+  })
+}
 
 /** Backends whose account is about to be confused with another one. */
 async function openWithTwoAccounts(): Promise<World> {

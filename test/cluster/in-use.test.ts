@@ -247,7 +247,9 @@ test('an Edge applied with its IPPolicy is created only after every rule is conf
   for (const { answeredSeq } of confirmed) expect(answeredSeq).toBeLessThan(created.seq)
 })
 
-test('while a policy’s rules are being created, the waiting Edge asks nobody to add one', async () => {
+test('while a policy’s rules are being created, the waiting Edge asks nobody to add one', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   const match = { method: 'POST', path: '/ip_policy_rules', every: true }
   const fault = world.emulator.admin.addFault({ match, act: { type: 'status', status: 503 } })
@@ -334,7 +336,7 @@ test('with deletionPolicy Retain the object stays, and no call is made', async (
   expect(before).toMatchObject([{ id: status?.id }])
 })
 
-test('with deletionPolicy Retain a resource is deleted even if the key was revoked', async () => {
+test('with deletionPolicy Retain a resource is deleted even if the key was revoked', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('Backend', 'shop', { ...shop, deletionPolicy: 'Retain' })
   await world.ready('Backend', 'shop')

@@ -74,7 +74,9 @@ test('a changed range is an update, and a changed action a new rule, during whic
   await ruleCount(world, 1)
 })
 
-test('the placeholder of a replaced rule is deleted when an operator that was killed meanwhile is back', async () => {
+test('the placeholder of a replaced rule is deleted when an operator that was killed meanwhile is back', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', open)
   await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/8'))
@@ -114,7 +116,9 @@ test('a policy with inline rules accepts no others until rulesSource says so; th
   expect(await rules(world)).toEqual(['allow 10.0.0.0/8', 'allow 10.1.0.0/16'])
 })
 
-test('a policy that returns to inline rules enforces them in the account, whatever happens to the others', async () => {
+test('a policy that returns to inline rules enforces them in the account, whatever happens to the others', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', open)
   await world.apply('IPPolicyRule', 'kept', rule('10.0.0.0/8'))

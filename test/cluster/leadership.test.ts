@@ -81,7 +81,9 @@ test('a leader that is killed while its creates are answered leaves each object 
   expect(posts(world)).toHaveLength(names.length)
 })
 
-test('a leader frozen in the middle of a create writes nothing when it resumes, and ends', async () => {
+test('a leader frozen in the middle of a create writes nothing when it resumes, and ends', {
+  tags: 'nightly',
+}, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ leaderElect: true, flags: SHORT, operator: false })
   const leader = await world.startOperator(['--kubeconfig', proxy.kubeconfigPath])

@@ -131,7 +131,9 @@ test('a release frees every kind without a call to the account and keeps tokens;
   await expectExactlyOneEach(world, 0, [])
 })
 
-test('after a release, resources and their namespace can be deleted without an operator, and tokens stay', async () => {
+test('after a release, resources and their namespace can be deleted without an operator, and tokens stay', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath, watch: 'cluster', leaderElect: true })
   await world.apply('APIKey', 'ci', {})
   await world.apply('Backend', 'web', tunnels)

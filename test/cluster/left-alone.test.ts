@@ -57,7 +57,9 @@ test('a domain whose certificate policy leaves the spec keeps its certificate, a
   })
 })
 
-test('a change between an uploaded certificate and a policy clears the former, if the spec named it', async () => {
+test('a change between an uploaded certificate and a policy clears the former, if the spec named it', {
+  tags: 'nightly',
+}, async () => {
   await using world = await openSeeded()
   await world.apply('ReservedDomain', 'shop', uploaded)
   await world.ready('ReservedDomain', 'shop')
@@ -80,7 +82,9 @@ test('a change between an uploaded certificate and a policy clears the former, i
   expect(await held(world)).toMatchObject({ certificate: null, certificate_management_policy: null })
 })
 
-test('for an API that refuses a policy beside the certificate, the certificate is cleared first', async () => {
+test('for an API that refuses a policy beside the certificate, the certificate is cleared first', {
+  tags: 'nightly',
+}, async () => {
   await using world = await openSeeded()
   await world.apply('ReservedDomain', 'shop', { domain })
   const { status } = await world.ready('ReservedDomain', 'shop')
@@ -141,7 +145,9 @@ test('endpoint configurations attached by others stay, and those that the spec n
 
 const sinkhole = { type: 'HTTPResponse', httpResponse: { statusCode: 503 } }
 
-test('enabled is a toggle: a disabled module keeps its settings until it leaves the spec', async () => {
+test('enabled is a toggle: a disabled module keeps its settings until it leaves the spec', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', sinkhole)
   await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { name: 'web' } })
@@ -229,7 +235,9 @@ test('one backend named twice is refused with both paths, and accepted once one 
   await world.ready('Backend', 'order')
 })
 
-test('a policy that was deleted at the API stays in its edge and does not block adding another', async () => {
+test('a policy that was deleted at the API stays in its edge and does not block adding another', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   const policies = await Promise.all(
     ['10.0.0.0/8', '172.16.0.0/12', '192.0.2.1/32'].map(async (cidr) => {

@@ -12,7 +12,7 @@ test('a leading operator exposes the metrics of docs/metrics.md and no others', 
   expect(shown.map(([, name, type]) => `${name} ${type}`).toSorted(byName)).toEqual(page.toSorted(byName))
 })
 
-test('the metric of a working resource has the reason why it differs from its spec', async () => {
+test('the metric of a working resource has the reason why it differs from its spec', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const { operator } = world
   const counted = (...labels: string[]) => operator.metric('culvert_resources', 'kind="IPPolicy"', ...labels)

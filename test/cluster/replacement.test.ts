@@ -103,7 +103,7 @@ test('a changed PEM in a ConfigMap replaces the authority; an unusable one is re
   ])
 })
 
-test('the old authority stays while an unmanaged edge uses it, also after a crash', async () => {
+test('the old authority stays while an unmanaged edge uses it, also after a crash', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('CertificateAuthority', 'staff', { caPEM: caPem })
   const { status } = await world.ready('CertificateAuthority', 'staff')

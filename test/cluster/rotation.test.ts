@@ -93,6 +93,7 @@ for (const [kind, path] of [
 }
 
 test('an Account that rotates its own key keeps working, and no call of the operator is ever refused', {
+  tags: 'nightly',
   timeout,
 }, async () => {
   await using world = await World.open({ resyncInterval: '1s' })

@@ -76,7 +76,9 @@ test('a destination waits for its Secret, then for the key in it, and is created
   expect(world.writes()).toHaveLength(1)
 })
 
-test('another key of the same account takes over without a pause, and only its fingerprint is stored', async () => {
+test('another key of the same account takes over without a pause, and only its fingerprint is stored', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   const names = ['one', 'two', 'three']
   for (const name of names) await world.apply('Backend', name, tunnels)
@@ -110,7 +112,9 @@ test('another key of the same account takes over without a pause, and only its f
   expect(world.writes(mark)).toMatchObject([{ keyId: body.id }])
 })
 
-test('a create in flight when the key is replaced completes with the old one and is not repeated', async () => {
+test('a create in flight when the key is replaced completes with the old one and is not repeated', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open({ flags: ['--request-timeout', '30s'] })
   const { body } = await world.api.post('/api_keys', {})
   const { id } = world.emulator.admin.addFault({

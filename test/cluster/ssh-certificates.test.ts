@@ -85,7 +85,9 @@ test('another public key in the Secret issues another certificate, and a private
   expect(world.writes(mark)).toEqual([])
 })
 
-test('a certificate that expires as its spec says is no longer Ready from then on, and nothing is written to the API', async () => {
+test('a certificate that expires as its spec says is no longer Ready from then on, and nothing is written to the API', {
+  tags: 'nightly',
+}, async () => {
   await using world = await withAuthority()
   const validUntil = new Date(Date.now() + 6000).toISOString()
   await world.apply('SSHUserCertificate', 'alice', { ...alice, validUntil })
@@ -100,7 +102,9 @@ test('a certificate that expires as its spec says is no longer Ready from then o
   await world.ready('SSHUserCertificate', 'alice')
 })
 
-test('an authority that was deleted at the API is recreated, and its certificates are reissued', async () => {
+test('an authority that was deleted at the API is recreated, and its certificates are reissued', {
+  tags: 'nightly',
+}, async () => {
   await using world = await withAuthority()
   const spec = {
     ...authorityRef,

@@ -48,7 +48,7 @@ test('a name taken by an unmanaged object is refused with its id, and adopting i
   await world.ready('ReservedDomain', 'shop')
 })
 
-test('a name taken by another installation is refused with that reason', async () => {
+test('a name taken by another installation is refused with that reason', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const mark = { installation: 'other', kind: 'ReservedDomain', namespace: 'a', name: 'b', uid: 'u', nonce: '0' }
   const { body } = await world.api.post('/reserved_domains', { domain: DOMAIN, metadata: formatMarker(mark) })

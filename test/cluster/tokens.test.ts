@@ -125,37 +125,43 @@ test('if the operator may not write Secrets, a condition names the Secret and no
   }
 })
 
-test.each([
+for (const [kind, path, ...tags] of [
   ['APIKey', 'api_keys'],
-  ['TunnelCredential', 'credentials'],
-])('a lost or altered token of a %s is reissued once, and other keys of the Secret stay', async (kind, path) => {
-  await using world = await World.open()
-  await world.apply(kind, 'ci', {})
-  const first = await world.ready(kind, 'ci')
-  const token = await tokenOf(world, first)
-  await world.kube.delete(secrets, { namespace: world.namespace, name: 'ci' })
-  const second = await reissued(world, kind, path, first.status?.id)
-  expect(await openedBy(world, kind, await tokenOf(world, second))).toBe(second.status?.id)
-  expect(await openedBy(world, kind, token)).toBeUndefined()
-  expect((await world.events(kind, 'ci')).map(({ reason }) => reason)).toContain('Reissued')
+  ['TunnelCredential', 'credentials', 'nightly'],
+] as const) {
+  test(`a lost or altered token of a ${kind} is reissued once, and other keys of the Secret stay`, {
+    tags,
+  }, async () => {
+    await using world = await World.open()
+    await world.apply(kind, 'ci', {})
+    const first = await world.ready(kind, 'ci')
+    const token = await tokenOf(world, first)
+    await world.kube.delete(secrets, { namespace: world.namespace, name: 'ci' })
+    const second = await reissued(world, kind, path, first.status?.id)
+    expect(await openedBy(world, kind, await tokenOf(world, second))).toBe(second.status?.id)
+    expect(await openedBy(world, kind, token)).toBeUndefined()
+    expect((await world.events(kind, 'ci')).map(({ reason }) => reason)).toContain('Reissued')
 
-  // Another process has no memory of the first time: it issues at once.
-  await world.operator.stop()
-  await edit(world, 'ci', { data: { token: btoa('altered'), keep: btoa('mine') } })
-  await world.startOperator()
-  const third = await reissued(world, kind, path, second.status?.id)
-  expect(await openedBy(world, kind, await tokenOf(world, third))).toBe(third.status?.id)
-  expect((await secretNamed(world, 'ci'))?.data?.keep).toBe(btoa('mine'))
-  expect(creates(world)).toBe(3)
+    // Another process has no memory of the first time: it issues at once.
+    await world.operator.stop()
+    await edit(world, 'ci', { data: { token: btoa('altered'), keep: btoa('mine') } })
+    await world.startOperator()
+    const third = await reissued(world, kind, path, second.status?.id)
+    expect(await openedBy(world, kind, await tokenOf(world, third))).toBe(third.status?.id)
+    expect((await secretNamed(world, 'ci'))?.data?.keep).toBe(btoa('mine'))
+    expect(creates(world)).toBe(3)
 
-  // Whatever goes on altering it gets no more tokens for now.
-  await edit(world, 'ci', { data: { token: btoa('altered again') } })
-  const { message } = await world.reason(kind, 'ci', 'Synced', 'TokenAltered')
-  expect(message).toContain('key token of Secret ci was altered')
-  expect(creates(world)).toBe(3)
-})
+    // Whatever goes on altering it gets no more tokens for now.
+    await edit(world, 'ci', { data: { token: btoa('altered again') } })
+    const { message } = await world.reason(kind, 'ci', 'Synced', 'TokenAltered')
+    expect(message).toContain('key token of Secret ci was altered')
+    expect(creates(world)).toBe(3)
+  })
+}
 
-test('annotations of a token and the owner reference of its Secret are restored without another token', async () => {
+test('annotations of a token and the owner reference of its Secret are restored without another token', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.apply('APIKey', 'ci', {})
   const { status } = await world.ready('APIKey', 'ci')
@@ -181,7 +187,9 @@ test('annotations of a token and the owner reference of its Secret are restored 
   expect(creates(world)).toBe(1)
 })
 
-test('a Secret carries the labels and annotations of the spec: a change is one write without a new token, and those of others stay', async () => {
+test('a Secret carries the labels and annotations of the spec: a change is one write without a new token, and those of others stay', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   const audit = AuditLog.ofSuite()
   const spec = (labels: object, annotations: object = {}) => ({ output: { secret: { labels, annotations } } })
@@ -275,7 +283,9 @@ test('a deleted resource takes its object and its Secret along; a retained one l
   }
 })
 
-test('a resource that was removed by hand with its Secret and applied again gets another token, and the former object is deleted', async () => {
+test('a resource that was removed by hand with its Secret and applied again gets another token, and the former object is deleted', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.apply('APIKey', 'ci', {})
   const { status } = await world.ready('APIKey', 'ci')

@@ -169,7 +169,7 @@ test('three hundred sessions cost two writes each, and replacing a tenth of them
   expect(await writes(after)).toEqual([])
 })
 
-test('each of the four failures of an update is reported by its own reason', async () => {
+test('each of the four failures of an update is reported by its own reason', { tags: 'nightly' }, async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator
@@ -205,7 +205,9 @@ test('each of the four failures of an update is reported by its own reason', asy
   expect(codes).not.toContain(undefined)
 })
 
-test('a session that cannot be restarted is reported, a gone one is Gone, and applying again repeats nothing', async () => {
+test('a session that cannot be restarted is reported, a gone one is Gone, and applying again repeats nothing', {
+  tags: 'nightly',
+}, async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator
@@ -226,7 +228,9 @@ test('a session that cannot be restarted is reported, a gone one is Gone, and ap
   expect(commandsSent(world)).toEqual(sent)
 })
 
-test('an agent that is updated and restarted runs the new version: the restart comes ten seconds later', async () => {
+test('an agent that is updated and restarted runs the new version: the restart comes ten seconds later', {
+  tags: 'nightly',
+}, async () => {
   const { world, token } = await openWorld()
   await using _ = world
   const { admin } = world.emulator
@@ -250,6 +254,7 @@ test('an agent that is updated and restarted runs the new version: the restart c
 })
 
 test('kubectl wait sees each outcome of a command, and a changed time to live applies', {
+  tags: 'nightly',
   timeout: 120_000,
 }, async () => {
   const { world, token } = await openWorld()

@@ -11,6 +11,14 @@ import type {
 } from './kind-test-data.ts'
 import { OF_NO_KIND } from './shared/account.ts'
 
+/** Kinds whose specs take the most shapes. */
+const VARIED = ['Backend', 'Edge', 'EventDestination', 'IPPolicy', 'ReservedDomain']
+
+/** Tags of a test that does the same for each kind: the kinds with the most shapes stand for the others by day. */
+export function nightlyUnlessVaried(kind: string): string[] {
+  return VARIED.includes(kind) ? [] : ['nightly']
+}
+
 /** One valid spec of a kind. */
 export interface SpecCase extends SpecTestData {
   readonly kind: string

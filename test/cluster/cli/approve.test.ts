@@ -42,7 +42,7 @@ describe('plans that wait for approval', () => {
     expect(await world.remote('backends/tunnel_group')).toEqual([])
   })
 
-  test('approve says so where nothing has to be approved', async () => {
+  test('approve says so where nothing has to be approved', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     const { managementPolicy: _policy, ...managed } = group
     await world.apply('Backend', 'web', managed)

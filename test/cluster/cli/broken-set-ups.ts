@@ -198,6 +198,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*Secret absent with key apiKey does not exist/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'an API on a host that is not allowed',
@@ -211,6 +212,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/other, which is stalled.*names a host that is not allowed.*--allow-api-host/,
     command: /^kubectl edit accounts\.culvert\.dev\/other /,
     first: 'Account/other',
+    tags: 'nightly',
   },
   {
     title: 'an account that does not exist',
@@ -243,6 +245,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /It depends on spec\.backend, Backend\/web, which is paused/,
     command: /^culvert resume -n \S+ backend\/web$/,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a domain that is taken',
@@ -355,6 +358,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is not in sync.*Its object goes on working as before.*If it persists, check the message and the state of the API/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'an API that does not answer',
@@ -383,6 +387,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Let the API key list the collection/,
     command: /^kubectl describe /,
     first: 'Account/default',
+    tags: 'nightly',
   },
   {
     title: 'a key that opens another account',
@@ -450,6 +455,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*have the owner add your namespace to `spec\.allowedReferences`/,
     command: /^kubectl edit edges\.culvert\.dev\/shop /,
     first: 'Edge/shop',
+    tags: 'nightly',
   },
   {
     title: 'an answer that cannot be used',
@@ -479,6 +485,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Create the records that `status\.dnsRecords` lists/,
     command: /^kubectl describe reserveddomains\.culvert\.dev\/shop /,
     first: 'ReservedDomain/shop',
+    tags: 'nightly',
   },
   {
     title: 'an account without an operator',
@@ -547,6 +554,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*give the API key the permission/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'an API whose requests are used up',
@@ -575,6 +583,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*Backend\/one.*Name another object, or fix what the message names/,
     command: /^kubectl edit backends\.culvert\.dev\/two /,
     first: 'Backend/two',
+    tags: 'nightly',
   },
   {
     title: 'an agent whose acl lacks a label of the group',
@@ -766,6 +775,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Backend\/web in namespace \S+ is held until somebody acts .*waits for approval: create.*Read the plan .*then approve it \(docs\/approvals\.md\)/,
     command: /^culvert approve -n \S+ backend\/web$/,
     first: 'Backend/web',
+    tags: 'nightly',
   },
   {
     title: 'a tunnel where the operator runs no agents',
@@ -778,6 +788,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` of the chart/,
     command: /^kubectl describe tunnels\.culvert\.dev\/shop /,
     first: 'Tunnel/shop',
+    tags: 'nightly',
   },
   {
     title: 'a CRD without the version of this build',

@@ -56,7 +56,9 @@ describe('doctor', () => {
     expect((await findings(world))[0]).toMatchObject({ severity: 'error', check: 'api', object: /Account\/default/ })
   })
 
-  test('sees that no credential permits the labels of a group in use, and else that no agent is online', async () => {
+  test('sees that no credential permits the labels of a group in use, and else that no agent is online', {
+    tags: 'nightly',
+  }, async () => {
     await using world = await World.open()
     await world.apply('Backend', 'web', group)
     await world.apply('Edge', 'shop', edge)
@@ -72,7 +74,7 @@ describe('doctor', () => {
     expect(await findings(world)).toMatchObject([{ check: 'tunnels', severity: 'warning' }])
   })
 
-  test('resolves the records that a domain needs', async () => {
+  test('resolves the records that a domain needs', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     await using names = await startNameServer()
     const spec = { domain: 'shop.customer.example', certificate: { type: 'Managed' } }
@@ -95,7 +97,7 @@ describe('doctor', () => {
     expect(await dns()).toEqual([])
   })
 
-  test('sees a webhook that nobody answers', async () => {
+  test('sees a webhook that nobody answers', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     const type: ResourceType = {
       group: 'admissionregistration.k8s.io',

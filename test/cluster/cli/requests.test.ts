@@ -18,7 +18,7 @@ describe('asking for a resource by hand', () => {
     expect(await world.remote('backends/tunnel_group')).toMatchObject([{ description: 'ours' }])
   })
 
-  test('reconcile --wait lists an account', async () => {
+  test('reconcile --wait lists an account', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     const mark = world.mark()
     const { code, stderr } = await run(world, 'reconcile', 'acct', 'default', '--wait')
@@ -47,7 +47,7 @@ describe('asking for a resource by hand', () => {
     expect((await run(world, 'resume', 'backend/web')).stdout).toContain('is not paused')
   })
 
-  test('rotate --wait puts another token into the Secret', async () => {
+  test('rotate --wait puts another token into the Secret', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     await world.apply('APIKey', 'ci', {})
     const before = (await world.ready('APIKey', 'ci')).status?.id
@@ -68,7 +68,7 @@ describe('asking for a resource by hand', () => {
     expect(stdout).toContain(`culvert why -n ${world.namespace} backend/one`)
   })
 
-  test('--wait ends with 2 once the time is over', async () => {
+  test('--wait ends with 2 once the time is over', { tags: 'nightly' }, async () => {
     await using world = await World.open({ operator: false })
     await world.apply('Backend', 'web', group)
     const { code, stdout } = await run(world, 'reconcile', 'backend/web', '--wait', '--timeout', '1s')
@@ -76,7 +76,7 @@ describe('asking for a resource by hand', () => {
     expect(stdout).toContain('is not at rest after 1 s')
   })
 
-  test('--wait ends with 1 when the resource is deleted meanwhile', async () => {
+  test('--wait ends with 1 when the resource is deleted meanwhile', { tags: 'nightly' }, async () => {
     await using world = await World.open({ operator: false })
     await world.apply('Backend', 'web', group)
     const running = run(world, 'reconcile', 'backend/web', '--wait')

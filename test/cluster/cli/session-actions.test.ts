@@ -31,7 +31,7 @@ async function openWorld(agents: readonly Agent[]) {
 }
 
 describe('culvert sessions', () => {
-  test('stop --wait ends the named session only, and shows what came of it', async () => {
+  test('stop --wait ends the named session only, and shows what came of it', { tags: 'nightly' }, async () => {
     const { world, named, run, online } = await openWorld([{ os: 'linux' }, { os: 'linux' }])
     await using _ = world
     const ambiguous = await run('stop', 'ts-', '--yes')
@@ -81,7 +81,7 @@ describe('culvert sessions', () => {
     expect(await world.list('TunnelSessionCommand')).toEqual([])
   })
 
-  test('refuses what is no session, and says what is right', async () => {
+  test('refuses what is no session, and says what is right', { tags: 'nightly' }, async () => {
     await using world = await World.open({ account: { mirrorSessions: { enabled: true } } })
     const cases: readonly (readonly [args: readonly string[], message: RegExp])[] = [
       [[], /name the sessions, or select them/],

@@ -25,14 +25,14 @@ describe('why', () => {
     expect(lines.every((line) => line.length <= 100)).toBe(true)
   })
 
-  test('a group without tunnels is said to have none, although it works', async () => {
+  test('a group without tunnels is said to have none, although it works', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     await world.apply('Backend', 'web', group)
     await world.ready('Backend', 'web')
     expect((await why(world, 'backend/web')).text).toContain('TunnelsOnline is false (NoTunnels)')
   })
 
-  test('--output json says the same to programs', async () => {
+  test('--output json says the same to programs', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     await world.apply('Edge', 'shop', { protocol: 'TLS', backend: { name: 'web' } })
     await world.reason('Edge', 'shop', 'Synced', 'ReferenceNotReady')

@@ -72,7 +72,7 @@ test('kstatus and Argo CD follow every kind through its whole life', { timeout: 
 })
 
 describe('a resource that is not as it should be', () => {
-  test('fails if a person must act, and is in progress if it may recover by itself', async () => {
+  test('fails if a person must act, and is in progress if it may recover by itself', { tags: 'nightly' }, async () => {
     await using world = await World.open({ operator: false })
     const refuse = (path: string, status: number): void => {
       world.emulator.admin.addFault({ match: { method: 'POST', path, times: 100 }, act: { type: 'status', status } })
@@ -91,7 +91,7 @@ describe('a resource that is not as it should be', () => {
     await expectSeen([await world.get('IPRestriction', 'waiting')], 'InProgress')
   })
 
-  test('fails after a refused edit, although the former state keeps working', async () => {
+  test('fails after a refused edit, although the former state keeps working', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     const { admin } = world.emulator
     const policy = { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] }
@@ -113,7 +113,9 @@ describe('a resource that is not as it should be', () => {
     await expectSeen([reverted], 'Current')
   })
 
-  test('is in progress after an edit that waits or fails, although the former state keeps working', async () => {
+  test('is in progress after an edit that waits or fails, although the former state keeps working', {
+    tags: 'nightly',
+  }, async () => {
     await using world = await World.open()
     await world.apply('IPPolicy', 'office', { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] })
     const restriction = { type: 'Dashboard', ipPolicyRefs: [{ name: 'office' }] }

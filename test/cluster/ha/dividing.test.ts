@@ -44,7 +44,7 @@ test('an account moves between two operators by its label, and its resources wit
   expect([said(blue, 'works on'), said(blue, 'no longer works on')]).toEqual([1, 1])
 })
 
-test('why and doctor look at the operator that has the account', async () => {
+test('why and doctor look at the operator that has the account', { tags: 'nightly' }, async () => {
   await using world = await World.open({ leaderElect: true, operator: false, flags: ['--installation', 'divided'] })
   const { namespace, operatorNamespace } = world
   const green = await world.startOperator(operatorFlags('green'))

@@ -120,6 +120,7 @@ test('two installations with separate namespaces, the same manifests and one acc
 })
 
 test('two installations that wrongly share a namespace keep one object per resource, and the one that remains comes to rest', {
+  tags: 'nightly',
   timeout,
 }, async () => {
   await using world = await World.open({ leaderElect: true, flags: ['--name', 'blue'] })

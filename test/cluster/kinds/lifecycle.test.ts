@@ -47,6 +47,7 @@ test('every spec of every kind creates the expected object, which is deleted wit
 })
 
 test('with deletionPolicy Retain every kind keeps its object, without a call, and its token in the Secret', {
+  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()

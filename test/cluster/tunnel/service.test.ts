@@ -273,7 +273,7 @@ test('a Service waits for the first rule of a policy whose rules are resources o
   await isOpenFor('ruled-80', 'ruled')
 })
 
-test('each TCP port of a Service is served, and what a removed port had goes', async () => {
+test('each TCP port of a Service is served, and what a removed port had goes', { tags: 'nightly' }, async () => {
   const ports = [...http, { name: 'admin', port: 8080 }, { name: 'dns', port: 53, protocol: 'UDP' }]
   await serve('two', {}, ports)
   await reached('two', 2)
@@ -330,7 +330,7 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
   expect((await world.ready('Edge', 'shop-443', 60_000)).status?.hostports).toEqual(['next.example.com:443'])
 })
 
-test('a Service for which another account is named moves there as a whole', async () => {
+test('a Service for which another account is named moves there as a whole', { tags: 'nightly' }, async () => {
   await serve('moved')
   await reached('moved')
   const before = await partsOf('moved')

@@ -321,33 +321,32 @@ describe('the name that an agent binds itself', () => {
   })
 })
 
-test(
-  'two thousand connections are open at once through one session, and none is left behind',
-  async () => {
-    // With the usual limits: on a busy machine an agent takes more than a second for the last of a hundred.
-    const own = await startTrafficWorld()
-    const upstream = await Upstream.start((socket) => socket.pipe(socket))
-    upstreams.push(upstream)
-    const { key } = await own.newCredential()
-    await own.online(key, `app=shop:1:127.0.0.1:${upstream.port}`)
-    const backend = await own.api.create('backends/tunnel_group', { labels: { app: 'shop' } })
-    const edge = await own.tcpEdge({ backend: { backend_id: backend.id } })
-    const clients: Socket[] = []
-    for (let batch = 0; batch < 20; batch += 1) {
-      clients.push(...(await Promise.all(Array.from({ length: 100 }, () => open(edge)))))
-    }
-    const answers = clients.map(async (client, index) => {
-      client.write(`client ${index}`)
-      return String((await once(client, 'data'))[0])
-    })
-    expect(await Promise.all(answers)).toEqual(clients.map((_, index) => `client ${index}`))
-    expect(upstream.open).toBe(2000)
-    for (const client of clients) client.end()
-    await Promise.all(clients.map(closed))
-    await expect.poll(() => upstream.open, SOON).toBe(0)
-    await expect.poll(async () => (await own.trafficOf(edge.edge)).filter(({ end }) => end === null), SOON).toEqual([])
-    expect(await own.trafficOf(edge.edge)).toHaveLength(2000)
-    await own.close()
-  },
-  2 * START_MS,
-)
+test('two thousand connections are open at once through one session, and none is left behind', {
+  timeout: 2 * START_MS,
+  tags: 'nightly',
+}, async () => {
+  // With the usual limits: on a busy machine an agent takes more than a second for the last of a hundred.
+  const own = await startTrafficWorld()
+  const upstream = await Upstream.start((socket) => socket.pipe(socket))
+  upstreams.push(upstream)
+  const { key } = await own.newCredential()
+  await own.online(key, `app=shop:1:127.0.0.1:${upstream.port}`)
+  const backend = await own.api.create('backends/tunnel_group', { labels: { app: 'shop' } })
+  const edge = await own.tcpEdge({ backend: { backend_id: backend.id } })
+  const clients: Socket[] = []
+  for (let batch = 0; batch < 20; batch += 1) {
+    clients.push(...(await Promise.all(Array.from({ length: 100 }, () => open(edge)))))
+  }
+  const answers = clients.map(async (client, index) => {
+    client.write(`client ${index}`)
+    return String((await once(client, 'data'))[0])
+  })
+  expect(await Promise.all(answers)).toEqual(clients.map((_, index) => `client ${index}`))
+  expect(upstream.open).toBe(2000)
+  for (const client of clients) client.end()
+  await Promise.all(clients.map(closed))
+  await expect.poll(() => upstream.open, SOON).toBe(0)
+  await expect.poll(async () => (await own.trafficOf(edge.edge)).filter(({ end }) => end === null), SOON).toEqual([])
+  expect(await own.trafficOf(edge.edge)).toHaveLength(2000)
+  await own.close()
+})

@@ -14,7 +14,7 @@ import { meaningOf } from '../../builders/meaning.ts'
 import { type Change, changesFrom, exampleChanges, membersChosenBy, touched } from '../../builders/schema-changes.ts'
 import { SchemaCoverage } from '../../builders/schema-coverage.ts'
 import { pathsOf, type Spec, specsFrom } from '../../builders/schema-specs.ts'
-import { namedObject, REFERENTS_SEED, testsOf } from '../../kinds/lookup.ts'
+import { namedObject, nightlyUnlessVaried, REFERENTS_SEED, testsOf } from '../../kinds/lookup.ts'
 import { INPUTS, OF_NO_KIND } from '../../kinds/shared/account.ts'
 
 /**
@@ -86,7 +86,10 @@ function fixedFields(schema: SchemaNode): readonly string[] {
 describe.each(managed)('any spec of $kind', ({ kind, descriptor, schema }) => {
   const examples = exampleChanges(schema, testsOf(kind).places, seed)
 
-  test('is taken, needs no second look, and comes to the same whatever was before', { timeout: 600_000 }, async () => {
+  test('is taken, needs no second look, and comes to the same whatever was before', {
+    timeout: 600_000,
+    tags: nightlyUnlessVaried(kind),
+  }, async () => {
     const coverage = new SchemaCoverage(schema)
     const property = fc.asyncProperty(changesFrom(schema, testsOf(kind).places), async (specs) => {
       for (const spec of specs) {

@@ -120,7 +120,7 @@ describe('of more sessions than an account may mirror', () => {
     })
   }
 
-  test('freed places go to others, and the report ends once there is room for all', async () => {
+  test('freed places go to others, and the report ends once there is room for all', { tags: 'nightly' }, async () => {
     sessions = many(30, 100)
     await listed()
     const ids = (await shown(LIMIT)).map(({ status }) => String(status?.id)).sort()

@@ -136,7 +136,9 @@ for (const { title, writes, lose, tags } of LOSSES) {
   })
 }
 
-test('a salt that is deleted under a running operator has no effect until the next one leads', async () => {
+test('a salt that is deleted under a running operator has no effect until the next one leads', {
+  tags: 'nightly',
+}, async () => {
   await using world = await atRest()
   await world.startOperator()
   await world.resync()
@@ -166,7 +168,7 @@ test('an input that changes while the salt is lost is not sent; its next change 
   await until('the new value is at the API', () => JSON.stringify(world.emulator.admin.snapshot()).includes('third-'))
 })
 
-test('an input of a changed spec is sent even though its old value is unknown', async () => {
+test('an input of a changed spec is sent even though its old value is unknown', { tags: 'nightly' }, async () => {
   await using world = await atRest()
   await world.kube.delete(secrets, saltKey(world))
   await world.secret('others', { pin: 'other-value' })
@@ -180,7 +182,9 @@ test('an input of a changed spec is sent even though its old value is unknown', 
   expect(world.writes(mark)).toHaveLength(1)
 })
 
-test('an operator that may not create the Secret reports it and does nothing without a salt', async () => {
+test('an operator that may not create the Secret reports it and does nothing without a salt', {
+  tags: 'nightly',
+}, async () => {
   await using world = await atRest()
   await world.kube.delete(secrets, saltKey(world))
   const { kube, kubeconfig, namespace, operatorNamespace } = world

@@ -127,7 +127,7 @@ test('health stays open: probes bring no token', async () => {
   for (const path of ['/healthz', '/readyz']) expect((await scrape(undefined, { path })).status).toBe(200)
 })
 
-test('a withdrawn right and a deleted ServiceAccount take effect within seconds', async () => {
+test('a withdrawn right and a deleted ServiceAccount take effect within seconds', { tags: 'nightly' }, async () => {
   const brief = await Reader.create(world, 'brief')
   const gone = await Reader.create(world, 'gone')
   const grant = await ClusterGrant.ofReader(world, brief.name)
@@ -160,7 +160,7 @@ test('without an answer from the apiserver nobody is admitted, and health still 
 })
 
 describe('a flood of invented tokens', () => {
-  test('costs the apiserver little and locks out nobody who was admitted before', async () => {
+  test('costs the apiserver little and locks out nobody who was admitted before', { tags: 'nightly' }, async () => {
     await until('the reader is let in', async () => (await scrape(`Bearer ${good}`)).status === 200)
     const audit = AuditLog.ofSuite()
     const mark = await audit.mark()
