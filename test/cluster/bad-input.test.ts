@@ -297,7 +297,7 @@ test('an unreachable API', { tags: 'nightly' }, async () => {
   }
 })
 
-test('a base URL that the administrator does not allow', { tags: 'nightly' }, async () => {
+test('a base URL that the administrator does not allow', async () => {
   await using world = await World.open()
   const { port } = new URL(world.emulator.url)
   const elsewhere = { baseURL: `http://localhost:${port}`, apiKeySecretRef: { name: 'credentials' } }

@@ -212,7 +212,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/other, which is stalled.*names a host that is not allowed.*--allow-api-host/,
     command: /^kubectl edit accounts\.culvert\.dev\/other /,
     first: 'Account/other',
-    tags: 'nightly',
   },
   {
     title: 'an account that does not exist',

@@ -160,7 +160,6 @@ describe('a Tunnel', () => {
   })
 
   test('gets a new key on request while the former one stays in use, which is then deleted', {
-    tags: 'nightly',
     timeout: 240_000,
   }, async () => {
     await nameGateway()

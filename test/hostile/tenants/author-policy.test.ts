@@ -213,11 +213,7 @@ describe.each(titled)('%s with %s', (kind, field, { spec, right, anew }, index) 
   const [group = ''] = right.apiGroups
   const resource = `${right.resources.join()}${group === '' ? '' : `.${group}`}${right.resourceNames ? '/payroll' : ''}`
 
-  const tags = tries.findIndex((one) => one.kind === kind) === index ? [] : ['nightly']
-
-  test('is refused to an author without the right, accepted from one with it, and checked only on change', {
-    tags,
-  }, async () => {
+  test('is refused to an author without the right, accepted from one with it, and checked only on change', async () => {
     expect(await eve.can(right.verbs.join(), resource)).toBe(false)
     const manifest = eve.manifest(kind, name, spec)
     expect(await eve.creating(manifest)).toContain(refused)

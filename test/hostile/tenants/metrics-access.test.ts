@@ -127,7 +127,7 @@ test('health stays open: probes bring no token', async () => {
   for (const path of ['/healthz', '/readyz']) expect((await scrape(undefined, { path })).status).toBe(200)
 })
 
-test('a withdrawn right and a deleted ServiceAccount take effect within seconds', { tags: 'nightly' }, async () => {
+test('a withdrawn right and a deleted ServiceAccount take effect within seconds', async () => {
   const brief = await Reader.create(world, 'brief')
   const gone = await Reader.create(world, 'gone')
   const grant = await ClusterGrant.ofReader(world, brief.name)
