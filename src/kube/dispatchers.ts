@@ -1,5 +1,5 @@
-import { createSecureContext } from 'node:tls'
-import { Agent, type Dispatcher, ProxyAgent } from 'undici'
+import { type ConnectionOptions, createSecureContext, TLSSocket } from 'node:tls'
+import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici'
 import type { ConnectionMaterial, KubeConnection, TlsMaterial } from './load-config.ts'
 
 /** How long credentials are used before their files are read again. Bound tokens rotate minutes before they expire. */
@@ -115,12 +115,35 @@ export class Dispatchers {
     const connect = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS, timeout: CONNECT_TIMEOUT_MS }
     // Otherwise, each connection would parse and keep the certificates for itself.
     const shared = { ...tls, secureContext: createSecureContext(tls) }
-    const open = (): Dispatcher => {
-      if (proxyUrl === undefined) return new Agent({ allowH2: false, connect: { ...connect, ...shared } })
-      return new ProxyAgent({ uri: proxyUrl, allowH2: false, connect, requestTls: shared })
+    if (proxyUrl === undefined) {
+      const resuming = connectorThatResumes({ allowH2: false, ...connect, ...shared })
+      const options = { allowH2: false, connect: resuming }
+      return [new Agent(options), new Agent(options)]
     }
+    const open = (): Dispatcher => new ProxyAgent({ uri: proxyUrl, allowH2: false, connect, requestTls: shared })
     return [open(), open()]
   }
+}
+
+/**
+ * Resumes the newest TLS session in each new connection. A start opens one for each kind that is watched, and a full
+ * handshake costs both sides more than the first request. undici keeps sessions only as long as a pool has
+ * connections, and lets V8 collect them even then.
+ */
+function connectorThatResumes(options: buildConnector.BuildOptions & ConnectionOptions): buildConnector.connector {
+  let establish = buildConnector(options)
+  return (target, callback) =>
+    establish(target, (...result) => {
+      const [error, socket] = result
+      // The session may be what the server, or a proxy before it, fails on.
+      if (error !== null) establish = buildConnector(options)
+      if (socket instanceof TLSSocket) {
+        socket.once('session', (session: Buffer) => {
+          establish = buildConnector({ ...options, session })
+        })
+      }
+      callback(...result)
+    })
 }
 
 function retire(connections: Connections): void {

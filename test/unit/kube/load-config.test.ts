@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { createKubeClient } from '../../../src/kube/client.ts'
@@ -166,6 +167,37 @@ describe('over TLS', () => {
     await writeFile(caFile, rotated.cert)
     await clock.advance(30_000)
     expect(await client.get(edges, key)).toBeDefined()
+    await client.close()
+  })
+
+  test('each connection after the first resumes its TLS session, for calls and watches', async () => {
+    const resumed: boolean[] = []
+    server.on('secureConnection', (socket: TLSSocket) => resumed.push(socket.isSessionReused()))
+    const connection = loadKubeConnection({ kubeconfig: await kubeconfig({ cluster, user: { token: 'first' } }) })
+    const client = createKubeClient({ connection, clock: new FakeClock(), random: systemRandom })
+    await client.get(edges, key)
+    for await (const _ of client.watch(edges, {
+      resourceVersion: '1',
+      timeoutSeconds: 300,
+      signal: new AbortController().signal,
+    }))
+      break
+    await client.get(edges, key)
+    expect(resumed).toEqual([false, true, true])
+    await client.close()
+  })
+
+  test('a connection that fails is followed by one that resumes nothing', async () => {
+    const resumed: boolean[] = []
+    server.on('secureConnection', (socket: TLSSocket) => resumed.push(socket.isSessionReused()))
+    const connection = loadKubeConnection({ kubeconfig: await kubeconfig({ cluster, user: { token: 'first' } }) })
+    const client = createKubeClient({ connection, clock: new FakeClock(), random: systemRandom, maxRetries: 0 })
+    await client.get(edges, key)
+    server.once('connection', (socket: Socket) => socket.destroy())
+    await expect(client.get(edges, key)).rejects.toMatchObject({ code: 'Network' })
+    await client.get(edges, key)
+    await client.get(edges, key)
+    expect(resumed).toEqual([false, false, true])
     await client.close()
   })
 
