@@ -37,7 +37,7 @@ test('no alert fires while the quickstart is healthy; each fires in its situatio
   tags: 'nightly',
 }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
-  await using world = await World.open({ leaderElect: true, flags: LEASE, operator: false })
+  await using world = await World.open({ leaderElect: true, flags: [...LEASE, '--installation', 'watched'], operator: false })
   const [first, second, third] = [await targetOf(world, 1), await targetOf(world, 2), await targetOf(world, 3)]
   await using prometheus = await TestPrometheus.start(rules, [first, second, third])
   await world.startOperator(listenAt(first))
@@ -46,6 +46,7 @@ test('no alert fires while the quickstart is healthy; each fires in its situatio
   await expectNoAlert(prometheus)
 
   await world.operator.stop()
+  await troubles.accountIsClaimed(world)
   await world.startOperator([...listenAt(second), ...troubles.troubledFlags(proxy)])
   await prometheus.scraped(second)
   const troubled = performance.now()

@@ -44,6 +44,17 @@ async function account(
 
 const of = (name: string) => ({ accountRef: { name } })
 
+/** An account that another operator has claimed, and that this one selects as well. */
+export async function accountIsClaimed(world: World): Promise<void> {
+  const labels = { operator: 'green' }
+  await world.startOperator(['--name', 'green', '--account-selector', 'operator=green'])
+  await world.secret('key-claimed', { apiKey: 'key-of-claimed' })
+  world.emulator.admin.seed({ accounts: [{ name: 'claimed', apiKey: 'key-of-claimed' }] })
+  const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'key-claimed' } }
+  await world.apply('Account', 'claimed', spec, { labels })
+  await world.reason('Account', 'claimed', 'Ready', 'Available')
+}
+
 /** Accounts that cannot be used, each for another reason. */
 export async function accountsFail(world: World): Promise<void> {
   await account(world, 'refused', { key: 'wrong' })
