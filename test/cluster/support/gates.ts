@@ -100,6 +100,11 @@ export class ApiGate implements Gate {
     this.#loss = loss
   }
 
+  /** The collections in which a create was stopped. */
+  get collections(): readonly string[] {
+    return [...this.#posts.keys()].sort()
+  }
+
   close(): void {
     this.#since = this.#world.mark()
     for (const path of COLLECTIONS) {
