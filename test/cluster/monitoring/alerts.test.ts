@@ -37,7 +37,11 @@ test('no alert fires while the quickstart is healthy; each fires in its situatio
   tags: 'nightly',
 }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
-  await using world = await World.open({ leaderElect: true, flags: [...LEASE, '--installation', 'watched'], operator: false })
+  await using world = await World.open({
+    leaderElect: true,
+    flags: [...LEASE, '--installation', 'watched'],
+    operator: false,
+  })
   const [first, second, third] = [await targetOf(world, 1), await targetOf(world, 2), await targetOf(world, 3)]
   await using prometheus = await TestPrometheus.start(rules, [first, second, third])
   await world.startOperator(listenAt(first))
