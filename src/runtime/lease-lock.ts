@@ -81,6 +81,16 @@ export class LeaseLock {
   /** Releases the lock if it is ours, so that another process can take it at once. */
   async release(): Promise<void> {
     this.abandon()
+    try {
+      await this.#release()
+    } catch (error) {
+      if (!isRace(error)) throw error
+      // A renewal that was under way has arrived in between: there is no second one.
+      await this.#release()
+    }
+  }
+
+  async #release(): Promise<void> {
     const { client, clock, key, identity } = this.#options
     const lease = await client.get<Lease>(leases, key)
     if (lease?.spec?.holderIdentity !== identity) return

@@ -456,6 +456,28 @@ describe('stopping', () => {
     expect(server.holder).toBe('')
   })
 
+  test('a renewal that arrives while the lease is being released does not keep it', async () => {
+    const clock = new FakeClock()
+    const { link, stop, ended } = start('a', clock)
+    await clock.advance(0)
+    const slow = Promise.withResolvers<void>()
+    link.gate = slow.promise
+    await clock.advance(2300)
+    link.gate = Promise.resolve()
+    const read = link.get.bind(link)
+    link.get = async <T extends KubeObject>() => {
+      const lease = await read<T>()
+      const { writes } = server
+      slow.resolve()
+      if (writes === 1) while (server.writes === writes) await Promise.resolve()
+      return lease
+    }
+    stop.abort()
+    await ended
+    expect(server.writes).toBe(3)
+    expect(server.holder).toBe('')
+  })
+
   test('a process that never led leaves the lease alone', async () => {
     const clock = new FakeClock()
     server.put({ holderIdentity: 'other', leaseDurationSeconds: 15 })
