@@ -102,7 +102,7 @@ export class ApiGate implements Gate {
 
   /** The collections in which a create was stopped. */
   get collections(): readonly string[] {
-    return [...this.#posts.keys()].sort()
+    return [...this.#posts.keys()]
   }
 
   close(): void {

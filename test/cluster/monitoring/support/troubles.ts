@@ -32,26 +32,20 @@ async function account(
   world: World,
   name: string,
   { key, ...spec }: Record<string, unknown> & { key?: string },
+  labels?: Record<string, string>,
 ): Promise<void> {
   if (key !== undefined) await world.secret(`key-${name}`, { apiKey: key })
-  await world.apply('Account', name, {
-    baseURL: world.emulator.url,
-    apiKeySecretRef: { name: `key-${name}` },
-    resyncInterval: '10m',
-    ...spec,
-  })
+  const common = { baseURL: world.emulator.url, apiKeySecretRef: { name: `key-${name}` }, resyncInterval: '10m' }
+  await world.apply('Account', name, { ...common, ...spec }, { labels })
 }
 
 const of = (name: string) => ({ accountRef: { name } })
 
 /** An account that another operator has claimed, and that this one selects as well. */
 export async function accountIsClaimed(world: World): Promise<void> {
-  const labels = { operator: 'green' }
   await world.startOperator(['--name', 'green', '--account-selector', 'operator=green'])
-  await world.secret('key-claimed', { apiKey: 'key-of-claimed' })
   world.emulator.admin.seed({ accounts: [{ name: 'claimed', apiKey: 'key-of-claimed' }] })
-  const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'key-claimed' } }
-  await world.apply('Account', 'claimed', spec, { labels })
+  await account(world, 'claimed', { key: 'key-of-claimed' }, { operator: 'green' })
   await world.reason('Account', 'claimed', 'Ready', 'Available')
 }
 
