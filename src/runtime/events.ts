@@ -62,13 +62,14 @@ interface Waiting {
 /**
  * Writes Events, for transitions only; the same text about the same object is written once in ten minutes. Events are
  * best effort: one that is refused (the namespace is being deleted), that the server could not take for some 17
- * seconds, or that comes while too many wait is logged at debug level and dropped.
+ * seconds, or that comes while too many wait is logged at debug level and dropped. Warnings go before all others, and
+ * take the place of one of these if too many wait: a thousand resources that are well must not hide one that is not.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
   /** What was recorded → monotonic milliseconds, oldest first. */
   readonly #said = new Map<string, number>()
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: Readonly<Record<ObjectEventNote['type'], Waiting[]>> = { Warning: [], Normal: [] }
   #sending: Promise<void> | undefined
 
   constructor(options: EventRecorderOptions) {
@@ -78,11 +79,14 @@ export class EventRecorder {
   /** Records `event` about `object`. Returns at once and never throws. */
   record(object: KubeObject, event: ObjectEventNote): void {
     if (!this.#isNews(object, event)) return
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#options.logger.debug({ reason: event.reason }, 'too many Events are pending, one was dropped')
-      return
+    const { Warning: warnings, Normal: normals } = this.#waiting
+    if (warnings.length + normals.length >= MAX_WAITING) {
+      const dropped = event.type === 'Warning' ? normals.pop() : undefined
+      const reason = dropped?.body.reason ?? event.reason
+      this.#options.logger.debug({ reason }, 'too many Events are pending, one was dropped')
+      if (dropped === undefined) return
     }
-    this.#waiting.push(this.#toWaiting(object, event))
+    this.#waiting[event.type].push(this.#toWaiting(object, event))
     // Events of many resources are sent one after the other, so none belongs to the trace of the first one's caller.
     this.#sending ??= context.with(ROOT_CONTEXT, () => this.#send())
   }
@@ -94,7 +98,7 @@ export class EventRecorder {
   async flush(withinMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     const over = Promise.withResolvers<void>()
     const cancel = this.#options.clock.setTimer(withinMs, () => {
-      this.#waiting.length = 0
+      for (const waiting of Object.values(this.#waiting)) waiting.length = 0
       over.resolve()
     })
     try {
@@ -105,7 +109,8 @@ export class EventRecorder {
   }
 
   async #send(): Promise<void> {
-    for (let event = this.#waiting.shift(); event !== undefined; event = this.#waiting.shift()) {
+    const next = (): Waiting | undefined => this.#waiting.Warning.shift() ?? this.#waiting.Normal.shift()
+    for (let event = next(); event !== undefined; event = next()) {
       try {
         await this.#write(event)
       } catch (error) {

@@ -184,4 +184,30 @@ describe('what is not written', () => {
     await recorder.flush()
     expect(written).toHaveLength(257)
   })
+
+  test('is never a Warning in favour of another Event: it is sent first, and the newest other one is dropped', async () => {
+    const gate = Promise.withResolvers<void>()
+    serve = () => gate.promise
+    for (let item = 0; item < 257; item++) recorder.record(edge(`edge-${item}`), ready)
+    recorder.record(edge('broken'), { type: 'Warning', reason: 'Invalid', note: 'spec.hostports: "x" is no hostport' })
+    gate.resolve()
+    await recorder.flush()
+    const names = written.map(({ key }) => key.name.split('.')[0])
+    expect(names).toHaveLength(257)
+    expect(names.slice(0, 3)).toEqual(['edge-0', 'broken', 'edge-1'])
+    expect(names.at(-1)).toBe('edge-255')
+    expect(logger.lines.map(({ level }) => level)).toEqual(['debug'])
+  })
+
+  test('is a Warning only if as many Warnings wait', async () => {
+    const gate = Promise.withResolvers<void>()
+    serve = () => gate.promise
+    const broken: ObjectEventNote = { type: 'Warning', reason: 'Invalid', note: 'no' }
+    for (let item = 0; item < 300; item++) recorder.record(edge(`edge-${item}`), broken)
+    recorder.record(edge('front'), ready)
+    gate.resolve()
+    await recorder.flush()
+    expect(written).toHaveLength(257)
+    expect(written.map(({ body }) => body.type)).not.toContain('Normal')
+  })
 })
