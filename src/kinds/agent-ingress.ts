@@ -33,7 +33,7 @@ export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {
   role: 'managed',
   reach: 'namespace',
   // Its NS records delegate every name below the domain too.
-  claims: ({ domain }) => ({
+  needs: ({ domain }) => ({
     domains: [domain, `*.${domain}`].map((each) => ({ path: 'spec.domain', domain: each })),
   }),
   definition: agentIngressDefinition,

@@ -1,6 +1,6 @@
 import { collections } from '../api/collections.ts'
 import type { Collection, RemoteObject } from '../api/types.ts'
-import type { Claims } from '../managed/descriptor/access.ts'
+import type { AccessNeeds } from '../managed/descriptor/access.ts'
 import type { Ref } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
@@ -20,7 +20,7 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  claims,
+  needs,
   definition: backendDefinition,
   identity: {
     markedBy: 'metadata',
@@ -92,7 +92,7 @@ function children(path: string, refs: readonly Ref[] = []): readonly FoundRefere
 }
 
 /** A group takes every tunnel with its labels, regardless of who runs the agent. */
-function claims({ type, tunnelGroup }: BackendSpec): Claims {
+function needs({ type, tunnelGroup }: BackendSpec): AccessNeeds {
   if (type !== 'TunnelGroup') return {}
   return { chosen: { path: 'spec.tunnelGroup.labels', labels: tunnelGroup?.labels ?? {} } }
 }

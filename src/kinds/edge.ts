@@ -9,7 +9,7 @@ import { equalJSON } from '../util/equal-json.ts'
 import {
   addressesUsed,
   domainsUsed,
-  hostportClaims,
+  hostportNeeds,
   hostportReferences,
   hostportTexts,
   literalHosts,
@@ -47,7 +47,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  claims: hostportClaims,
+  needs: hostportNeeds,
   definition: edgeDefinition,
   identity: {
     markedBy: 'metadata',

@@ -44,7 +44,7 @@ export const reservedDomain: ManagedDescriptor<ReservedDomainSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  claims: ({ domain }) => ({ domains: [{ path: 'spec.domain', domain }] }),
+  needs: ({ domain }) => ({ domains: [{ path: 'spec.domain', domain }] }),
   definition: reservedDomainDefinition,
   identity: {
     ...inCollection(collections.reservedDomains),

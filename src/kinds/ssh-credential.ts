@@ -6,7 +6,7 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import {
   acl,
-  aclClaims,
+  aclNeeds,
   aclRisks,
   aclStatus,
   comparableACL,
@@ -80,7 +80,7 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  claims: aclClaims,
+  needs: aclNeeds,
   definition,
   identity: inCollection(collections.sshCredentials),
   references: { kinds: [ownerKind], of: ownerReferences },

@@ -84,7 +84,7 @@ export const sshHostCertificate: ManagedDescriptor<SSHHostCertificateSpec> = {
       comparable: (fields) => fields,
     },
   }),
-  claims: ({ principals = [] }) => ({
+  needs: ({ principals = [] }) => ({
     domains: (principals.length === 0 ? ['*'] : principals).map((domain) => ({ path: 'spec.principals', domain })),
   }),
   definition,

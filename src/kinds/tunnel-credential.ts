@@ -12,7 +12,7 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import {
   acl,
-  aclClaims,
+  aclNeeds,
   aclRisks,
   aclStatus,
   comparableACL,
@@ -70,7 +70,7 @@ export const tunnelCredential: ManagedDescriptor<TunnelCredentialSpec> = {
   ...plain,
   role: 'managed',
   reach: 'namespace',
-  claims: aclClaims,
+  needs: aclNeeds,
   definition,
   identity: inCollection(collections.credentials),
   references: { kinds: [ownerKind], of: ownerReferences },

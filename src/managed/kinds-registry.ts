@@ -1,6 +1,6 @@
 import type { Collection } from '../api/types.ts'
 import type { ResourceType } from '../kube/types.ts'
-import type { Claims, Reach } from './descriptor/access.ts'
+import type { AccessNeeds, Reach } from './descriptor/access.ts'
 import type { CommandDescriptor } from './descriptor/command.ts'
 import type { CommonSpec } from './descriptor/common.ts'
 import type { AccountDescriptor, Descriptor, ManagedDescriptor } from './descriptor/descriptor.ts'
@@ -11,7 +11,7 @@ import type { ComposedDescriptor } from './descriptor/tunnel.ts'
 /** What accounts need to know of a kind whose CRs live in them. */
 interface MemberKind {
   readonly reach: Reach
-  claims(spec: CommonSpec): Claims
+  needs(spec: CommonSpec): AccessNeeds
 }
 
 /** The kinds of this operator, by name. Built once from the explicit array in `src/kinds/index.ts`. */
@@ -46,14 +46,14 @@ export class KindsRegistry {
     return this.managedKind(kind)?.identity.collections ?? []
   }
 
-  /** The reach of a kind whose CRs live in accounts, and the claims of its specs. */
+  /** The reach of a kind whose CRs live in accounts, and what its specs need. */
   member(kind: string): MemberKind {
     const descriptor = this.#byKind.get(kind)
     switch (descriptor?.role) {
       case 'managed':
-        return { reach: descriptor.reach, claims: (spec) => descriptor.claims?.(spec) ?? {} }
+        return { reach: descriptor.reach, needs: (spec) => descriptor.needs?.(spec) ?? {} }
       case 'command':
-        return { reach: descriptor.reach, claims: () => ({}) }
+        return { reach: descriptor.reach, needs: () => ({}) }
       default:
         throw new Error(`${kind} is not a kind whose resources live in accounts`)
     }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Claims } from '../../managed/descriptor/access.ts'
+import type { AccessNeeds } from '../../managed/descriptor/access.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { list, text } from '../../schema/define.ts'
 import { cut } from '../../util/cut.ts'
@@ -95,7 +95,7 @@ export const aclRisks: JudgeRisks = ({ before, after }) => {
 }
 
 /** What a credential with these rules may bind: everything if there are none (ACL rules 1 and 6). */
-export function aclClaims({ acl: rules = ['*'] }: { readonly acl?: readonly string[] | undefined }): Claims {
+export function aclNeeds({ acl: rules = ['*'] }: { readonly acl?: readonly string[] | undefined }): AccessNeeds {
   const path = 'spec.acl'
   const targets = rules.map((rule) => rule.replace(/^bind:/, ''))
   const isLabel = (target: string): boolean => target.includes('=')

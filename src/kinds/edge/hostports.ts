@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Claims } from '../../managed/descriptor/access.ts'
+import type { AccessNeeds } from '../../managed/descriptor/access.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { FoundReference, NamedValue } from '../../managed/descriptor/references.ts'
 import { wildcardAbove } from '../certificates/domain-name.ts'
@@ -86,7 +86,7 @@ function named(object: RemoteObject | undefined, field: string, path: string): s
  * The domains that the edge listens on. Reserved addresses are the service's own names and do not count; the domain
  * behind a reference comes from its object.
  */
-export function hostportClaims({ hostports = [] }: EdgeSpec, desired?: Desired<EdgeSpec>): Claims {
+export function hostportNeeds({ hostports = [] }: EdgeSpec, desired?: Desired<EdgeSpec>): AccessNeeds {
   const domains = hostports.flatMap(({ host, reservedDomainRef }, index) => {
     const place = `spec.hostports[${index}]`
     if (host !== undefined) return [{ path: `${place}.host`, domain: host.toLowerCase() }]

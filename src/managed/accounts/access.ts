@@ -3,7 +3,7 @@ import { ownField } from '../../util/own-field.ts'
 import { shortName } from '../cr.ts'
 import {
   type AccessEntry,
-  type Claims,
+  type AccessNeeds,
   type Reach,
   type UnmanagedObjects,
   unmanagedObjects,
@@ -14,7 +14,7 @@ import { selects } from './label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>
 
-/** A resource that asks to use an account, and what it claims there. */
+/** A resource that asks to use an account, and what it needs there. */
 export interface AccessRequest {
   readonly account: AccountName
   readonly namespace: string
@@ -22,7 +22,7 @@ export interface AccessRequest {
   readonly labels: Labels | undefined
   readonly kind: string
   readonly reach: Reach
-  readonly claims: Claims
+  readonly needs: AccessNeeds
 }
 
 /** An entry of `spec.access` that allows a resource, with its index in the list. */
@@ -59,7 +59,7 @@ export interface Blocked {
 
 /**
  * Decides whether a resource may use a ClusterAccount: one entry that selects its namespace must allow all of its
- * claims. The reason of a refusal shows which check failed.
+ * needs. The reason of a refusal shows which check failed.
  */
 export function accessOf(entries: readonly AccessEntry[], request: AccessRequest): Access | Blocked {
   const { account, namespace, kind } = request
@@ -78,7 +78,7 @@ export function accessOf(entries: readonly AccessEntry[], request: AccessRequest
   return narrowed(ofKind, request)
 }
 
-/** Like `accessOf`, once more of the resource's claims are known than when `granted` was computed. */
+/** Like `accessOf`, once more of the resource's needs is known than when `granted` was computed. */
 export function narrowed(granted: readonly GrantingEntry[], request: AccessRequest): Access | Blocked {
   const refusals = granted.map(({ entry }) => refusalOf(entry, request))
   const allowing = granted.filter((_, index) => refusals[index] === undefined)
@@ -126,23 +126,23 @@ function allowsKind({ kinds }: AccessEntry, { kind, reach }: Pick<AccessRequest,
   return kinds === undefined ? reach === 'namespace' : kinds.includes(kind)
 }
 
-/** The refusal of the first claim that the entry does not allow. */
+/** The refusal of the first need that the entry does not allow. */
 function refusalOf(entry: AccessEntry, request: AccessRequest): Blocked | undefined {
   return domainRefusal(entry, request) ?? labelRefusal(entry, request)
 }
 
 function domainRefusal({ domains }: AccessEntry, request: AccessRequest): Blocked | undefined {
   if (domains === undefined) return undefined
-  const claim = request.claims.domains?.find(({ domain }) => !domains.some((pattern) => coversDomain(pattern, domain)))
-  if (claim === undefined) return undefined
-  const what = claim.domain === '*' ? 'takes every domain' : `takes ${claim.domain}`
+  const need = request.needs.domains?.find(({ domain }) => !domains.some((pattern) => coversDomain(pattern, domain)))
+  if (need === undefined) return undefined
+  const what = need.domain === '*' ? 'takes every domain' : `takes ${need.domain}`
   const allowed = domains.length === 0 ? 'no domain' : domains.join(', ')
-  return refused(reasons.DomainNotAllowed, request, { path: claim.path, what, allowed, noun: 'domains' })
+  return refused(reasons.DomainNotAllowed, request, { path: need.path, what, allowed, noun: 'domains' })
 }
 
 function labelRefusal({ labels }: AccessEntry, request: AccessRequest): Blocked | undefined {
   if (labels === undefined) return undefined
-  const { chosen, bound = [] } = request.claims
+  const { chosen, bound = [] } = request.needs
   const allowed = Object.entries(labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(', ')
@@ -153,13 +153,13 @@ function labelRefusal({ labels }: AccessEntry, request: AccessRequest): Blocked 
     const what = `lacks ${missing.join('=')}, and so takes tunnels of others`
     return refused(reasons.LabelNotAllowed, request, { path: chosen.path, what, allowed, noun: 'labels' })
   }
-  const claim = bound.find(({ key, value }) => {
+  const need = bound.find(({ key, value }) => {
     const wanted = ownField(labels, key)
     return key === '*' || (wanted !== undefined && wanted !== value)
   })
-  if (claim === undefined) return undefined
-  const what = claim.key === '*' && claim.value === '*' ? 'takes every label' : `takes ${claim.key}=${claim.value}`
-  return refused(reasons.LabelNotAllowed, request, { path: claim.path, what, allowed, noun: 'labels' })
+  if (need === undefined) return undefined
+  const what = need.key === '*' && need.value === '*' ? 'takes every label' : `takes ${need.key}=${need.value}`
+  return refused(reasons.LabelNotAllowed, request, { path: need.path, what, allowed, noun: 'labels' })
 }
 
 interface Refused {

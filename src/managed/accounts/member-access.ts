@@ -1,6 +1,6 @@
 import type { ApiError } from '../../api/errors.ts'
 import { type ResourceName, shortName } from '../cr.ts'
-import type { Claims } from '../descriptor/access.ts'
+import type { AccessNeeds } from '../descriptor/access.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import type { AccountSession, MemberSession, SessionCache, SessionCalls, ShareWait } from '../reconcile/context.ts'
 import type { Blocked } from './access.ts'
@@ -51,9 +51,9 @@ export class MemberAccess implements MemberSession {
     return { message: `waits for its share of the requests: ${who}`, ms }
   }
 
-  refusal(claims: Claims): Blocked | undefined {
+  refusal(needs: AccessNeeds): Blocked | undefined {
     const { granted } = this.access
-    const found = granted && narrowed(granted, { ...this.#options.request, claims })
+    const found = granted && narrowed(granted, { ...this.#options.request, needs })
     return found !== undefined && 'reason' in found ? found : undefined
   }
 

@@ -129,9 +129,9 @@ export class AccountRegistry implements Accounts {
   }
 
   #requestOf(account: AccountName, { kind, metadata: { namespace = '' }, spec }: AccountMember): AccessRequest {
-    const { reach, claims } = this.#kinds.member(kind)
+    const { reach, needs } = this.#kinds.member(kind)
     const labels = this.#lookup.namespace(namespace)?.metadata.labels
-    return { account, namespace, labels, kind, reach, claims: claims(spec) }
+    return { account, namespace, labels, kind, reach, needs: needs(spec) }
   }
 
   #accessOf({ spec: { access = [] } }: AccountResource, request: AccessRequest): Access | Blocked {

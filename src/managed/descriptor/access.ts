@@ -36,8 +36,8 @@ export interface AccessEntry {
   readonly requestsPerMinute?: number
 }
 
-/** The claims of a spec to things that all users of an account share, each with its field. */
-export interface Claims {
+/** What a spec needs of the things that all users of an account share, each with its field. */
+export interface AccessNeeds {
   /** DNS names; `*.` and a name means everything below it, and `*` every name. */
   readonly domains?: readonly { readonly path: string; readonly domain: string }[]
   /** Labels by which tunnels are chosen: all that have them, whoever runs them. */

@@ -1,6 +1,6 @@
 import type { Collection } from '../../api/types.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
-import type { Claims, Reach } from './access.ts'
+import type { AccessNeeds, Reach } from './access.ts'
 import type { APIAccess } from './api-access.ts'
 import type { APIFields } from './api-fields.ts'
 import type { Children } from './children.ts'
@@ -52,10 +52,10 @@ export interface ManagedDescriptor<Spec extends CommonSpec = CommonSpec> {
   readonly definition: KindDefinition
   readonly reach: Reach
   /**
-   * The spec's claims that a shared account may limit; absent: none. Called before anything is resolved, and again with
-   * `desired`, for claims that depend on the objects that the spec refers to.
+   * What the spec needs that a shared account may limit; absent: nothing. Called before anything is resolved, and again
+   * with `desired`, for needs that depend on the objects that the spec refers to.
    */
-  claims?(spec: Spec, desired?: Desired<Spec>): Claims
+  needs?(spec: Spec, desired?: Desired<Spec>): AccessNeeds
   readonly identity: Identity<Spec>
   readonly references: References<Spec>
   readonly inputs?: Inputs<Spec>

@@ -36,7 +36,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
     )
   }
   refuseMarked(run, object)
-  refuseHeld(run, id, context.resources.claim(session.key, id, cr))
+  refuseHeld(run, id, context.resources.lock(session.key, id, cr))
   return object
 }
 

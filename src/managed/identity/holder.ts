@@ -5,8 +5,8 @@ import { type CustomResource, internalOf } from '../cr.ts'
  * the caller and stays the same as long as the statuses do: a CR that manages the object precedes one that only
  * observes it, then the older CR precedes the younger.
  */
-export function holderAmong(claimants: readonly CustomResource[]): CustomResource | undefined {
-  return claimants.reduce<CustomResource | undefined>((first, next) => {
+export function holderAmong(candidates: readonly CustomResource[]): CustomResource | undefined {
+  return candidates.reduce<CustomResource | undefined>((first, next) => {
     return first === undefined || goesBefore(next, first) ? next : first
   }, undefined)
 }

@@ -13,7 +13,7 @@ import { deleteCopies } from './copies.ts'
 import { markerOf, PLACEHOLDER_NONCE } from './marker.ts'
 import { copiesOf, recoverable } from './own-objects.ts'
 import { sought } from './read-object.ts'
-import { type OwnershipClaim, ownershipClaim, ownNote } from './sealed-note.ts'
+import { type NotedOwnership, notedOwnership, ownNote } from './sealed-note.ts'
 import { markedObjects } from './take-object.ts'
 
 /**
@@ -94,17 +94,17 @@ async function takeNewest(run: Reconciliation, free: readonly RemoteObject[]): P
 }
 
 async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
-  const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
+  const noted = notedOwnership(run.cr, (text) => run.session.seal(text))
   // A hint does not permit a deletion either.
-  if (claim.type === 'none' || (claim.type === 'hint' && isDeleting(run.cr))) return undefined
-  refuseHint(run, claim)
-  const object = await notedObject(run, claim.id)
+  if (noted.type === 'none' || (noted.type === 'hint' && isDeleting(run.cr))) return undefined
+  refuseHint(run, noted)
+  const object = await notedObject(run, noted.id)
   if (object === undefined) return undefined
-  if (claim.type === 'hint') {
+  if (noted.type === 'hint') {
     throw new TerminalError(
       reasons.AlreadyExists,
-      `a former resource of this name owned ${claim.id}, which still exists: to have it again, set ` +
-        `spec.externalID: ${claim.id} and spec.managementPolicy: Manage; to have a new object made, remove the annotation ` +
+      `a former resource of this name owned ${noted.id}, which still exists: to have it again, set ` +
+        `spec.externalID: ${noted.id} and spec.managementPolicy: Manage; to have a new object made, remove the annotation ` +
         'internal.culvert.dev/id, or delete that object',
     )
   }
@@ -117,10 +117,10 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
  * an object of another exists would show in the answer. Nor is another object made, since the note may be true.
  * @throws TerminalError the same for every id
  */
-function refuseHint({ session }: Reconciliation, claim: OwnershipClaim): void {
-  if (claim.type !== 'hint' || includes(session.access.unmanagedObjects, 'Adopt')) return
+function refuseHint({ session }: Reconciliation, noted: NotedOwnership): void {
+  if (noted.type !== 'hint' || includes(session.access.unmanagedObjects, 'Adopt')) return
   throw notPermitted(
-    `the annotation ${REMOTE_ID} names ${claim.id}, and its seal does not show that it is this resource's: remove the annotation to have a new object made, or let the administrator of ${shortName(session.account)} set unmanagedObjects: Adopt in an entry of spec.access that allows this kind`,
+    `the annotation ${REMOTE_ID} names ${noted.id}, and its seal does not show that it is this resource's: remove the annotation to have a new object made, or let the administrator of ${shortName(session.account)} set unmanagedObjects: Adopt in an entry of spec.access that allows this kind`,
   )
 }
 
@@ -135,7 +135,7 @@ export async function notedObject(run: Reconciliation, id: string) {
   if (holder !== undefined && !isMisplaced) return undefined
   const object = (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
   if (object === undefined || markerOf(object) !== undefined) return undefined
-  return isMisplaced || context.resources.claim(session.key, id, cr) === undefined ? object : undefined
+  return isMisplaced || context.resources.lock(session.key, id, cr) === undefined ? object : undefined
 }
 
 /** Takes an object whose create ended long ago; the nonce in its marker is recorded as the last one known. */

@@ -10,7 +10,7 @@ import type { Attempt } from './attempt.ts'
 import { deleteCopies, recallPlaceholder } from './copies.ts'
 import { type Scan, stepOf } from './create-step.ts'
 import { notedObject, recoverMarked } from './recovery.ts'
-import { ownershipClaim } from './sealed-note.ts'
+import { notedOwnership } from './sealed-note.ts'
 import { scanFor, take } from './take-object.ts'
 
 /**
@@ -31,9 +31,9 @@ export async function resolveUnknown(run: Reconciliation, attempt: Attempt, scan
     throw unresolved(next.type === 'resolve' ? next.scan.waitMs : 0)
   }
   // An object with `rawMetadata` has no marker to be found by; the CR's own annotation names it.
-  const claim = ownershipClaim(run.cr, (text) => run.session.seal(text))
+  const note = notedOwnership(run.cr, (text) => run.session.seal(text))
   const former = statusOf(run.cr).id
-  const noted = claim.type === 'own' && claim.id !== former ? await notedObject(run, claim.id) : undefined
+  const noted = note.type === 'own' && note.id !== former ? await notedObject(run, note.id) : undefined
   if (noted !== undefined) return take(run, noted, attempt)
   const marked = await recoverMarked(run)
   if (marked !== undefined) return marked

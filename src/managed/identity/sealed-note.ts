@@ -47,8 +47,8 @@ export function isSealed(note: OwnershipNote, seal: Seal): boolean {
   return note.seal === seal(sealedPart(note))
 }
 
-/** The claim in the annotation `internal.culvert.dev/id` of a CR that has no id in its status. */
-export type OwnershipClaim =
+/** What the annotation `internal.culvert.dev/id` says of a CR that has no id in its status. */
+export type NotedOwnership =
   | { readonly type: 'none' }
   /** The CR itself held the object and lost its status. */
   | { readonly type: 'own'; readonly id: string }
@@ -62,7 +62,7 @@ export type OwnershipClaim =
  * Reads the annotation. One that names another CR was copied with a manifest and is ignored. One whose seal does not
  * match the account's key, because the key has changed or the annotation was forged, is only a hint.
  */
-export function ownershipClaim(cr: CustomResource, seal: Seal): OwnershipClaim {
+export function notedOwnership(cr: CustomResource, seal: Seal): NotedOwnership {
   const note = parseOwnership(cr.metadata.annotations?.[REMOTE_ID])
   const { namespace, name } = nameOf(cr)
   if (note === undefined || note.namespace !== namespace || note.name !== name) return { type: 'none' }

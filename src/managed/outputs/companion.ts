@@ -12,9 +12,9 @@ import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
 import type { ReconcileResult } from '../status/result.ts'
-import { claim, naming, notOurs, patchTarget } from './claim.ts'
-import { isClaimed, ownershipOf } from './ownership.ts'
+import { isMarkedAsOwn, ownershipOf } from './ownership.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
+import { naming, notOurs, patchTarget, takeOwnership } from './take-ownership.ts'
 import { deleteFound, withOwned } from './with-owned.ts'
 
 /** The condition about a companion, and when to check it again if no watch reports a change. */
@@ -151,8 +151,8 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
   context.companions.watch(companion.type)
   const ownership = ownershipOf(found, cr)
   if (ownership.type === 'foreign') throw notOurs(target, ownership.owner)
-  if (found === undefined || !isClaimed(found, cr) || !holds(found, content)) {
-    const object = await claim(run, target, { spec: content })
+  if (found === undefined || !isMarkedAsOwn(found, cr) || !holds(found, content)) {
+    const object = await takeOwnership(run, target, { spec: content })
     const spec = companion.content(cr.spec, remote, specOf(object)) ?? {}
     if (!holds(object, spec)) await naming(target, () => patchTarget(run, target, object, { spec }))
   }

@@ -7,10 +7,10 @@ import type { Wanted } from '../plan/desired.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
-import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { derivedProblem } from './issued.ts'
-import { isClaimed, keysNote, keysWritten, ownershipOf } from './ownership.ts'
+import { isMarkedAsOwn, keysNote, keysWritten, ownershipOf } from './ownership.ts'
 import { type DataObject, encoded, readTarget, textIn } from './place.ts'
+import { naming, notOurs, patchTarget, takeOwnership } from './take-ownership.ts'
 import { templateChanges, templateOfOutput } from './template.ts'
 import { vacateOthers } from './vacate.ts'
 
@@ -51,10 +51,10 @@ async function put(run: Reconciliation, target: OutputTarget, data: Texts): Prom
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const ownership = ownershipOf(found, cr)
   if (ownership.type === 'foreign') throw notOurs(target, ownership.owner)
-  const isOurs = found !== undefined && isClaimed(found, cr)
+  const isOurs = found !== undefined && isMarkedAsOwn(found, cr)
   const template = templateOfOutput(descriptor, cr)
   if (!isOurs || templateChanges(found, template) !== undefined || dataChanges(target, found, data) !== undefined) {
-    const object = await claim(run, target)
+    const object = await takeOwnership(run, target)
     const patch = dataChanges(target, object, data)
     if (patch !== undefined) await naming(target, () => patchTarget(run, target, object, patch))
   }

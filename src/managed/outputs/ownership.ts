@@ -39,7 +39,7 @@ function groupOf(apiVersion: string): string {
 export const LABELS = { [MANAGED_BY]: 'culvert' } as const
 
 /** Whether the object has everything that marks it as the CR's: owner reference, annotation and labels. */
-export function isClaimed(object: KubeObject, cr: KubeObject): boolean {
+export function isMarkedAsOwn(object: KubeObject, cr: KubeObject): boolean {
   const { annotations = {}, labels = {} } = object.metadata
   const isLabelled = Object.entries(LABELS).every(([name, value]) => labels[name] === value)
   return ownershipOf(object, cr).type === 'own' && annotations[OUTPUT_OF] === noteOf(cr) && isLabelled

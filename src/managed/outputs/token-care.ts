@@ -1,11 +1,11 @@
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
-import { claim, naming, notOurs, patchTarget } from './claim.ts'
 import { heldToken, isDescribed, isLive, tokenPatch } from './held-token.ts'
 import { refusalPause, refusedLately } from './issued.ts'
-import { isClaimed, keysWritten, ownershipOf } from './ownership.ts'
+import { isMarkedAsOwn, keysWritten, ownershipOf } from './ownership.ts'
 import { type DataObject, readTarget, targetText } from './place.ts'
+import { naming, notOurs, patchTarget, takeOwnership } from './take-ownership.ts'
 import { templateChanges, templateOfOutput } from './template.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 import { vacateOthers } from './vacate.ts'
@@ -46,7 +46,7 @@ export async function findToken(run: Reconciliation): Promise<TokenState> {
   const held = heldToken(secret, key)
   if (secret !== undefined && held.token !== undefined && isLive(held, status, run.context.fingerprints)) {
     const changes = templateChanges(secret, templateOfOutput(descriptor, cr))
-    const tidy = changes === undefined && isClaimed(secret, cr) && isDescribed(secret, status, key)
+    const tidy = changes === undefined && isMarkedAsOwn(secret, cr) && isDescribed(secret, status, key)
     return { place, type: 'kept', token: held.token, tidy }
   }
   const token = await formerToken(run, place, secret)
@@ -135,7 +135,7 @@ function ownSecrets({ context, cr, memory, status }: Reconciliation): ReadonlySe
 async function writeToken(run: Reconciliation, { target, key }: TokenPlace, token: string): Promise<void> {
   const { id = '' } = run.status
   const { create } = run.internal
-  const secret = await claim(run, target)
+  const secret = await takeOwnership(run, target)
   if (isLive(heldToken(secret, key), run.status, run.context.fingerprints) && isDescribed(secret, run.status, key))
     return
   const patch = tokenPatch(secret, run.status, key, { id, nonce: create?.nonce ?? '', token })

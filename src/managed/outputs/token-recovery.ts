@@ -1,10 +1,10 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { isDeleting } from '../cr.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { naming } from './claim.ts'
 import { heldToken, type Issued } from './held-token.ts'
 import { keysWritten, ownershipOf } from './ownership.ts'
 import { readTarget } from './place.ts'
+import { naming } from './take-ownership.ts'
 import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 
 /**

@@ -8,10 +8,10 @@ import { resourceTypeOf } from '../kinds-registry.ts'
 import { OUTPUT_KEYS, RESERVED_FOR } from '../names.ts'
 import { ConflictError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { claim, naming, patchTarget, wasOvertaken } from './claim.ts'
 import { type Issued, tokenFingerprint, tokenPatch } from './held-token.ts'
 import { keysNote, keysWritten } from './ownership.ts'
 import type { DataObject } from './place.ts'
+import { naming, patchTarget, takeOwnership, wasOvertaken } from './take-ownership.ts'
 
 const TRIES = 5
 
@@ -40,7 +40,7 @@ export function tokenPlace({ descriptor, cr }: Reconciliation): TokenPlace | und
 export async function reserveToken(run: Reconciliation, attempt: Attempt): Promise<DataObject | undefined> {
   const place = tokenPlace(run)
   if (place === undefined) return undefined
-  const secret = await claim(run, place.target)
+  const secret = await takeOwnership(run, place.target)
   const annotations = {
     [RESERVED_FOR]: `${attempt.nonce}/${attempt.number}`,
     [OUTPUT_KEYS]: keysNote([...keysWritten(secret), place.key]),
@@ -60,7 +60,7 @@ export async function storeToken(run: Reconciliation, answer: Answer, reserved?:
   const issued = { id: answer.object.id, nonce: answer.nonce, token }
   let secret = reserved
   for (let tries = 1; ; tries++) {
-    secret ??= await claimAgain(run, place, answer)
+    secret ??= await takeAgain(run, place, answer)
     const current = secret
     try {
       await naming(place.target, () =>
@@ -93,7 +93,7 @@ function tokenIn(object: RemoteObject, { field }: TokenPlace): string {
   return token
 }
 
-async function claimAgain(run: Reconciliation, { target }: TokenPlace, answer: Answer): Promise<DataObject> {
+async function takeAgain(run: Reconciliation, { target }: TokenPlace, answer: Answer): Promise<DataObject> {
   const { context, cr, descriptor } = run
   const live = await context.kube.get<CustomResource>(resourceTypeOf(descriptor), nameOf(cr))
   const attempt = live === undefined ? undefined : ownAttempt(live)
@@ -103,5 +103,5 @@ async function claimAgain(run: Reconciliation, { target }: TokenPlace, answer: A
     attempt.number === answer.number &&
     internalOf(live).create?.nonce !== answer.nonce
   if (!isOurs) throw new ConflictError(undefined)
-  return claim(run, target)
+  return takeOwnership(run, target)
 }

@@ -1,7 +1,7 @@
 import { KubeError } from '../../kube/errors.ts'
-import { naming, wasOvertaken } from './claim.ts'
 import { ownershipOf } from './ownership.ts'
 import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, typeOfTarget } from './place.ts'
+import { naming, wasOvertaken } from './take-ownership.ts'
 
 const TRIES = 5
 

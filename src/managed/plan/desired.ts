@@ -51,7 +51,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     now: context.clock.now(),
     marker: (nonce, metadata) => markerText(context, cr, nonce, metadata),
   }
-  const blocked = session.refusal(descriptor.claims?.(cr.spec, desired) ?? {})
+  const blocked = session.refusal(descriptor.needs?.(cr.spec, desired) ?? {})
   if (blocked !== undefined) throw errorOf(blocked, false)
   const problems = descriptor.inputs?.problems?.(desired) ?? []
   if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))

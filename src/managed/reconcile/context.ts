@@ -8,7 +8,7 @@ import type { Random } from '../../util/random.ts'
 import type { Access, Blocked } from '../accounts/access.ts'
 import type { AccountKey } from '../accounts/account-resource.ts'
 import type { CustomResource, ResourceName, TargetKey } from '../cr.ts'
-import type { Claims } from '../descriptor/access.ts'
+import type { AccessNeeds } from '../descriptor/access.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { CompanionPolicy } from '../descriptor/companion.ts'
 import type { OutputTarget } from '../descriptor/output.ts'
@@ -43,17 +43,17 @@ export interface Resources {
   /** The CR whose status names that object as one of its children. */
   childHolderOf(account: AccountKey, id: string): CustomResource | undefined
   /** Whether any CR, of any account, holds an object with that id. */
-  isClaimed(id: string): boolean
+  isHeld(id: string): boolean
   /** The CR of that account whose own annotation `internal.culvert.dev/id` names `id`. The seal is not checked. */
   noterOf(account: AccountKey, id: string): CustomResource | undefined
   /**
-   * Claims an object that no status names yet, until `unclaim`: without it, two concurrent runs could record the same
+   * Locks an object that no status names yet, until `unlock`: without it, two concurrent runs could record the same
    * object in two statuses.
    * @returns the CR that already has the object, if another CR does.
    */
-  claim(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined
-  /** Ends the claims of the CR: by now its status records the result. */
-  unclaim(cr: CustomResource): void
+  lock(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined
+  /** Ends the locks of the CR: by now its status records the result. */
+  unlock(cr: CustomResource): void
   /** Secrets and ConfigMaps that the CR owns for its outputs, as seen by the metadata watch. */
   outputsOf(cr: CustomResource): readonly OutputTarget[]
   /** Whether an Account (in `namespace`) or ClusterAccount of that name exists. */
@@ -137,10 +137,10 @@ export interface MemberSession extends AccountSession {
    */
   turn(): ShareWait | undefined
   /**
-   * Why the member may not use the account after all, now that its references show more of what it claims; undefined if
+   * Why the member may not use the account after all, now that its references show more of what it needs; undefined if
    * it may.
    */
-  refusal(claims: Claims): Blocked | undefined
+  refusal(needs: AccessNeeds): Blocked | undefined
 }
 
 export interface Accounts {

@@ -52,7 +52,7 @@ export class ManagedReconciler {
       return await this.#conclude(run, result)
     } finally {
       await endTelling()
-      this.#context.resources.unclaim(cr)
+      this.#context.resources.unlock(cr)
     }
   }
 

@@ -103,7 +103,7 @@ export function notPermitted(message: string): TerminalError {
 type Place = Pick<ManagedContext, 'installation' | 'kinds' | 'resources'>
 
 /**
- * The resource that holds an object of that kind: by the marker in the account, a sealed note, a status, a claim of a
+ * The resource that holds an object of that kind: by the marker in the account, a sealed note, a status, a lock of a
  * run, or as a child of its object. Statuses come last, since only they can be forged without the account's key. A
  * resource that only observes an object does not hold it.
  */

@@ -206,7 +206,7 @@ async function learnOfObject(resolver: Resolver, reference: FoundReference): Pro
   const { access, cache } = session
   // An object that was just created is in no status yet: its marker shows the owner.
   const isAnybodys = access.granted !== undefined && !isApplied(resolver, reference)
-  if (isAnybodys || context.resources.isClaimed(id)) {
+  if (isAnybodys || context.resources.isHeld(id)) {
     for (const collection of collections) {
       if (cache.get(collection, id)?.object === undefined) await cache.fetch(collection, id)
     }

@@ -104,11 +104,11 @@ export const conditionReasons = {
     remedy: 'Ask the administrator of the ClusterAccount, or name another account.',
   },
   DomainNotAllowed: {
-    means: "The spec claims a domain that the ClusterAccount's `access` does not allow the namespace.",
+    means: "The spec takes a domain that the ClusterAccount's `access` does not allow the namespace.",
     remedy: 'Use one of the domains that the message names, or ask the administrator.',
   },
   LabelNotAllowed: {
-    means: "The spec claims tunnel labels that the ClusterAccount's `access` does not allow the namespace.",
+    means: "The spec takes tunnel labels that the ClusterAccount's `access` does not allow the namespace.",
     remedy: 'Use the labels that the message names, or ask the administrator.',
   },
   InvalidSpec: {

@@ -39,7 +39,7 @@ export interface NamespacedName {
 }
 
 /** An object that a run is about to record as its CR's. */
-interface Claim {
+interface ObjectLock {
   readonly account: AccountKey
   readonly id: string
   readonly cr: CustomResource
@@ -52,7 +52,7 @@ export class ResourceStore implements Resources {
   readonly #kinds: KindsRegistry
   readonly #watches: Watches
   /** Objects that runs are about to record: only a few at a time. */
-  readonly #claims = new Set<Claim>()
+  readonly #locks = new Set<ObjectLock>()
   #shownAt: (account: AccountKey, id: string) => string | undefined = () => undefined
 
   constructor(kinds: KindsRegistry, watches: Watches) {
@@ -97,7 +97,7 @@ export class ResourceStore implements Resources {
   }
 
   holderOf(account: AccountKey, id: string): CustomResource | undefined {
-    return holderAmong(this.claimantsOf(account, id)) ?? this.#claimOn(account, id)?.cr
+    return holderAmong(this.holdersOf(account, id)) ?? this.#lockOn(account, id)?.cr
   }
 
   noterOf(account: AccountKey, id: string): CustomResource | undefined {
@@ -105,26 +105,26 @@ export class ResourceStore implements Resources {
   }
 
   /** CRs whose statuses name the object of that account as their own: one, unless something went wrong. */
-  claimantsOf(account: AccountKey, id: string): readonly CustomResource[] {
+  holdersOf(account: AccountKey, id: string): readonly CustomResource[] {
     return this.#findIn(account, id, indexes.holds)
   }
 
-  claim(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined {
+  lock(account: AccountKey, id: string, cr: CustomResource): CustomResource | undefined {
     const holder = this.holderOf(account, id)
     if (holder !== undefined && holder.metadata.uid !== cr.metadata.uid) return holder
-    if (this.#claimOn(account, id) === undefined) this.#claims.add({ account, id, cr })
+    if (this.#lockOn(account, id) === undefined) this.#locks.add({ account, id, cr })
     return undefined
   }
 
-  unclaim({ metadata: { uid } }: CustomResource): void {
-    for (const claim of this.#claims) if (claim.cr.metadata.uid === uid) this.#claims.delete(claim)
+  unlock({ metadata: { uid } }: CustomResource): void {
+    for (const each of this.#locks) if (each.cr.metadata.uid === uid) this.#locks.delete(each)
   }
 
   childHolderOf(account: AccountKey, id: string): CustomResource | undefined {
     return this.#findIn(account, id, indexes.children)[0]
   }
 
-  isClaimed(id: string): boolean {
+  isHeld(id: string): boolean {
     return this.#find(indexes.holds, id).length > 0
   }
 
@@ -337,8 +337,8 @@ export class ResourceStore implements Resources {
     })
   }
 
-  #claimOn(account: AccountKey, id: string): Claim | undefined {
-    return [...this.#claims].find((claim) => claim.id === id && this.#isSame(claim.account, account, id))
+  #lockOn(account: AccountKey, id: string): ObjectLock | undefined {
+    return [...this.#locks].find((each) => each.id === id && this.#isSame(each.account, account, id))
   }
 
   /** Whether the id names one object for both: the same API shows it to each, or they are the same account. */

@@ -137,9 +137,9 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
   const moved = [...had.filter((id) => !has.includes(id)), ...has.filter((id) => !had.includes(id))]
   const account = store.accountKeyOf(object)
   if (account === undefined) return
-  for (const claimants of moved.map((id) => store.claimantsOf(account, id))) {
-    const isAlone = claimants.every(({ metadata }) => metadata.uid === object.metadata.uid)
-    if (!isAlone) for (const claimant of claimants) wake.managed(nameOf(claimant), 'edit')
+  for (const holders of moved.map((id) => store.holdersOf(account, id))) {
+    const isAlone = holders.every(({ metadata }) => metadata.uid === object.metadata.uid)
+    if (!isAlone) for (const holder of holders) wake.managed(nameOf(holder), 'edit')
   }
 }
 

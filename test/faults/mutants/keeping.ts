@@ -3,7 +3,7 @@ import { planRules } from '../../../src/kinds/ip-policy/rules.ts'
 import { deletionNeedsAccount } from '../../../src/managed/delete/delete.ts'
 import { markerOf } from '../../../src/managed/identity/marker.ts'
 import { recoverable } from '../../../src/managed/identity/own-objects.ts'
-import { ownershipClaim, parseOwnership } from '../../../src/managed/identity/sealed-note.ts'
+import { notedOwnership, parseOwnership } from '../../../src/managed/identity/sealed-note.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { planUpdate } from '../../../src/managed/plan/plan.ts'
 import { dependentsOf, referringDependents } from '../../../src/managed/references/dependents.ts'
@@ -88,7 +88,7 @@ export const keeping: readonly Mutant[] = [
   {
     title: 'trust a copied annotation',
     seams: [
-      replaced(ownershipClaim, () => (cr) => {
+      replaced(notedOwnership, () => (cr) => {
         const note = parseOwnership(cr.metadata.annotations?.[REMOTE_ID])
         return note === undefined ? { type: 'none' } : { type: 'own', id: note.id }
       }),

@@ -4,7 +4,7 @@ import { compareCRD } from '../../../src/cli/doctor/checks/crds.ts'
 import { clockFinding } from '../../../src/cli/doctor/checks/operator.ts'
 import { mayBind } from '../../../src/cli/doctor/checks/tunnels.ts'
 import { CHECKS, type Finding, isWell, type Severity, worstFirst } from '../../../src/cli/doctor/finding.ts'
-import { aclClaims } from '../../../src/kinds/credentials/acl.ts'
+import { aclNeeds } from '../../../src/kinds/credentials/acl.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 
 const severities: readonly Severity[] = ['error', 'warning', 'unchecked']
@@ -79,5 +79,5 @@ test.for([
   [['bind:*.example.com'], { app: 'shop' }, false],
   [['bind:*.example.com'], {}, true],
 ] as const)('an acl %j may bind %j: %s', ([acl, labels, expected]) => {
-  expect(mayBind(aclClaims({ acl: acl && [...acl] }), labels)).toBe(expected)
+  expect(mayBind(aclNeeds({ acl: acl && [...acl] }), labels)).toBe(expected)
 })

@@ -61,11 +61,11 @@ test('a row says that `kinds` has to name the kind, where a shared account gives
 test('a row names `domains` or `labels`, where these limit what specs of the kind claim', () => {
   for (const descriptor of registry.managed) {
     const isLimited = /`(domains|labels)`/.test(rowOf(descriptor)?.limits ?? '')
-    expect(isLimited, descriptor.definition.kind).toBe(descriptor.claims !== undefined)
+    expect(isLimited, descriptor.definition.kind).toBe(descriptor.needs !== undefined)
   }
 })
 
-test('the matrix of names tells of every kind whether its specs refer to others, and whether limits keep their claims apart', () => {
+test('the matrix of names tells of every kind whether its specs refer to others, and whether limits keep their needs apart', () => {
   const cells = page.split('\n').map((line) =>
     line
       .slice(1)
@@ -86,6 +86,6 @@ test('the matrix of names tells of every kind whether its specs refer to others,
     const [, byName, byId, , , domain, labels] = matrix.get(kind) ?? []
     const refers = specsOf(kind).some(({ spec }) => descriptor.references.of(spec('any') as never).length > 0)
     expect([byName === 'refused', byId === 'refused'], kind).toEqual([refers, refers])
-    expect([domain, labels].includes('limited'), kind).toBe(descriptor.claims !== undefined)
+    expect([domain, labels].includes('limited'), kind).toBe(descriptor.needs !== undefined)
   }
 })

@@ -1,6 +1,6 @@
 import type { CustomResource } from '../../../managed/cr.ts'
 import { nameOf, nameText } from '../../../managed/cr.ts'
-import type { Claims } from '../../../managed/descriptor/access.ts'
+import type { AccessNeeds } from '../../../managed/descriptor/access.ts'
 import { conditionReasons, reasons } from '../../../managed/status/reasons.ts'
 import { namespaceFlag } from '../../cluster/flags.ts'
 import type { StatedResource } from '../../cluster/resource-state.ts'
@@ -13,16 +13,16 @@ type Member = StatedResource & CustomResource
 /** Groups in use without tunnels, and groups whose labels no credential may bind. */
 export function checkTunnels({ cluster: { kinds }, members }: Patient): readonly Finding[] {
   const graph = graphOf(kinds, members)
-  const claimsOf = (resource: Member): Claims => kinds.managedKind(resource.kind)?.claims?.(resource.spec) ?? {}
+  const needsOf = (resource: Member): AccessNeeds => kinds.managedKind(resource.kind)?.needs?.(resource.spec) ?? {}
   const used = members.filter((resource) => (graph.usedBy.get(nameText(nameOf(resource))) ?? []).length > 0)
   return used.flatMap((group): readonly Finding[] => {
-    const chosen = claimsOf(group).chosen?.labels
+    const chosen = needsOf(group).chosen?.labels
     if (chosen === undefined || !hasNoTunnels(group)) return []
     const object = objectText(group)
-    const credentials = members.filter((each) => claimsOf(each).bound !== undefined && isBeside(each, group))
+    const credentials = members.filter((each) => needsOf(each).bound !== undefined && isBeside(each, group))
     const { remedy } = conditionReasons.NoTunnels
     const labels = Object.entries(chosen).map(([key, value]) => `${key}=${value}`)
-    if (credentials.length > 0 && !credentials.some((each) => mayBind(claimsOf(each), chosen))) {
+    if (credentials.length > 0 && !credentials.some((each) => mayBind(needsOf(each), chosen))) {
       const names = credentials.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')
       const cause = `its group has the labels ${labels.join(', ')}, which the acl of no credential permits together (${names})`
       return [{ severity: 'warning', check: 'acl', object, cause, remedy, command: editing(credentials[0] ?? group) }]
@@ -50,8 +50,8 @@ function isBeside(left: Member, right: Member): boolean {
   return left.metadata.namespace === right.metadata.namespace
 }
 
-/** Whether a credential with these claims may bind a tunnel with all of the labels. */
-export function mayBind({ bound = [] }: Claims, labels: Readonly<Record<string, string>>): boolean {
+/** Whether a credential with these needs may bind a tunnel with all of the labels. */
+export function mayBind({ bound = [] }: AccessNeeds, labels: Readonly<Record<string, string>>): boolean {
   return Object.entries(labels).every(([key, value]) => {
     return bound.some((each) => [key, '*'].includes(each.key) && [value, '*'].includes(each.value))
   })

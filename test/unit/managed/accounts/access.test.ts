@@ -21,9 +21,9 @@ function said(entries: readonly AccessEntry[], kind = 'Backend', spec: object = 
 }
 
 function requestOf(kind: string, spec: object) {
-  const { reach, claims } = registry.member(kind)
+  const { reach, needs } = registry.member(kind)
   const labels = { team: 'shop' }
-  return { account, namespace: 'shop', labels, kind, reach, claims: claims(spec as CommonSpec) }
+  return { account, namespace: 'shop', labels, kind, reach, needs: needs(spec as CommonSpec) }
 }
 
 function messageOf(entries: readonly AccessEntry[], kind: string, spec: object): string {
@@ -186,8 +186,8 @@ describe('domains', () => {
   test('what references turn out to claim is asked too', () => {
     const found = accessOf(own, requestOf('Edge', {}))
     if ('reason' in found) throw new Error(found.message)
-    const claims = { domains: [{ path: 'spec.hostports[0].reservedDomainRef', domain: 'blog.example.com' }] }
-    expect(narrowed(found.granted ?? [], { ...requestOf('Edge', {}), claims })).toMatchObject({
+    const needs = { domains: [{ path: 'spec.hostports[0].reservedDomainRef', domain: 'blog.example.com' }] }
+    expect(narrowed(found.granted ?? [], { ...requestOf('Edge', {}), needs })).toMatchObject({
       reason: 'DomainNotAllowed',
       message: expect.stringContaining('spec.hostports[0].reservedDomainRef: takes blog.example.com'),
     })

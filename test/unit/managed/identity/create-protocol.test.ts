@@ -6,7 +6,7 @@ import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
 import { type AttemptMemory, createStep, type Moment } from '../../../../src/managed/identity/create-step.ts'
 import { markerOf, PLACEHOLDER_NONCE } from '../../../../src/managed/identity/marker.ts'
 import { copiesOf, createdBy, recoverable } from '../../../../src/managed/identity/own-objects.ts'
-import { ownershipClaim } from '../../../../src/managed/identity/sealed-note.ts'
+import { notedOwnership } from '../../../../src/managed/identity/sealed-note.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 const NONCES = ['aaaaaaaa', 'bbbbbbbb'] as const
@@ -183,9 +183,9 @@ describe('objects of a resource', () => {
   })
 })
 
-describe('the claim that the annotation makes', () => {
-  const claim = (text: string | undefined) =>
-    ownershipClaim(cr(text === undefined ? {} : { annotations: { 'internal.culvert.dev/id': text } }), () => 'sealed')
+describe('what the annotation notes', () => {
+  const noted = (text: string | undefined) =>
+    notedOwnership(cr(text === undefined ? {} : { annotations: { 'internal.culvert.dev/id': text } }), () => 'sealed')
 
   test.each([
     [undefined, { type: 'none' }],
@@ -196,5 +196,5 @@ describe('the claim that the annotation makes', () => {
     ['shop/web/other/bkdtg_1/sealed', { type: 'hint', id: 'bkdtg_1' }],
     ['shop/spare/mine/bkdtg_1/sealed', { type: 'none' }],
     ['blog/web/mine/bkdtg_1/sealed', { type: 'none' }],
-  ])('%s: %o', (text, expected) => expect(claim(text)).toEqual(expected))
+  ])('%s: %o', (text, expected) => expect(noted(text)).toEqual(expected))
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '../../../../src/kube/types.ts'
 import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
 import { heldToken, isLive, tokenFingerprint, tokenPatch } from '../../../../src/managed/outputs/held-token.ts'
-import { isClaimed, LABELS, noteOf, ownershipOf, withOwner } from '../../../../src/managed/outputs/ownership.ts'
+import { isMarkedAsOwn, LABELS, noteOf, ownershipOf, withOwner } from '../../../../src/managed/outputs/ownership.ts'
 import type { DataObject } from '../../../../src/managed/outputs/place.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../../src/managed/reconcile/damping.ts'
 import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
@@ -89,8 +89,8 @@ describe('an object that outputs should go into', () => {
       ownerReferences: withOwner(found, cr()),
     }
     expect(metadata.ownerReferences).toEqual([person, owner()])
-    expect(isClaimed(secret(metadata), cr())).toBe(true)
-    expect(isClaimed(secret({ ...metadata, labels: {} }), cr())).toBe(false)
+    expect(isMarkedAsOwn(secret(metadata), cr())).toBe(true)
+    expect(isMarkedAsOwn(secret({ ...metadata, labels: {} }), cr())).toBe(false)
   })
 })
 

@@ -37,7 +37,7 @@ async function resolve(
         ),
       referrersOf: () => [],
       accountKeyOf: () => account,
-      isClaimed: (id: string) => others.some(({ status }) => status?.id === id),
+      isHeld: (id: string) => others.some(({ status }) => status?.id === id),
       holderOf: (key: AccountKey, id: string) =>
         key === account ? others.find(({ status }) => status?.id === id) : undefined,
       noterOf: () => undefined,

@@ -491,7 +491,7 @@ test('who comes to an object that another has wakes both; who leaves it, the oth
   expect(await watching.by(hold('b_3'))).toEqual(['Backend/spare edit'])
 })
 
-test('an object is claimed by one resource at a time, and not while another holds it', async () => {
+test('an object is locked for one resource at a time, and not while another holds it', async () => {
   const { store } = await Watching.start((start) => {
     start.create('Account', 'default', account)
     start.create('Backend', 'web', tunnels)
@@ -500,14 +500,14 @@ test('an object is claimed by one resource at a time, and not while another hold
   })
   const [web, other] = ['web', 'spare'].map((name) => store?.get({ kind: 'Backend', namespace: 'shop', name }))
   if (store === undefined || web === undefined || other === undefined) throw new Error('nothing is watched')
-  expect(store.claim(shopAccount('default'), 'b_1', web)).toBeUndefined()
-  expect(store.claim(shopAccount('default'), 'b_1', other)).toBe(web)
-  expect(store.claim(shopAccount('default'), 'b_2', other)).toBeUndefined()
-  expect(store.claim(shopAccount('default'), 'b_2', web)).toBe(other)
+  expect(store.lock(shopAccount('default'), 'b_1', web)).toBeUndefined()
+  expect(store.lock(shopAccount('default'), 'b_1', other)).toBe(web)
+  expect(store.lock(shopAccount('default'), 'b_2', other)).toBeUndefined()
+  expect(store.lock(shopAccount('default'), 'b_2', web)).toBe(other)
   expect(store.holderOf(shopAccount('default'), 'b_2')).toBe(other)
-  store.unclaim(other)
+  store.unlock(other)
   expect(store.holderOf(shopAccount('default'), 'b_2')).toBeUndefined()
-  expect(store.claim(shopAccount('default'), 'b_2', web)).toBeUndefined()
+  expect(store.lock(shopAccount('default'), 'b_2', web)).toBeUndefined()
 })
 
 describe('an id is that of one account', () => {
@@ -532,13 +532,13 @@ describe('an id is that of one account', () => {
   test.each(cases)('$title', async ({ fingerprints, shared }) => {
     const watching = await withTwo(fingerprints)
     const { store } = watching
-    const holders = (name: string) => store?.claimantsOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
+    const holders = (name: string) => store?.holdersOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
     expect(holders('default')).toEqual(shared ? ['default', 'other'] : ['default'])
     expect(holders('other')).toEqual(shared ? ['default', 'other'] : ['other'])
-    const [claimed] = [store?.get({ kind: 'AgentIngress', namespace: 'shop', name: 'idle' })]
-    if (store === undefined || claimed === undefined) throw new Error('nothing is watched')
-    store.claim(shopAccount('default'), 'b_2', claimed)
-    expect(store.holderOf(shopAccount('other'), 'b_2')).toBe(shared ? claimed : undefined)
+    const [taker] = [store?.get({ kind: 'AgentIngress', namespace: 'shop', name: 'idle' })]
+    if (store === undefined || taker === undefined) throw new Error('nothing is watched')
+    store.lock(shopAccount('default'), 'b_2', taker)
+    expect(store.holderOf(shopAccount('other'), 'b_2')).toBe(shared ? taker : undefined)
     const woken = await watching.by(() => watching.patch('Backend', 'other', { status: { id: 'b_9' } }))
     const ofOther = ['Backend/other edit']
     expect(woken).toEqual(shared ? ['Backend/default edit', ...ofOther, 'Backend/user edit'] : ofOther)
@@ -546,7 +546,7 @@ describe('an id is that of one account', () => {
 
   test('unless one API shows it to both', async () => {
     const { store } = await withTwo([undefined, undefined])
-    const holder = (name: string) => store?.claimantsOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
+    const holder = (name: string) => store?.holdersOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
     const api = 'https://api.example.com'
     const addresses: Record<string, string> = { default: api, other: 'https://other.example.com' }
     store?.learnAddressesFrom(({ name }, id) => (id === 'b_1' ? addresses[name] : undefined))

@@ -4,7 +4,7 @@ import { OUTPUT_OF } from '../names.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
-import { isClaimed, LABELS, noteOf, ownershipOf, withOwner } from './ownership.ts'
+import { isMarkedAsOwn, LABELS, noteOf, ownershipOf, withOwner } from './ownership.ts'
 import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, targetText, typeOfTarget } from './place.ts'
 import { NO_TEMPLATE, templateChanges, templateOfOutput } from './template.ts'
 
@@ -18,11 +18,11 @@ const FALLBACK_MS = 30_000
  * @returns the target as it is then.
  * @throws TerminalError if it belongs to another owner; nothing was written then.
  */
-export async function claim(run: Reconciliation, target: Place, content: Fields = {}): Promise<DataObject> {
+export async function takeOwnership(run: Reconciliation, target: Place, content: Fields = {}): Promise<DataObject> {
   return naming(target, async () => {
     for (let tries = 1; ; tries++) {
       try {
-        return await tryClaim(run, target, content)
+        return await tryToTake(run, target, content)
       } catch (error) {
         if (!wasOvertaken(error) || tries === TRIES) throw error
       }
@@ -30,7 +30,7 @@ export async function claim(run: Reconciliation, target: Place, content: Fields 
   })
 }
 
-async function tryClaim(run: Reconciliation, target: Place, content: Fields): Promise<DataObject> {
+async function tryToTake(run: Reconciliation, target: Place, content: Fields): Promise<DataObject> {
   const { context, cr, descriptor } = run
   const found = await readTarget(context.kube, cr, target)
   if (found?.metadata.deletionTimestamp !== undefined) {
@@ -38,7 +38,7 @@ async function tryClaim(run: Reconciliation, target: Place, content: Fields): Pr
   }
   const wanted = 'type' in target ? NO_TEMPLATE : templateOfOutput(descriptor, cr)
   const changes = templateChanges(found, wanted)
-  if (found !== undefined && isClaimed(found, cr) && changes === undefined) return found
+  if (found !== undefined && isMarkedAsOwn(found, cr) && changes === undefined) return found
   const metadata = {
     labels: { ...LABELS, ...changes?.labels },
     annotations: { [OUTPUT_OF]: noteOf(cr), ...changes?.annotations },
