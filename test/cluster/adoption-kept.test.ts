@@ -152,7 +152,7 @@ test('before adoption, each field shows its current and its wanted value, and a 
   expect(world.writes(mark)).toEqual([])
 })
 
-test('an adopted credential reports that its token is unknown until it is rotated', async () => {
+test('an adopted credential reports that its token is unknown until it is rotated', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const readyAs = async (kind: string, name: string, words: string): Promise<Resource> =>
     await world.until(kind, name, `says ${words}`, (cr) => conditionOf(cr, 'Ready')?.message.includes(words) === true)

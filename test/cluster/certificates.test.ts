@@ -167,7 +167,7 @@ test('an agent ingress shows the NS records to create, and is Ready once they ex
   expect(world.writes(mark)).toEqual([])
 })
 
-test('a domain of the service is pending at first, and Ready with its certificate', async () => {
+test('a domain of the service is pending at first, and Ready with its certificate', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.tunnel.example', ...managed })
   const { message } = await world.reason('ReservedDomain', 'shop', 'Ready', 'CertificatePending')

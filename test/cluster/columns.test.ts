@@ -17,7 +17,7 @@ async function rowOf(world: World, kind: string, name: string, ...flags: string[
   )
 }
 
-test('kubectl get shows that an edit was refused, although the resource is Ready', async () => {
+test('kubectl get shows that an edit was refused, although the resource is Ready', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   const spec = { domain: 'edited.tunnel.example' }
   await world.apply('ReservedDomain', 'shop', spec)

@@ -107,7 +107,7 @@ describe('a control plane', () => {
     expect(await runningOf(other.pids)).toHaveLength(4)
   })
 
-  it('begins with what another one held, and shares nothing with it afterwards', async () => {
+  it('begins with what another one held, and shares nothing with it afterwards', { tags: 'nightly' }, async () => {
     await kubectl('create', 'configmap', 'copied')
     const data = join(dirname(controlPlane.kubeconfigPath), 'copy')
     await controlPlane.copyData(data)
@@ -119,7 +119,7 @@ describe('a control plane', () => {
     await kubectl('get', 'configmap', 'copied')
   })
 
-  it('leaves no process and no folder after it is stopped', async () => {
+  it('leaves no process and no folder after it is stopped', { tags: 'nightly' }, async () => {
     const other = await startControlPlane({ controllers: [] })
     const { pids, kubeconfigPath } = other
     expect(await runningOf(pids)).toHaveLength(3)

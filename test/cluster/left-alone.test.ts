@@ -32,7 +32,9 @@ async function held(world: World): Promise<Body> {
   return object ?? {}
 }
 
-test('a domain whose certificate policy leaves the spec keeps its certificate, also when a policy returns', async () => {
+test('a domain whose certificate policy leaves the spec keeps its certificate, also when a policy returns', {
+  tags: 'nightly',
+}, async () => {
   await using world = await openSeeded()
   await world.apply('ReservedDomain', 'shop', managed)
   await world.ready('ReservedDomain', 'shop')

@@ -84,7 +84,9 @@ test('a resource that was removed by hand and applied again takes its former obj
   expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 
-test('a resource with raw metadata, applied again with a namesake’s annotation, reports the object and creates none', async () => {
+test('a resource with raw metadata, applied again with a namesake’s annotation, reports the object and creates none', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', { ...tunnels, rawMetadata: 'mine' })
   const { status, metadata } = await world.ready('Backend', 'web')

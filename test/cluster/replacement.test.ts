@@ -72,7 +72,9 @@ test('a changed PEM creates a new authority, moves each edge with one write, and
   )
 })
 
-test('a changed PEM in a ConfigMap replaces the authority; an unusable one is reported and leaves it in place', async () => {
+test('a changed PEM in a ConfigMap replaces the authority; an unusable one is reported and leaves it in place', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.configMap('bundle', { ca: caPem })
   await world.apply('CertificateAuthority', 'staff', {

@@ -161,6 +161,7 @@ test('a rotation that the API refuses shows in a condition and an Event; a reque
 })
 
 test('a certificate of a few seconds is renewed before each expiry, also after a kill, and its Secret always holds a valid one', {
+  tags: 'nightly',
   timeout,
 }, async () => {
   await using world = await World.open()

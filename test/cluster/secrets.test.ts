@@ -22,7 +22,9 @@ function held(world: World): string {
   return JSON.stringify(world.emulator.admin.snapshot())
 }
 
-test('a changed Secret is sent once, and keys that a destination does not read are not sent', async () => {
+test('a changed Secret is sent once, and keys that a destination does not read are not sent', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   await world.secret('monitoring', { apiKey: 'first-key', other: 'a' })
   await world.apply('EventDestination', 'events', monitor)

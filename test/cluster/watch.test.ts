@@ -72,7 +72,7 @@ test('a change whose frame broke with the connection is handled', { tags: 'night
   await changes.expectActedOn()
 })
 
-test('a change that a silently stalled watch missed is handled', async () => {
+test('a change that a silently stalled watch missed is handled', { tags: 'nightly' }, async () => {
   await using proxy = await KubeProxy.start(inject('kubeconfigPath'))
   await using world = await World.open({ flags: ['--kubeconfig', proxy.kubeconfigPath, '--watch-silence', '5s'] })
   const changes = await Changes.prepare(world)

@@ -406,6 +406,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   },
   {
     title: 'a deletion of what is in use',
+    tags: 'nightly',
     make: async (world) => {
       await world.apply('IPPolicy', 'office', office)
       await world.ready('IPPolicy', 'office')
@@ -497,6 +498,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   },
   {
     title: 'an operator that ended',
+    tags: 'nightly',
     options: {
       leaderElect: true,
       flags: '--lease-duration 3s --renew-deadline 2s --retry-period 500ms --request-timeout 900ms'.split(' '),

@@ -46,7 +46,9 @@ describe('culvert sessions', () => {
     expect(command?.spec).toMatchObject({ action: 'Stop', ttlAfterFinished: '1h' })
   })
 
-  test('restart takes an id as well, and update with a selector leaves the others alone', async () => {
+  test('restart takes an id as well, and update with a selector leaves the others alone', {
+    tags: 'nightly',
+  }, async () => {
     const newer = { availableVersions: ['3.9.1'], restartSeconds: 1 }
     const { world, connected, run, online } = await openWorld([
       { os: 'linux', metadata: 'a', ...newer },

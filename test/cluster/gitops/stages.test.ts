@@ -138,7 +138,7 @@ describe('a resource that is not as it should be', () => {
     expect([verdict?.kstatus.status, verdict?.argo.status]).toEqual(['Current', 'Suspended'])
   })
 
-  test('accounts and commands are reported like everything else', async () => {
+  test('accounts and commands are reported like everything else', { tags: 'nightly' }, async () => {
     await using world = await World.open({ account: { mirrorSessions: { enabled: true } } })
     const account = () => world.get('Account', 'default')
     await world.reason('Account', 'default', 'Ready', 'Available')

@@ -8,7 +8,7 @@ import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { toStructural } from '../../../src/schema/structural.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { kindTests } from '../../kinds/index.ts'
-import { acceptedSpec } from '../../kinds/lookup.ts'
+import { acceptedSpec, nightlyUnlessVaried } from '../../kinds/lookup.ts'
 import { type KubeManifest, KubeUser } from '../support/kube-user.ts'
 import '../provided.ts'
 
@@ -88,12 +88,15 @@ const ofEachKind = kindTests.flatMap(({ kind }) => {
   return refusedSpecs.find((refused) => refused.kind === kind && refused.before === undefined) ?? []
 })
 
-test.concurrent.each(ofEachKind)('kubectl passes on what is said against $kind $because', async (refused) => {
-  const { kind, spec, message } = refused
-  const { code, stderr } = await kubectl(['apply', '--dry-run=server', '-f', '-'], manifest(kind, 'refused', spec))
-  expect(code).toBe(1)
-  expect(stderr).toContain(message)
-})
+for (const { kind, because, spec, message } of ofEachKind) {
+  test.concurrent(`kubectl passes on what is said against ${kind} ${because}`, {
+    tags: nightlyUnlessVaried(kind),
+  }, async () => {
+    const { code, stderr } = await kubectl(['apply', '--dry-run=server', '-f', '-'], manifest(kind, 'refused', spec))
+    expect(code).toBe(1)
+    expect(stderr).toContain(message)
+  })
+}
 
 test('every rule of every kind has a spec that breaks it', () => {
   const untried = kinds.flatMap(({ definition }) => {

@@ -119,7 +119,7 @@ describe('a disk that is full', () => {
     store.close()
   })
 
-  it('leaves the time as it was when it cannot be noted', async () => {
+  it('leaves the time as it was when it cannot be noted', { tags: 'nightly' }, async () => {
     const emulator = await startEmulator({ data, apiKey: KEY })
     const other = new DatabaseSync(data)
     other.exec('BEGIN IMMEDIATE')

@@ -84,26 +84,25 @@ async function growthDuring(work: () => Promise<void>): Promise<number> {
 describe('SSH clients that do not authenticate', () => {
   const HALVES = ['', 'SSH-2.0-half\r\n', `SSH-2.0-half\r\n${'\0\0\x30\0\x04\x14'.padEnd(3000, 'x')}`]
 
-  test(
-    'drive out each other by the thousand, and neither an agent nor a stranger from elsewhere',
-    async () => {
-      await start()
-      const patient = await knock('127.0.0.3')
-      const growth = await growthDuring(async () => {
-        for (let batch = 0; batch < 20; batch += 1) {
-          const crowd = await Promise.all(Array.from({ length: 100 }, () => knock(STRANGER)))
-          for (const [index, socket] of crowd.entries()) socket.write(HALVES[index % HALVES.length] ?? '')
-        }
-        const { key } = await world.newCredential()
-        await world.online(key, 'app=late:1:127.0.0.1:9')
-      })
-      expect(growth).toBeLessThan(MOST_MIB)
-      expect(patient.closed).toBe(false)
-      expect(sockets.filter((socket) => !socket.closed).length).toBeLessThanOrEqual(1 + 32)
-      await isServed()
-    },
-    LONG_MS,
-  )
+  test('drive out each other by the thousand, and neither an agent nor a stranger from elsewhere', {
+    tags: 'nightly',
+    timeout: LONG_MS,
+  }, async () => {
+    await start()
+    const patient = await knock('127.0.0.3')
+    const growth = await growthDuring(async () => {
+      for (let batch = 0; batch < 20; batch += 1) {
+        const crowd = await Promise.all(Array.from({ length: 100 }, () => knock(STRANGER)))
+        for (const [index, socket] of crowd.entries()) socket.write(HALVES[index % HALVES.length] ?? '')
+      }
+      const { key } = await world.newCredential()
+      await world.online(key, 'app=late:1:127.0.0.1:9')
+    })
+    expect(growth).toBeLessThan(MOST_MIB)
+    expect(patient.closed).toBe(false)
+    expect(sockets.filter((socket) => !socket.closed).length).toBeLessThanOrEqual(1 + 32)
+    await isServed()
+  })
 
   test('are disconnected after twenty requests', async () => {
     await start()
@@ -126,25 +125,24 @@ describe('SSH clients that do not authenticate', () => {
   })
 })
 
-test(
-  'an OpenSSH client with ten thousand forwards is disconnected, and leaves no tunnel behind',
-  async () => {
-    await start()
-    const { key } = await world.newCredential()
-    const forwards = Array.from({ length: 10_000 }, (_, index) => `app=many,number=${index}:1:127.0.0.1:9`)
-    const growth = await growthDuring(async () => {
-      const agent = await world.connect(key, ...forwards)
-      await isServed()
-      await agent.ended()
-    })
-    expect(world.log.join('\n')).toContain('a connection has at most 100 forwards')
-    expect(growth).toBeLessThan(MOST_MIB)
-    const many = await world.api.create('backends/tunnel_group', { labels: { app: 'many' } })
-    expect((await world.api.get('backends/tunnel_group', many.id)).tunnels).toEqual([])
+test('an OpenSSH client with ten thousand forwards is disconnected, and leaves no tunnel behind', {
+  tags: 'nightly',
+  timeout: LONG_MS,
+}, async () => {
+  await start()
+  const { key } = await world.newCredential()
+  const forwards = Array.from({ length: 10_000 }, (_, index) => `app=many,number=${index}:1:127.0.0.1:9`)
+  const growth = await growthDuring(async () => {
+    const agent = await world.connect(key, ...forwards)
     await isServed()
-  },
-  LONG_MS,
-)
+    await agent.ended()
+  })
+  expect(world.log.join('\n')).toContain('a connection has at most 100 forwards')
+  expect(growth).toBeLessThan(MOST_MIB)
+  const many = await world.api.create('backends/tunnel_group', { labels: { app: 'many' } })
+  expect((await world.api.get('backends/tunnel_group', many.id)).tunnels).toEqual([])
+  await isServed()
+})
 
 test('an account has no more sessions than its share, and one that ends makes room', async () => {
   await start({ sessions: 4, accountSessions: 3 })
@@ -197,7 +195,9 @@ describe('an agent', () => {
     LONG_MS,
   )
 
-  test('that begins an exchange of keys and does not end it is disconnected, and nothing piles up meanwhile', async () => {
+  test('that begins an exchange of keys and does not end it is disconnected, and nothing piles up meanwhile', {
+    tags: 'nightly',
+  }, async () => {
     await start({ handshakeMs: 2000 })
     const { agent, edge } = await intrude({ window: 0xffff_ffff })
     const growth = await growthDuring(async () => {
@@ -222,7 +222,9 @@ describe('an agent', () => {
     await isServed()
   })
 
-  test('that answers no request for a connection is asked no more, and its group serves without it', async () => {
+  test('that answers no request for a connection is asked no more, and its group serves without it', {
+    tags: 'nightly',
+  }, async () => {
     await start({ openMs: 1000, unanswered: 5 })
     const { edge } = await intrude({ take: () => undefined })
     const { key } = await world.newCredential()

@@ -97,24 +97,23 @@ describe('names in a handshake', () => {
     await isServed()
   })
 
-  test(
-    'that never end cost little, are given up, and leave room for others',
-    async () => {
-      const growth = await growthDuring(async () => {
-        const crowd: Socket[] = []
-        for (let batch = 0; batch < 5; batch += 1) {
-          crowd.push(...(await Promise.all(Array.from({ length: 100 }, () => open(shop)))))
-        }
-        for (const socket of crowd) socket.write(ENDLESS)
-        await isServed()
-        await Promise.all(crowd.map(answerOf))
-      })
-      expect(growth).toBeLessThan(MOST_MIB)
-      const journal = await world.connections()
-      expect(journal.findLast(({ source }) => source === STRANGER)?.reason).toContain('within 3000 ms')
-    },
-    LONG_MS,
-  )
+  test('that never end cost little, are given up, and leave room for others', {
+    tags: 'nightly',
+    timeout: LONG_MS,
+  }, async () => {
+    const growth = await growthDuring(async () => {
+      const crowd: Socket[] = []
+      for (let batch = 0; batch < 5; batch += 1) {
+        crowd.push(...(await Promise.all(Array.from({ length: 100 }, () => open(shop)))))
+      }
+      for (const socket of crowd) socket.write(ENDLESS)
+      await isServed()
+      await Promise.all(crowd.map(answerOf))
+    })
+    expect(growth).toBeLessThan(MOST_MIB)
+    const journal = await world.connections()
+    expect(journal.findLast(({ source }) => source === STRANGER)?.reason).toContain('within 3000 ms')
+  })
 })
 
 test(
@@ -138,31 +137,30 @@ test('a client that wants to renegotiate TLS is refused, and others are served',
   await isServed()
 })
 
-test(
-  'requests for a fixed answer whose answers nobody reads end their connection, and pile up nowhere',
-  async () => {
-    const body = { body: 'x'.repeat(64 * 1024), status_code: 200 }
-    const fixed = await world.api.create('backends/http_response', body)
-    const edge = await world.tcpEdge({ backend: { backend_id: fixed.id } })
-    const requests = Buffer.from('GET / HTTP/1.1\r\nHost: shop\r\n\r\n'.repeat(2000))
-    const growth = await growthDuring(async () => {
-      const crowd = await Promise.all(Array.from({ length: 50 }, () => open(edge)))
-      for (const socket of crowd) {
-        const ask = (): void => {
-          while (socket.writable && socket.write(requests));
-          socket.once('drain', ask)
-        }
-        socket.pause()
-        ask()
+test('requests for a fixed answer whose answers nobody reads end their connection, and pile up nowhere', {
+  tags: 'nightly',
+  timeout: LONG_MS,
+}, async () => {
+  const body = { body: 'x'.repeat(64 * 1024), status_code: 200 }
+  const fixed = await world.api.create('backends/http_response', body)
+  const edge = await world.tcpEdge({ backend: { backend_id: fixed.id } })
+  const requests = Buffer.from('GET / HTTP/1.1\r\nHost: shop\r\n\r\n'.repeat(2000))
+  const growth = await growthDuring(async () => {
+    const crowd = await Promise.all(Array.from({ length: 50 }, () => open(edge)))
+    for (const socket of crowd) {
+      const ask = (): void => {
+        while (socket.writable && socket.write(requests));
+        socket.once('drain', ask)
       }
-      await Promise.all(crowd.map(closed))
-      await isServed()
-    })
-    // All answers to what is sent at once would take 7 GiB; the requests themselves are garbage of some 4 MiB each.
-    expect(growth).toBeLessThan(1.5 * MOST_MIB)
-  },
-  LONG_MS,
-)
+      socket.pause()
+      ask()
+    }
+    await Promise.all(crowd.map(closed))
+    await isServed()
+  })
+  // All answers to what is sent at once would take 7 GiB; the requests themselves are garbage of some 4 MiB each.
+  expect(growth).toBeLessThan(1.5 * MOST_MIB)
+})
 
 describe('headers of the PROXY protocol', () => {
   test.each([

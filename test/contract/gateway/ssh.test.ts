@@ -164,12 +164,12 @@ describe('a client that does not authenticate', () => {
     return { closed }
   }
 
-  test('is disconnected after a while', async () => {
+  test('is disconnected after a while', { tags: 'nightly' }, async () => {
     const { closed } = await silent()
     await closed
   })
 
-  test('gives way to others when there are many', async () => {
+  test('gives way to others when there are many', { tags: 'nightly' }, async () => {
     const { key } = await world.newCredential()
     const waiting: Promise<unknown>[] = []
     for (let count = 0; count < 20; count += 1) waiting.push((await silent()).closed)

@@ -16,7 +16,9 @@ const WRONG_MS = 12_000
 const MOST = 700
 const POINTS = ['as it is sent', 'as it is sent, and the operator dies'] as const
 
-test('the Account is edited at every write of every life cycle step, and corrected again', async () => {
+test('the Account is edited at every write of every life cycle step, and corrected again', {
+  tags: 'nightly',
+}, async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []

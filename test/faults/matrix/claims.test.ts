@@ -82,7 +82,7 @@ test('an account that comes back at once, or while it is handed over, is worked 
   await stage.play('claims, accounts that come back', 16, 100, 16)
 })
 
-test('a Service stays restricted and complete while its account moves at any write', async () => {
+test('a Service stays restricted and complete while its account moves at any write', { tags: 'nightly' }, async () => {
   await playMovedServices('claims, Services', dividedWorld('red'), (world) => moveTo(world, 'blue'))
 })
 

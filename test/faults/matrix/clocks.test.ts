@@ -27,7 +27,7 @@ const STEPS: readonly Step[] = [
   { whose: 'servers', ms: -40 * DAY_MS, words: "servers' clock 40 days behind" },
 ]
 
-test('clocks that are far off for a minute, from any write on', async () => {
+test('clocks that are far off for a minute, from any write on', { tags: 'nightly' }, async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []

@@ -33,7 +33,9 @@ const mixes: readonly Server[] = Array.from({ length: IS_WHOLE ? 20 : 3 }, (_, i
   choices: drawnBy(`${seed}.${index}`),
 }))
 
-test('every kind comes to rest with one object and no further write, whatever the contract lets a server choose', async () => {
+test('every kind comes to rest with one object and no further write, whatever the contract lets a server choose', {
+  tags: 'nightly',
+}, async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('contrary choices, every kind', 'simulation', { least: leastOf(ALTERNATIVES.length) })
   const rows: (readonly [string, WritesAtRest])[] = []

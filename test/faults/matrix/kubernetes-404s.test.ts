@@ -13,7 +13,7 @@ import { notFound } from './kubernetes/refusals.ts'
 /** The episodes of life cycles, without those that create every possible spec. */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
 
-test('a 404 to any request to Kubernetes, even from a proxy, strands no resource', async () => {
+test('a 404 to any request to Kubernetes, even from a proxy, strands no resource', { tags: 'nightly' }, async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []

@@ -44,7 +44,9 @@ const refusesStatus: Way = {
 /** The episodes of life cycles, without those that create every possible spec. */
 const lives = episodes.slice(0, 1 + episodes.findLastIndex(({ title }) => title.endsWith('/ delete')))
 
-test('an API server that refuses everything for a minute, or every status for longer, delays the work and changes nothing else', async () => {
+test('an API server that refuses everything for a minute, or every status for longer, delays the work and changes nothing else', {
+  tags: 'nightly',
+}, async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []

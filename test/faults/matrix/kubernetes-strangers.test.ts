@@ -25,7 +25,7 @@ const isRead = ({ server, method, query }: Sighting): boolean => {
   return server === 'kubernetes' && method === 'GET' && !query.has('watch')
 }
 
-test('a proxy before Kubernetes answers a read with 404: nothing counts as gone', async () => {
+test('a proxy before Kubernetes answers a read with 404: nothing counts as gone', { tags: 'nightly' }, async () => {
   const laboratory = await Laboratory.open()
   const references = new References(laboratory)
   const cases: Planned[] = []

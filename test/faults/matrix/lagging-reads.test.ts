@@ -27,7 +27,7 @@ test('every life cycle step while reads lag behind every write', async () => {
   await playAll('reads that lag', laboratory, some(cases, 60), 400)
 })
 
-test('edits, deletions and kills at every write while reads lag', async () => {
+test('edits, deletions and kills at every write while reads lag', { tags: 'nightly' }, async () => {
   const cases: Planned[] = []
   let turn = 0
   for (const episode of some(episodes, 20)) {

@@ -172,7 +172,7 @@ const faults: readonly Fault[] = [
   { type: 'answer', when: 'before', answer: { status: 404, headers: {}, body: '' } },
 ]
 
-test('faults while waits are reported do not change what is created', async () => {
+test('faults while waits are reported do not change what is created', { tags: 'nightly' }, async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('long waits', 'simulation', { least: leastOf(faults.length) })
   for (const fault of faults) {

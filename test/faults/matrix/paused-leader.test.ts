@@ -30,7 +30,9 @@ test('a leader that is stopped at any write and wakes while another one leads wr
   await stage.play('paused leader', 24, 200)
 })
 
-test('a leader that is stopped for a while, twice, or together with the standby leaves everything correct', async () => {
+test('a leader that is stopped for a while, twice, or together with the standby leaves everything correct', {
+  tags: 'nightly',
+}, async () => {
   const stage = await Stage.open()
   for (const episode of some(lives.filter(isMadeOrDeleted), 6)) {
     for (const ms of SHORT_MS) {

@@ -23,7 +23,9 @@ interface Way {
   readonly end: End
 }
 
-test('a replica whose watches were silent takes over and sends nothing from its stale copies', async () => {
+test('a replica whose watches were silent takes over and sends nothing from its stale copies', {
+  tags: 'nightly',
+}, async () => {
   const list = new CaseList('stalled standby', 'simulation', { least: leastOf(300) })
   const laboratory = await Laboratory.open()
   let turn = turnAmong(ways.length)

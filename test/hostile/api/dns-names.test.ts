@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'

@@ -111,6 +111,7 @@ async function explained(shown: readonly string[], uid: string, salts: Iterable<
 }
 
 test('no salt that follows from what is public explains a fingerprint; only the one in the Secret does', {
+  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   await using world = await openWorld()

@@ -6,7 +6,7 @@ import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, World } from '../../cluster/support/world.ts'
 import { Tenant } from '../../faults/support/tenant.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
-import { specsOf } from '../../kinds/lookup.ts'
+import { nightlyUnlessVaried, specsOf } from '../../kinds/lookup.ts'
 import { CONFIG_MAP, SECRET, SEED } from '../../kinds/shared/account.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
@@ -90,65 +90,67 @@ const managedKinds = managed.map(({ definition }) => definition.kind)
 const allBut = (kind: string): readonly string[] => all.filter((other) => other !== kind)
 
 describe('a kind that is not allowed makes no call, and works once it is allowed', () => {
-  test.each(all)('%s', async (kind) => {
-    const others = allBut(kind)
-    const isManaged = managedKinds.includes(kind)
-    const { tenant, account, subject } = await scene(kind, others)
-    const mark = world.mark()
-    await tenant.apply(kind, subject.name, account.in(subject))
-    const type = isManaged ? 'Synced' : 'Complete'
-    const refused = await said(tenant, subject, type, 'KindNotAllowed')
-    expect(conditionOf(refused, type)?.message).toContain(
-      `ClusterAccount/${account.name} does not allow ${kind} in namespace ${tenant.namespace}`,
-    )
-    expect(refused.metadata.finalizers ?? []).toEqual([])
-    expect(callsFor(kind, mark).filter(({ method }) => method !== 'GET')).toEqual([])
-    // The policy that a rule is part of has rules of its own.
-    if (kind !== 'IPPolicyRule') expect(callsFor(kind, mark)).toEqual([])
+  for (const kind of all)
+    test(kind, { tags: nightlyUnlessVaried(kind) }, async () => {
+      const others = allBut(kind)
+      const isManaged = managedKinds.includes(kind)
+      const { tenant, account, subject } = await scene(kind, others)
+      const mark = world.mark()
+      await tenant.apply(kind, subject.name, account.in(subject))
+      const type = isManaged ? 'Synced' : 'Complete'
+      const refused = await said(tenant, subject, type, 'KindNotAllowed')
+      expect(conditionOf(refused, type)?.message).toContain(
+        `ClusterAccount/${account.name} does not allow ${kind} in namespace ${tenant.namespace}`,
+      )
+      expect(refused.metadata.finalizers ?? []).toEqual([])
+      expect(callsFor(kind, mark).filter(({ method }) => method !== 'GET')).toEqual([])
+      // The policy that a rule is part of has rules of its own.
+      if (kind !== 'IPPolicyRule') expect(callsFor(kind, mark)).toEqual([])
 
-    await account.allow(entries(all))
-    if (isManaged) await tenant.ready(kind, subject.name)
-    else await said(tenant, subject, 'Failed', 'SomeNotDone')
-    expect(callsFor(kind, mark).some(({ method }) => method !== 'GET')).toBe(true)
-  })
+      await account.allow(entries(all))
+      if (isManaged) await tenant.ready(kind, subject.name)
+      else await said(tenant, subject, 'Failed', 'SomeNotDone')
+      expect(callsFor(kind, mark).some(({ method }) => method !== 'GET')).toBe(true)
+    })
 })
 
 describe('a kind that is no longer allowed is neither changed nor deleted, and can be released', () => {
-  test.each(managedKinds)('%s', async (kind) => {
-    const others = allBut(kind)
-    const { tenant, account, subject } = await scene(kind, all)
-    const { name } = subject
-    await tenant.apply(kind, name, account.in(subject))
-    await tenant.ready(kind, name)
-    const id = (await tenant.get(kind, name))?.status?.id
-    const path = pathOf(kind, subject.spec)
-    const before = await world.api.get(`${path}/${id}`)
-    await account.allow(entries(others))
-    const narrowed = await said(tenant, subject, 'Synced', 'KindNotAllowed')
-    expect(conditionOf(narrowed, 'Ready')?.status, 'it is still at work').toBe('True')
+  for (const kind of managedKinds)
+    test(kind, { tags: nightlyUnlessVaried(kind) }, async () => {
+      const others = allBut(kind)
+      const { tenant, account, subject } = await scene(kind, all)
+      const { name } = subject
+      await tenant.apply(kind, name, account.in(subject))
+      await tenant.ready(kind, name)
+      const id = (await tenant.get(kind, name))?.status?.id
+      const path = pathOf(kind, subject.spec)
+      const before = await world.api.get(`${path}/${id}`)
+      await account.allow(entries(others))
+      const narrowed = await said(tenant, subject, 'Synced', 'KindNotAllowed')
+      expect(conditionOf(narrowed, 'Ready')?.status, 'it is still at work').toBe('True')
 
-    const mark = world.mark()
-    const isBot = kind === 'BotUser'
-    const edit = isBot ? { displayName: 'edited' } : { description: 'edited' }
-    await tenant.apply(kind, name, { ...account.in(subject), ...edit })
-    await said(tenant, subject, 'Synced', 'KindNotAllowed')
-    await tenant.delete(kind, name)
-    const deleting = await said(tenant, subject, 'Ready', 'KindNotAllowed')
-    expect(deleting.metadata.deletionTimestamp).toBeDefined()
-    expect(conditionOf(deleting, 'Ready')?.message).toMatch(
-      /extend|add the kind to an entry of spec\.access.*To end the deletion and leave what is at the API, set spec\.deletionPolicy: Retain/,
-    )
-    expect(callsFor(kind, mark).filter(({ method }) => method !== 'GET')).toEqual([])
+      const mark = world.mark()
+      const isBot = kind === 'BotUser'
+      const edit = isBot ? { displayName: 'edited' } : { description: 'edited' }
+      await tenant.apply(kind, name, { ...account.in(subject), ...edit })
+      await said(tenant, subject, 'Synced', 'KindNotAllowed')
+      await tenant.delete(kind, name)
+      const deleting = await said(tenant, subject, 'Ready', 'KindNotAllowed')
+      expect(deleting.metadata.deletionTimestamp).toBeDefined()
+      expect(conditionOf(deleting, 'Ready')?.message).toMatch(
+        /extend|add the kind to an entry of spec\.access.*To end the deletion and leave what is at the API, set spec\.deletionPolicy: Retain/,
+      )
+      expect(callsFor(kind, mark).filter(({ method }) => method !== 'GET')).toEqual([])
 
-    const key = { namespace: tenant.namespace, name }
-    await world.kube.mergePatch(deletedType(kind), key, { spec: { deletionPolicy: 'Retain' } })
-    const gone = async () => ((await tenant.get(kind, name)) === undefined ? true : undefined)
-    await until(`${kind}/${name} is released`, gone, { describe: () => tenant.get(kind, name) })
-    expect(callsFor(kind, mark).filter(({ method }) => method !== 'GET')).toEqual([])
-    const after = await world.api.get(`${path}/${id}`)
-    expect(after.status).toBe(200)
-    expect(after.body).toEqual(before.body)
-  })
+      const key = { namespace: tenant.namespace, name }
+      await world.kube.mergePatch(deletedType(kind), key, { spec: { deletionPolicy: 'Retain' } })
+      const gone = async () => ((await tenant.get(kind, name)) === undefined ? true : undefined)
+      await until(`${kind}/${name} is released`, gone, { describe: () => tenant.get(kind, name) })
+      expect(callsFor(kind, mark).filter(({ method }) => method !== 'GET')).toEqual([])
+      const after = await world.api.get(`${path}/${id}`)
+      expect(after.status).toBe(200)
+      expect(after.body).toEqual(before.body)
+    })
 })
 
 function pathOf(kind: string, spec: Record<string, unknown>): string {

@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'

@@ -30,7 +30,9 @@ function condition(world: SimulatedWorld, type: string): Condition | undefined {
 }
 
 describe('a certificate with a length', () => {
-  test('is renewed a hundred times, each time before it expires, and Ready all the while', async () => {
+  test('is renewed a hundred times, each time before it expires, and Ready all the while', {
+    tags: 'nightly',
+  }, async () => {
     const { world, oracle, writes } = await issued()
     const before = writes.length
     for (let renewals = 0; renewals < 100; renewals++) {
