@@ -173,7 +173,9 @@ test('an adopted credential reports that its token is unknown until it is rotate
   }
 })
 
-test('an SSH authority whose key type differs from the spec is not adopted, and the condition names both types', async () => {
+test('an SSH authority whose key type differs from the spec is not adopted, and the condition names both types', {
+  tags: 'nightly',
+}, async () => {
   await using world = await World.open()
   const id = await world.api.create('/ssh_certificate_authorities', { private_key_type: 'rsa', key_size: 2048 })
   const naming = { externalID: id, managementPolicy: 'Observe' }

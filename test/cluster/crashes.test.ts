@@ -42,10 +42,9 @@ test.each(groupsOf(otherCases()))(
 )
 
 // The simulation plays this for each kind and each request.
-for (const [index, { kinds, group }] of groupsOf(cases).entries()) {
-  const tags = index === 0 ? [] : ['nightly']
+for (const { kinds, group } of groupsOf(cases)) {
   test(`a create that takes effect after its process has died is awaited, not repeated: ${kinds}`, {
-    tags,
+    tags: 'nightly',
   }, async () => {
     await using world = await World.open({ flags: ['--request-timeout', '10s'] })
     await applyNeeds(world, group, ['a'])

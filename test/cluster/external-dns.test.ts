@@ -132,9 +132,7 @@ test('the records are those that domains, wildcards and ingresses need, owned by
   expect(await world.get('ReservedDomain', 'wild')).toEqual(wild)
 })
 
-test('changed records are reverted, deleted ones recreated, and records of others stay', {
-  tags: 'nightly',
-}, async () => {
+test('changed records are reverted, deleted ones recreated, and records of others stay', async () => {
   await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', ...asked })
@@ -203,9 +201,7 @@ test('an operator without rights to DNSEndpoints reports it where one is request
   await inPlace(world, 'ReservedDomain', 'shop')
 })
 
-test('the records go with the field that requests them, even if it and the status go while no operator runs', {
-  tags: 'nightly',
-}, async () => {
+test('the records go with the field that requests them, even if it and the status go while no operator runs', async () => {
   await installCRDs(cluster, DNS_ENDPOINT_CRD)
   await using world = await open()
   const domain = { domain: 'shop.example.com' }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
 import { caPem } from '../builders/contract/ca-pem.ts'
 import { sshKeys } from '../builders/contract/ssh-keys.ts'
+import { nightlyUnlessVaried } from '../kinds/lookup.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, World } from './support/world.ts'
 
@@ -181,8 +182,8 @@ async function waitsFor(world: World, kind: string, name: string, user: string):
 for (const [index, { target, user, other }] of uses.entries()) {
   const [kind, name, spec, path] = target
   const [userKind, userName, userSpec, userPath] = user
-  // One use of each kind every time.
-  const tags = uses.findIndex((use) => use.target[0] === kind) === index ? [] : ['nightly']
+  // By day, one use of each kind that varies.
+  const tags = uses.findIndex((use) => use.target[0] === kind) === index ? nightlyUnlessVaried(kind) : ['nightly']
 
   test(`${kind}/${name}, which ${userKind}/${userName} uses in ${userPath}, is deleted only after it`, {
     tags,

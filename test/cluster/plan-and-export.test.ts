@@ -64,6 +64,7 @@ test('what a plan for a cluster says is what the operator sends once the manifes
 })
 
 test('an exported account that is applied, over its resources and without them, is not written to', {
+  tags: 'nightly',
   timeout: 240_000,
 }, async () => {
   await using world = await World.open()

@@ -90,7 +90,7 @@ describe('connections through an agent', () => {
     expect(Number(carried)).toBeGreaterThan(body.length)
   })
 
-  test('slow a sender down whose reader does not read', async () => {
+  test('slow a sender down whose reader does not read', { tags: 'nightly' }, async () => {
     const { key } = await world.newCredential()
     const stuck = await serving(Upstream.start((socket) => socket.pause()))
     const edge = await edgeTo('stuck')

@@ -273,7 +273,7 @@ describe('one who does not read', () => {
     expect(sent()).toBeGreaterThan(0)
   })
 
-  test('behind the tunnel stops what the client sends', async () => {
+  test('behind the tunnel stops what the client sends', { tags: 'nightly' }, async () => {
     await serve(await Upstream.start((socket) => socket.pause()))
     const edge = await world.tcpEdge({ backend: { backend_id: (await group()).id } })
     const socket = await open(edge)

@@ -161,7 +161,7 @@ describe('the texts of a session', () => {
     ['control characters', 'a\u0000\u001b[2J\r\nb', 'nightly'],
     ['an object', { id: 'x'.repeat(1000), uri: 'y'.repeat(10_000) }, 'nightly'],
     ['a list', ['a', 'b'], 'nightly'],
-    ['a number', 1e300],
+    ['a number', 1e300, 'nightly'],
   ]
   for (const [index, [what, value, ...tags]] of values.entries()) {
     const made = session(`ts_x${index}`, Object.fromEntries(fields.map((field) => [field, value])))
