@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Takes a minute for one assertion, or shows on real servers what the simulation shows in more cases. */
+/**
+ * Takes long for one assertion, shows for further kinds or on real servers what `npm test` shows once, or is a part of
+ * the matrix that costs much.
+ */
 const NIGHTLY = 'run by `npm run test:nightly`, and not by `npm test`'
 
 /** Files of whole clusters at a time: they wait for processes half of their time. */
