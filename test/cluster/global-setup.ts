@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { startControlPlane } from '../../controlplane/control-plane.ts'
+import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
 import type { Rule } from '../../src/managed/permissions.ts'
 import { installDefinitions } from './support/definitions.ts'
 import { generatedRules } from './support/operator-account.ts'
@@ -15,16 +15,16 @@ import './provided.ts'
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const kubeconfig = process.env.CULVERT_TEST_KUBECONFIG
+  const copied = kubeconfig ? undefined : dataOfOthers(project)
   const controlPlane = await startControlPlane({
     auditLog: true,
     onProgress: (message) => console.error(message),
-    ...(kubeconfig ? { kubeconfig } : {}),
+    ...(kubeconfig && { kubeconfig }),
+    ...(copied && { data: copied }),
   })
-  await installDefinitions(controlPlane)
+  if (copied === undefined) await installDefinitions(controlPlane)
   const { auditLogPath } = controlPlane
-  const data = kubeconfig ? undefined : join(dirname(controlPlane.kubeconfigPath), 'copy')
-  if (data !== undefined) await controlPlane.copyData(data)
-  project.provide('clusterData', data)
+  project.provide('clusterData', kubeconfig ? undefined : (copied ?? (await copyOf(controlPlane))))
   project.provide('isThrowaway', !kubeconfig)
   project.provide('kubeconfigPath', controlPlane.kubeconfigPath)
   project.provide('auditLogPath', auditLogPath)
@@ -36,6 +36,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
       await controlPlane.stop()
     }
   }
+}
+
+/** What the cluster of a suite that was set up before this one held at first: it has the CRDs. */
+function dataOfOthers({ vitest }: TestProject): string | undefined {
+  return vitest.projects.map((each) => each.getProvidedContext().clusterData).find((data) => data !== undefined)
+}
+
+async function copyOf(controlPlane: ControlPlane): Promise<string> {
+  const data = join(dirname(controlPlane.kubeconfigPath), 'copy')
+  await controlPlane.copyData(data)
+  return data
 }
 
 /** @throws Error with the permissions that operators lack, or have for nothing. */
