@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
  * Takes long for one assertion, shows for further kinds or on real servers what `npm test` shows once, or is a part of
  * the matrix that costs much.
  */
-const NIGHTLY = 'run by `npm run test:nightly`, and not by `npm test`'
+export const tags = [{ name: 'nightly', description: 'run by `npm run test:nightly`, and not by `npm test`' }]
 
 /** Files of whole clusters at a time: they wait for processes half of their time. */
 const WORKERS = 3
@@ -30,7 +30,7 @@ const SHARED = { isolate: false }
  */
 export default defineConfig({
   test: {
-    tags: [{ name: 'nightly', description: NIGHTLY }],
+    tags,
     projects: [
       // Property tests compute for seconds; what times out on a busy machine says nothing.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 120_000, ...COMPUTING, ...SHARED } },

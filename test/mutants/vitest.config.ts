@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { tags } from '../../vitest.config.ts'
 
 /** Unit tests of what is mutated. Those of the kinds take long, and the simulation shows the same. */
 const UNIT = ['api', 'http-client', 'kube', 'managed', 'runtime']
@@ -12,6 +13,7 @@ const SIMULATION = ['scenarios/*', 'undisturbed', 'kills', 'gone']
  */
 export default defineConfig({
   test: {
+    tags,
     projects: [
       {
         test: {
