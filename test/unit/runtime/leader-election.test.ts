@@ -440,7 +440,8 @@ describe('stopping', () => {
     await ended
   })
 
-  test('a renewal that was under way does not take the released lease back', async () => {
+  /** A leader whose renewal is under way until `slow` resolves; later requests are not held up. */
+  async function renewing() {
     const clock = new FakeClock()
     const { link, stop, ended } = start('a', clock)
     await clock.advance(0)
@@ -448,6 +449,11 @@ describe('stopping', () => {
     link.gate = slow.promise
     await clock.advance(2300)
     link.gate = Promise.resolve()
+    return { clock, link, slow, stop, ended }
+  }
+
+  test('a renewal that was under way does not take the released lease back', async () => {
+    const { clock, slow, stop, ended } = await renewing()
     stop.abort()
     await ended
     expect(server.holder).toBe('')
@@ -457,13 +463,7 @@ describe('stopping', () => {
   })
 
   test('a renewal that arrives while the lease is being released does not keep it', async () => {
-    const clock = new FakeClock()
-    const { link, stop, ended } = start('a', clock)
-    await clock.advance(0)
-    const slow = Promise.withResolvers<void>()
-    link.gate = slow.promise
-    await clock.advance(2300)
-    link.gate = Promise.resolve()
+    const { link, slow, stop, ended } = await renewing()
     const read = link.get.bind(link)
     link.get = async <T extends KubeObject>() => {
       const lease = await read<T>()
