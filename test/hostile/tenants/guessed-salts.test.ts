@@ -1,3 +1,4 @@
+// @module-tag nightly
 import { createHash, createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -111,7 +112,6 @@ async function explained(shown: readonly string[], uid: string, salts: Iterable<
 }
 
 test('no salt that follows from what is public explains a fingerprint; only the one in the Secret does', {
-  tags: 'nightly',
   timeout: 300_000,
 }, async () => {
   await using world = await openWorld()
@@ -131,9 +131,7 @@ test('no salt that follows from what is public explains a fingerprint; only the 
   expect(notes).toContain(printUnder(await saltOf(world), uid))
 })
 
-test('fingerprints depend on the whole salt, and the same installation never makes a salt twice', {
-  tags: 'nightly',
-}, async () => {
+test('fingerprints depend on the whole salt, and the same installation never makes a salt twice', async () => {
   await using world = await openWorld()
   const notes = [await notedAnew(world)]
   const salt = await saltOf(world)
