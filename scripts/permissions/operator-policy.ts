@@ -1,16 +1,16 @@
+import { REFUSED_FIELDS } from '../../src/kube/refused-fields.ts'
 import type { ResourceType } from '../../src/kube/types.ts'
 import { KEPT_KEY_PREFIX } from '../../src/managed/accounts/kept-key.ts'
 import { roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
-import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
+import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'
 import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
 import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
-import { CREATE_ATTEMPT, FINALIZER, GROUP, MANAGED_BY, OUTPUT_OF, REMOTE_ID } from '../../src/managed/names.ts'
+import { GROUP, MANAGED_BY, OUTPUT_OF } from '../../src/managed/names.ts'
 import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
 import { partKinds } from '../../src/managed/services/objects.ts'
 import { SERVICE_READY, serviceType } from '../../src/managed/services/service.ts'
-import { deploymentType, serviceAccountType, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
-import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
+import { LONGEST_NAME, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 import { list, text } from './cel-literals.ts'
 import {
@@ -21,7 +21,9 @@ import {
   tunnelPermissions,
   watchedPermissions,
 } from './operator.ts'
+import { type DescribedWrite, describedWrites } from './operator-writes.ts'
 import type { Validation, Variable } from './policy-parts.ts'
+import { problemsOf } from './shape.ts'
 
 /**
  * The part of the policy for the operator's writes that is the same in every installation: `spec` without its
@@ -59,6 +61,14 @@ export interface Installation {
   readonly templates: string
   /** Patterns of further images that these may name. */
   readonly agentImages: string
+  /** Patterns of keys that the labels and annotations of agents' Pods may have by a template. */
+  readonly metadataKeys: string
+  /** Priority classes beginning with `system-` that a template may name. */
+  readonly priorityClasses: string
+  /** SSH gateways that agents connect to, as `host:port` or `*.suffix:port`. */
+  readonly gateways: string
+  /** Fields that mutating webhooks change in what the operator writes, as `deployments.spec.template.spec.tolerations`. */
+  readonly extraFields: string
 }
 
 /** The `spec` of the ValidatingAdmissionPolicy of one installation. */
@@ -82,13 +92,13 @@ const RESERVED = ['kube-system', 'kube-public', 'kube-node-lease']
 /** Secrets that the operator keeps for itself in its own namespace: fixed names, and prefixes of the others. */
 const OWN_SECRETS = { names: [SALT_SECRET], prefixes: [KEPT_KEY_PREFIX] }
 
-/** Annotations of resources that the operator writes. */
-const OWN_ANNOTATIONS = [REMOTE_ID, CREATE_ATTEMPT]
+/** Digits of the hash in the names of what a Service owns (`src/managed/services/objects.ts`). */
+const HASH = '[0-9a-f]{10}'
 
 /**
  * The rules by which the apiserver refuses writes that the operator never makes, whatever RBAC grants its
- * ServiceAccount. RBAC cannot distinguish Secrets by type or owner; these rules can, for writes
- * (docs/decisions/0030-admission-of-the-operator.md).
+ * ServiceAccount: an allow list of operations, objects and fields. RBAC cannot distinguish Secrets by type or owner;
+ * these rules can, for writes (docs/decisions/0030-admission-of-the-operator.md).
  */
 export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
   return {
@@ -104,8 +114,18 @@ export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
         },
       ],
     },
-    variables: variablesOf(kinds),
-    validations: [...validations, ...partValidations(kinds), ...companionValidations(kinds)],
+    variables: [...variablesOf(kinds), ...shapeVariables(describedWrites(kinds))],
+    validations: [
+      ...validations,
+      ...companionValidations(kinds),
+      {
+        ...validation('writes only the fields that it is described to write', [
+          'object == null',
+          'variables.problems.size() == 0',
+        ]),
+        messageExpression: `${text(REFUSED_FIELDS)} + variables.problems.map(each, request.resource.resource + '.' + each).join(', ')`,
+      },
+    ],
   }
 }
 
@@ -113,24 +133,41 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
   const patched = [...kinds.accounts, ...kinds.managed, ...kinds.composed].map((descriptor) =>
     nameOf(resourceTypeOf(descriptor)),
   )
+  const tunnels = list(kinds.composed.map(({ definition }) => definition.kind))
+  const parts = list(partKinds.map((kind) => nameOf(kinds.resourceType(kind))))
+  const credentials = kinds.composed.flatMap((descriptor) => Object.values(descriptor.credentials))
+  const ofTunnels = list([
+    ...[secretType, ...workloadTypes].map(nameOf),
+    ...credentials.map((kind) => nameOf(kinds.resourceType(kind))),
+  ])
   const variables: Readonly<Record<string, string>> = {
     resource:
       "(request.resource.group == '' ? '' : request.resource.group + '/') + request.resource.resource" +
       " + (has(request.subResource) && request.subResource != '' ? '/' + request.subResource : '')",
     granted: list(operationsOf(kinds)),
     ownResources: list(patched),
-    ownVersions: list([...new Set(kinds.managed.map(apiVersionOf))]),
+    ownVersions: list([...new Set([...kinds.managed, ...kinds.composed].map(apiVersionOf))]),
     // The kinds that write outputs into each type of object.
     outputs: `{${[...outputKinds(kinds)].map(([resource, names]) => `${text(resource)}: ${list(names)}`).join(', ')}}`,
     name: '(object == null ? oldObject : object).metadata.name',
     note: `object == null ? '' : object.metadata.?annotations[?${text(OUTPUT_OF)}].orValue('')`,
     formerNote: `oldObject == null ? '' : oldObject.metadata.?annotations[?${text(OUTPUT_OF)}].orValue('')`,
+    former: 'oldObject == null ? {} : oldObject',
     owners: 'object == null ? [] : object.metadata.?ownerReferences.orValue([])',
-    formerOwners: 'oldObject == null ? [] : oldObject.metadata.?ownerReferences.orValue([])',
-    finalizers: 'object == null ? [] : object.metadata.?finalizers.orValue([])',
-    formerFinalizers: 'oldObject == null ? [] : oldObject.metadata.?finalizers.orValue([])',
-    annotations: 'object == null ? {} : object.metadata.?annotations.orValue({})',
-    formerAnnotations: 'oldObject == null ? {} : oldObject.metadata.?annotations.orValue({})',
+    formerOwners: 'variables.former.?metadata.?ownerReferences.orValue([])',
+    formerFinalizers: 'variables.former.?metadata.?finalizers.orValue([])',
+    // What decides is the owner that is stored.
+    controllers:
+      '(oldObject == null ? variables.owners : variables.formerOwners).filter(each, each.?controller.orValue(false))',
+    owner: 'variables.controllers.size() == 1 ? variables.controllers[0] : {}',
+    ownerKind: "variables.owner.?kind.orValue('')",
+    ownerName: "variables.owner.?name.orValue('')",
+    isPart:
+      `variables.resource in ${parts} && variables.ownerKind == ${text(serviceType.kind)}` +
+      ` && variables.owner.apiVersion == ${text(serviceType.version)}`,
+    isOfTunnel:
+      `variables.resource in ${ofTunnels} && variables.ownerKind in ${tunnels}` +
+      ` && variables.owner.apiVersion.startsWith(${text(`${GROUP}/`)})`,
     isOwnSecret:
       `variables.resource == 'secrets' && request.namespace == variables.home && (variables.name in ${list(OWN_SECRETS.names)}` +
       ` || ${list(OWN_SECRETS.prefixes)}.exists(prefix, variables.name.startsWith(prefix)))`,
@@ -138,30 +175,49 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
     isProtected:
       `request.namespace in ${list(RESERVED)} || variables.protectedNamespaces.exists(place, place.endsWith('*')` +
       ` ? request.namespace.startsWith(place.substring(0, place.size() - 1)) : request.namespace == place)`,
-    areFinalizersKept:
-      `variables.finalizers.filter(each, each != ${text(FINALIZER)})` +
-      ` == variables.formerFinalizers.filter(each, each != ${text(FINALIZER)})`,
-    isMetadataKept: [
-      'object.metadata.?labels.orValue({}) == oldObject.metadata.?labels.orValue({})',
-      'variables.owners == variables.formerOwners',
-      `variables.annotations.all(key, key in ${list(OWN_ANNOTATIONS)} || (key in variables.formerAnnotations` +
-        ` && variables.formerAnnotations[key] == variables.annotations[key]))`,
-      `variables.formerAnnotations.all(key, key in ${list(OWN_ANNOTATIONS)} || key in variables.annotations)`,
-      'variables.areFinalizersKept',
-    ].join(' && '),
+    allowedExtras:
+      "variables.extraFields.filter(each, each.startsWith(request.resource.resource + '.'))" +
+      '.map(each, each.substring(request.resource.resource.size() + 1))',
   }
   return Object.entries(variables).map(([name, expression]) => ({ name, expression }))
 }
 
 /**
- * An owner that an output may get: the garbage collector collects what a made-up owner has only if it knows the type.
+ * The fields of the object that differ from what is described, and from what is stored: `problems`. Descriptions that
+ * are the same, such as those of most kinds, are one variable.
  */
-const isNewOwner = (owner: string): string =>
-  `${owner}.apiVersion in variables.ownVersions && ${owner}.kind in variables.outputs[variables.resource]`
+function shapeVariables(writes: readonly DescribedWrite[]): readonly Variable[] {
+  const conditions = new Map<string, string[]>()
+  for (const { type, subresource, when, shape } of writes) {
+    const resource = nameOf(type) + (subresource === undefined ? '' : `/${subresource}`)
+    const is = `variables.resource == ${text(resource)}${when === undefined ? '' : ` && ${when}`}`
+    const expression = problemsOf(shape)
+    conditions.set(expression, [...(conditions.get(expression) ?? []), is])
+  }
+  const shapes = [...conditions].map(([expression, when], index) => ({
+    name: `problems${index + 1}`,
+    expression,
+    when,
+  }))
+  const choice = shapes.map(
+    ({ name, when }) => `${when.map((each) => `(${each})`).join(' || ')} ? variables.${name} : `,
+  )
+  return [
+    ...shapes.map(({ name, expression }) => ({ name, expression })),
+    { name: 'problems', expression: `${choice.join('')}['metadata']` },
+  ]
+}
 
 /** An owner that an output has, under whichever version it was written. */
 const isCulverts = (owner: string): string =>
   `${owner}.apiVersion.startsWith(${text(`${GROUP}/`)}) && ${owner}.kind in variables.outputs[variables.resource]`
+
+const serviceStatus = `${nameOf(serviceType)}/status`
+
+/** Whether a Service has the operator's condition. */
+const isMarked = (service: string): string =>
+  `${service}.?status.?conditions.orValue([]).exists(each, each.type == ${text(SERVICE_READY)})`
+const ingressOf = (service: string): string => `${service}.?status.?loadBalancer.?ingress.orValue([])`
 
 const validations: readonly Validation[] = [
   {
@@ -175,7 +231,10 @@ const validations: readonly Validation[] = [
     'variables.watched.size() == 0',
     'request.namespace in variables.watched',
   ]),
-  validation('writes no outputs into protected namespaces', ['!variables.isOutput', '!variables.isProtected']),
+  validation('writes neither outputs, nor what Tunnels and Services consist of, into protected namespaces', [
+    `!(variables.isOutput || variables.isPart || variables.isOfTunnel || variables.resource == ${text(serviceStatus)})`,
+    '!variables.isProtected',
+  ]),
   validation('writes only Secrets of type Opaque', [
     "variables.resource != 'secrets'",
     "[object, oldObject].all(secret, secret == null || secret.?type.orValue('Opaque') == 'Opaque')",
@@ -194,146 +253,54 @@ const validations: readonly Validation[] = [
   validation('creates outputs only with its label, and with that resource as their controlling owner', [
     '!variables.isOutput',
     "request.operation != 'CREATE'",
-    `(object.metadata.?labels[?${text(MANAGED_BY)}].orValue('') == 'culvert' && variables.owners.exists(owner,` +
-      ` owner.?controller.orValue(false) && owner.kind + '/' + owner.name == variables.note))`,
-  ]),
-  validation('gives outputs only resources of Culvert as owners, and no finalizers', [
-    '!variables.isOutput',
-    'object == null',
-    `(variables.owners.all(owner, owner in variables.formerOwners || (${isNewOwner('owner')}))` +
-      ' && variables.finalizers == variables.formerFinalizers)',
-  ]),
-  validation('labels its own Secrets, and gives them neither owners nor finalizers', [
-    '!variables.isOwnSecret',
-    'object == null',
-    `(object.metadata.?labels[?${text(MANAGED_BY)}].orValue('') == 'culvert' && variables.owners == variables.formerOwners` +
-      ' && variables.finalizers == variables.formerFinalizers)',
+    `(object.metadata.?labels[?${text(MANAGED_BY)}].orValue('') == 'culvert' && variables.ownerKind + '/' + variables.ownerName == variables.note)`,
   ]),
   validation('writes only its own Lease', [
     `variables.resource != ${text(nameOf(leases))}`,
     '(request.namespace == variables.home && variables.name in variables.leases)',
   ]),
-  validation('records Events only in its own name, and only about resources of Culvert and Services', [
-    `variables.resource != ${text(nameOf(events))}`,
-    `(object.?reportingController.orValue('') == ${text(EVENT_SOURCE)}` +
-      ` && (object.?regarding.?apiVersion.orValue('').startsWith(${text(`${GROUP}/`)})` +
-      ` || (object.?regarding.?apiVersion.orValue('') == ${text(serviceType.version)}` +
-      ` && object.?regarding.?kind.orValue('') == ${text(serviceType.kind)})))`,
-  ]),
-  validation('changes only its own finalizer of RoleBindings, and only on the one that it holds', [
+  validation('changes only the RoleBinding that it holds', [
     `variables.resource != ${text(nameOf(roleBindingType))}`,
-    '(variables.name == variables.hold && variables.isMetadataKept' +
-      ' && object.?subjects.orValue([]) == oldObject.?subjects.orValue([]) && object.roleRef == oldObject.roleRef)',
+    'variables.name == variables.hold',
   ]),
-]
-
-/** Resources that people write, and what Tunnels and Services consist of. */
-function partValidations(kinds: KindsRegistry): readonly Validation[] {
-  const credentials = kinds.composed.flatMap((descriptor) => Object.values(descriptor.credentials))
-  const parts = list(credentials.map((kind) => nameOf(kinds.resourceType(kind))))
-  const owners = list(kinds.composed.map(({ definition }) => definition.kind))
-  const isTunnel = `owner.kind in ${owners} && owner.apiVersion.startsWith(${text(`${GROUP}/`)})`
-  const ofServices = list(partKinds.map((kind) => nameOf(kinds.resourceType(kind))))
-  const isService = `owner.kind == ${text(serviceType.kind)} && owner.apiVersion == ${text(serviceType.version)}`
-  return [
-    validation(
-      'changes only its own finalizer and annotations, and the status, of the resources that people write, except for credentials that a Tunnel owns and what a Service owns',
-      [
-        '!(variables.resource in variables.ownResources)',
-        '(oldObject != null && object != null && variables.isMetadataKept' +
-          ' && object.?spec.orValue({}) == oldObject.?spec.orValue({}))',
-        `(variables.resource in ${parts} && ${isPartOf(isTunnel)})`,
-        `(variables.resource in ${ofServices} && ${isPartOf(isService)})`,
-      ],
-    ),
-    validation('says only of Services of its classes where they are reached', [
-      `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
-      "object.spec.?loadBalancerClass.orValue('') in variables.serviceClasses",
-      'object.status.?loadBalancer == oldObject.status.?loadBalancer',
-      // One that is no longer of a load balancer is reached nowhere.
-      "(object.spec.type != 'LoadBalancer' && object.status.?loadBalancer.?ingress.orValue([]).size() == 0)",
-    ]),
-    validation('changes only its own condition of Services', [
-      `variables.resource != ${text(`${nameOf(serviceType)}/status`)}`,
-      `${othersConditions('object')} == ${othersConditions('oldObject')}`,
-    ]),
-    validation('makes only ServiceAccounts whose token no Pod gets', [
-      `variables.resource != ${text(nameOf(serviceAccountType))}`,
+  validation(
+    'creates and deletes, of the resources that people write, only the credentials that a Tunnel owns and what a Service owns',
+    [
+      '!(variables.resource in variables.ownResources)',
+      '(oldObject != null && object != null)',
+      'variables.isPart',
+      'variables.isOfTunnel',
+    ],
+  ),
+  validation('names what a Tunnel owns after it', [
+    '!variables.isOfTunnel',
+    `(variables.resource in ${list(workloadTypes.map(nameOf))} ? variables.name == variables.ownerName + '-tunnel'` +
+      " : variables.name.startsWith(variables.ownerName + '-tunnel-')" +
+      " && variables.name.substring(variables.ownerName.size() + 8).matches('^(key|token)-[0-9]{1,9}$'))",
+  ]),
+  validation('names what a Service owns after it', [
+    '!variables.isPart',
+    "(variables.name.startsWith(variables.ownerName + '-')" +
+      ` && variables.name.substring(variables.ownerName.size() + 1).matches('^([0-9]{1,5}|${HASH})$'))`,
+    // A long name is cut, and has a hash.
+    `(variables.name.size() == ${LONGEST_NAME} && variables.ownerName.startsWith(variables.name.substring(0, ${LONGEST_NAME - 11}))` +
+      ` && variables.name.substring(${LONGEST_NAME - 11}).matches('^-${HASH}$'))`,
+  ]),
+  validation('runs agents only of a Tunnel, and only with an image of the administrator', [
+    `!(variables.resource in ${list(workloadTypes.map(nameOf))})`,
+    "(variables.isOfTunnel && variables.agentImage != '')",
+  ]),
+  validation(
+    'says only of Services of its classes where they are reached, and takes that back from those that it served',
+    [
+      `variables.resource != ${text(serviceStatus)}`,
       'object == null',
-      'object.?automountServiceAccountToken.orValue(true) == false',
-    ]),
-    ...agentValidations,
-  ]
-}
-
-const pod = 'object.spec.template.spec'
-const containers = `${pod}.containers`
-const isDeployment = `variables.resource == ${text(nameOf(deploymentType))} && object != null`
-
-/**
- * What the Pods of agents may be. The templates of Tunnels make no exception: they have no field for anything else
- * (docs/decisions/0045-templates-of-agents.md).
- */
-const agentValidations: readonly Validation[] = [
-  validation('runs only agents, by images of the administrator', [
-    `!(${isDeployment})`,
-    `(${[
-      "variables.agentImage != ''",
-      `!has(${pod}.initContainers)`,
-      `${containers}.all(each, each.image == variables.agentImage || (variables.templates` +
-        " && variables.agentImages.exists(pattern, pattern.endsWith('*')" +
-        ' ? each.image.startsWith(pattern.substring(0, pattern.size() - 1)) : each.image == pattern)))',
-    ].join(' && ')})`,
-  ]),
-  validation('gives agents no token, nothing of the host, and no rights beyond the standard restricted', [
-    `!(${isDeployment})`,
-    `(${[
-      `${pod}.?serviceAccountName.orValue('') == variables.name`,
-      `${pod}.?automountServiceAccountToken.orValue(true) == false`,
-      ...['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'].map(
-        (field) => `!${pod}.?${field}.orValue(false)`,
-      ),
-      `${pod}.?securityContext.?runAsNonRoot.orValue(false)`,
-      `${pod}.?securityContext.?seccompProfile.?type.orValue('') == 'RuntimeDefault'`,
-      `${containers}.all(each, ${[
-        'each.?securityContext.?allowPrivilegeEscalation.orValue(true) == false',
-        '!each.?securityContext.?privileged.orValue(false)',
-        'each.?securityContext.?runAsNonRoot.orValue(true)',
-        '!each.?securityContext.?seccompProfile.hasValue()',
-        '!each.?securityContext.?windowsOptions.hasValue()',
-        "each.?securityContext.?capabilities.?drop.orValue([]) == ['ALL']",
-        'each.?securityContext.?capabilities.?add.orValue([]).size() == 0',
-        'each.?ports.orValue([]).all(port, port.?hostPort.orValue(0) == 0)',
-      ].join(' && ')})`,
-    ].join(' && ')})`,
-  ]),
-  validation('gives agents no Secrets but keys, and the token that a Tunnel has', [
-    `!(${isDeployment})`,
-    `(${[
-      `${pod}.?volumes.orValue([]).all(each, has(each.secret) || (variables.templates && (has(each.configMap) || has(each.emptyDir))))`,
-      `${containers}.all(each, !has(each.envFrom) && each.?env.orValue([]).all(one,` +
-        " !one.?valueFrom.?secretKeyRef.hasValue() || one.valueFrom.secretKeyRef.name.startsWith(variables.name + '-token-')))",
-    ].join(' && ')})`,
-  ]),
+      "(object.spec.?type.orValue('') == 'LoadBalancer' && object.spec.?loadBalancerClass.orValue('') in variables.serviceClasses" +
+        ` && (has(object.spec.loadBalancerClass) || ${isMarked('oldObject')} || ${ingressOf('oldObject')}.size() == 0))`,
+      `(${isMarked('oldObject')} && !${isMarked('object')} && (${ingressOf('object')}.size() == 0 || ${ingressOf('object')} == ${ingressOf('oldObject')}))`,
+    ],
+  ),
 ]
-
-/**
- * Whether what is written belongs to an owner of which `isOwner` holds: it is created with that controller, and a later
- * write leaves its owners alone. Neither gives or takes a finalizer of somebody else.
- */
-function isPartOf(isOwner: string): string {
-  const made = `owner.?controller.orValue(false) && ${isOwner} && owner.kind + '/' + owner.name == variables.note`
-  const owned = `owner.?controller.orValue(false) && ${isOwner}`
-  return (
-    `(oldObject == null ? variables.owners.exists(owner, ${made}) : variables.formerOwners.exists(owner, ${owned})` +
-    ' && (object == null || (variables.owners == variables.formerOwners && variables.areFinalizersKept)))'
-  )
-}
-
-/** The conditions of a Service that are not Culvert's. */
-function othersConditions(service: string): string {
-  return `${service}.?status.?conditions.orValue([]).filter(each, each.type != ${text(SERVICE_READY)})`
-}
 
 function companionValidations(kinds: KindsRegistry): readonly Validation[] {
   const companions = new Map(
@@ -398,7 +365,7 @@ function outputKinds({ managed, composed }: KindsRegistry): ReadonlyMap<string, 
   )
 }
 
-function apiVersionOf({ definition: { group, version } }: ManagedDescriptor): string {
+function apiVersionOf({ definition: { group, version } }: Pick<Descriptor, 'definition'>): string {
   return `${group}/${version}`
 }
 

@@ -22,6 +22,10 @@ const plain: Installation = {
   serviceClasses: '["culvert.dev/edge"]',
   templates: 'false',
   agentImages: '[]',
+  metadataKeys: '[]',
+  priorityClasses: '[]',
+  gateways: '[]',
+  extraFields: '[]',
 }
 
 const installations: readonly (readonly [what: string, values: Values, differs: Partial<Installation>])[] = [

@@ -61,9 +61,10 @@ const RECORD_TYPES = DNS_RECORD_TYPES.map((type) => `'${type}'`).join(', ')
 /** Records that were published before may stay. */
 const admitted = {
   rule:
-    'object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
-    ` || (each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
-    ` || (each.dnsName.startsWith('${CHALLENGE}') && ${covers(`each.dnsName.substring(${CHALLENGE.length})`)}))))`,
+    "(object.?spec.orValue({}).all(key, key == 'endpoints' || (oldObject != null && oldObject.?spec[?key] == object.spec[?key]))" +
+    ' && object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
+    ` || (each.all(key, key in ['dnsName', 'recordTTL', 'recordType', 'targets']) && each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
+    ` || (each.dnsName.startsWith('${CHALLENGE}') && ${covers(`each.dnsName.substring(${CHALLENGE.length})`)})))))`,
   message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only for the domains that DNSEndpoints may publish`,
 }
 

@@ -29,6 +29,13 @@ const everyOperator: Installation = {
   serviceClasses: "['culvert.dev/edge', '']",
   templates: 'true',
   agentImages: "['registry.example.com/agents/*']",
+  metadataKeys: "['example.com/*', 'team']",
+  priorityClasses: "['system-cluster-critical']",
+  // Emulators listen at ports that are not known before.
+  gateways:
+    "(request.resource.resource != 'deployments' || object == null ? [] : object.spec.template.spec.containers[0].?args.orValue([])" +
+    ".filter(word, word.startsWith('--gateway=127.')).map(word, word.substring(10))) + ['ssh.example.com:22', 'gateway.example:22']",
+  extraFields: '[]',
 }
 
 /** Applies the chart's admission policy to every operator of a cluster; returns once it is in force. */

@@ -8,6 +8,7 @@ import { merged } from '../../chart/support/helm.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { core, typeOf, World } from '../../cluster/support/world.ts'
+import { permittedAgent, permittedParts } from './attempts/agents.ts'
 import { allowed } from './attempts/allowed.ts'
 import { otherCases } from './attempts/others.ts'
 import { dataCases } from './attempts/secrets.ts'
@@ -30,7 +31,14 @@ const VALUES = {
   admissionPolicy: { operator: { protectedNamespaces: ['protected', 'controllers-*'] } },
 }
 /** What the policy lets Deployments be depends on these, and rights to them come with these. */
-const AGENTS = { tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com/agents/*'] } } }
+const AGENTS = {
+  image: { repository: 'registry.example.com/culvert', tag: 'stolen' },
+  tunnels: {
+    enabled: true,
+    gateways: ['ssh.example.com:22'],
+    templates: { enabled: true, images: ['registry.example.com/agents/*'] },
+  },
+}
 const UNFENCED = { admissionPolicy: { operator: { enabled: false } } }
 
 /** The beginning of a refusal by the policy of the release in that namespace. */
@@ -206,4 +214,12 @@ test.each(allowed)('the same token $title, as the operator does', async ({ given
   for (const each of given?.(scene) ?? []) await admin.make(each)
   const { status, body } = await thief.attempt(attempt(scene), { dryRun: true })
   expect(status, String(body.message)).toBeOneOf([200, 201])
+})
+
+test('the same token runs the agents of a Tunnel, as the operator does', async () => {
+  const { scene, thief } = stageOf('cluster-admin')
+  for (const attempt of [permittedAgent, ...permittedParts]) {
+    const { status, body } = await thief.attempt(attempt(scene), { dryRun: true })
+    expect(status, String(body.message)).toBe(201)
+  }
 })

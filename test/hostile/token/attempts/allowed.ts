@@ -94,7 +94,10 @@ export const allowed: readonly {
   },
   {
     title: 'keeps a key',
-    attempt: ({ home }) => ({ verb: 'apply', on: secret(home, 'culvert-key-1', { ...DATA, metadata: MANAGED }) }),
+    attempt: ({ home }) => ({
+      verb: 'apply',
+      on: secret(home, 'culvert-key-1', { type: 'Opaque', data: { apiKey: 'dmFsdWU=' }, metadata: MANAGED }),
+    }),
   },
   {
     title: 'forgets a key',
@@ -105,7 +108,12 @@ export const allowed: readonly {
     title: 'makes a salt',
     attempt: ({ home }) => ({
       verb: 'create',
-      on: secret(home, 'culvert-salt', { ...DATA, immutable: true, metadata: MANAGED }),
+      on: secret(home, 'culvert-salt', {
+        type: 'Opaque',
+        data: { salt: 'dmFsdWU=' },
+        immutable: true,
+        metadata: MANAGED,
+      }),
     }),
   },
   { title: 'creates its Lease', attempt: ({ home }) => ({ verb: 'create', on: lease(home, 'culvert') }) },

@@ -11,9 +11,10 @@ import {
   resource,
   roleBinding,
   type Scene,
+  type Thing,
   thing,
 } from '../support/attempt.ts'
-import { agentAttempts } from './agents.ts'
+import { agentAttempts, partAttempts } from './agents.ts'
 
 const record = (recordType: string, target = 'evil.example.com'): Fields => ({
   dnsName: 'shop.example.com',
@@ -74,7 +75,7 @@ const dns: readonly Case[] = [
     title: 'create a DNSEndpoint with every mark in kube-system',
     token: 'cluster',
     by: 'policy',
-    says: 'no outputs into protected namespaces',
+    says: 'into protected namespaces',
     attempt: (scene) => {
       const metadata = mark(scene, 'ReservedDomain')
       return { verb: 'create', on: dnsEndpoint('kube-system', 'stolen', { ...endpoints(record('CNAME')), metadata }) }
@@ -179,14 +180,14 @@ const eventCases: readonly Case[] = [
     title: 'record an Event in the name of another controller',
     token: 'cluster',
     by: 'policy',
-    says: 'records Events only in its own name',
+    says: 'events.reportingController',
     attempt: ({ tenant }) => event(tenant, { reportingController: 'kubelet' }),
   },
   {
     title: 'record an Event about a Pod',
     token: 'namespace',
     by: 'policy',
-    says: 'records Events only in its own name',
+    says: 'events.regarding.kind',
     attempt: ({ tenant }) => {
       return event(tenant, { regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web', namespace: tenant } })
     },
@@ -203,20 +204,21 @@ const NO_OWNER: Fields = {
   metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'none', uid: 'none' }] },
 }
 
-const BINDINGS: readonly (readonly [what: string, change: Fields])[] = [
-  ['add itself to the subjects', { subjects: [thief] }],
-  ['take all subjects out', { subjects: null }],
-  ['set a finalizer of another name', { metadata: { finalizers: ['example.com/stay'] } }],
-  ['label it as part of a role', { metadata: { labels: { 'rbac.authorization.k8s.io/aggregate-to-admin': 'true' } } }],
+const AGGREGATE = 'rbac.authorization.k8s.io/aggregate-to-admin'
+const BINDINGS: readonly (readonly [what: string, change: Fields, field: string])[] = [
+  ['add itself to the subjects', { subjects: [thief] }, 'subjects'],
+  ['take all subjects out', { subjects: null }, 'subjects'],
+  ['set a finalizer of another name', { metadata: { finalizers: ['example.com/stay'] } }, 'metadata.finalizers'],
+  ['label it as part of a role', { metadata: { labels: { [AGGREGATE]: 'true' } } }, 'metadata.labels'],
 ]
 
 const bindings: readonly Case[] = [
   ...BINDINGS.map(
-    ([what, body]): Case => ({
+    ([what, body, field]): Case => ({
       title: `patch the RoleBinding that it holds: ${what}`,
       token: 'namespace',
       by: 'policy',
-      says: 'changes only its own finalizer of RoleBindings',
+      says: `rolebindings.${field}`,
       attempt: ({ tenant, hold }) => ({ verb: 'merge', on: roleBinding(tenant, hold), body }),
     }),
   ),
@@ -224,7 +226,7 @@ const bindings: readonly Case[] = [
     title: 'have the RoleBinding that it holds collected as garbage',
     token: 'cluster-admin',
     by: 'policy',
-    says: 'changes only its own finalizer of RoleBindings',
+    says: 'rolebindings.metadata.ownerReferences',
     given: ({ tenant, hold }) => [
       roleBinding(tenant, hold, {
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
@@ -289,7 +291,7 @@ const resources: readonly Case[] = [
       title: what,
       token: 'namespace',
       by: 'policy',
-      says: 'only its own finalizer and annotations',
+      says: 'the operator of Culvert does not write ',
       attempt: (scene) => ({ verb: 'merge', on: on(scene), body }),
     }),
   ),
@@ -297,14 +299,14 @@ const resources: readonly Case[] = [
     title: 'have a resource collected as garbage',
     token: 'cluster-admin',
     by: 'policy',
-    says: 'only its own finalizer and annotations',
+    says: 'the operator of Culvert does not write ',
     attempt: ({ tenant }) => ({ verb: 'merge', on: resource('IPPolicy', 'ippolicies', tenant), body: NO_OWNER }),
   },
   {
     title: 'have a ClusterAccount take any Secret for its key',
     token: 'cluster',
     by: 'policy',
-    says: 'only its own finalizer and annotations',
+    says: 'the operator of Culvert does not write ',
     attempt: () => ({
       verb: 'merge',
       on: resource('ClusterAccount', 'clusteraccounts', undefined, 'shared'),
@@ -384,30 +386,8 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
     }),
     UNMARKED,
   ],
-  [
-    'run a Deployment that a Tunnel owns, with an image of its own',
-    (scene) => ({
-      verb: 'create',
-      on: thing('/apis/apps/v1', 'deployments', 'stolen', scene.tenant, {
-        kind: 'Deployment',
-        metadata: mark(scene, 'Tunnel'),
-        spec: { selector, template },
-      }),
-    }),
-    'runs only agents, by images of the administrator',
-  ],
   ...agentAttempts,
-  [
-    'create a ServiceAccount that a Tunnel owns, whose token Pods get',
-    (scene) => ({
-      verb: 'create',
-      on: thing('/api/v1', 'serviceaccounts', 'stolen', scene.tenant, {
-        kind: 'ServiceAccount',
-        metadata: mark(scene, 'Tunnel'),
-      }),
-    }),
-    'makes only ServiceAccounts whose token no Pod gets',
-  ],
+  ...partAttempts,
   [
     'create an SSHCredential that no Tunnel owns',
     ({ tenant }) => ({
@@ -417,7 +397,7 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
         spec: { publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGWj5WsELK+Ia2pYS7rEcYT1J3hZz5UlEu40Jb6MKuWp' },
       }),
     }),
-    'except for credentials that a Tunnel owns',
+    'only the credentials that a Tunnel owns',
   ],
   ...['no owner', 'a Tunnel'].map((owner): (typeof NEVER)[number] => [
     `create an Edge of ${owner}`,
@@ -467,35 +447,154 @@ const never: readonly Case[] = NEVER.flatMap(([what, attempt, says]): readonly C
   },
 ])
 
-const foreignService = ({ tenant }: Scene) =>
-  thing('/api/v1', 'services', 'elsewhere', tenant, {
-    kind: 'Service',
-    spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/other', ports: [{ port: 80 }] },
-  })
+const service = (scene: Scene, name: string, spec: Fields): Thing => {
+  return thing('/api/v1', 'services', name, scene.tenant, { kind: 'Service', spec: { ports: [{ port: 80 }], ...spec } })
+}
+const foreign = (scene: Scene) =>
+  service(scene, 'elsewhere', { type: 'LoadBalancer', loadBalancerClass: 'example.com/other' })
+const served = (scene: Scene) =>
+  service(scene, 'served', { type: 'LoadBalancer', loadBalancerClass: 'culvert.dev/edge' })
+const internal = (scene: Scene) => service(scene, 'internal', { type: 'ClusterIP' })
 
 const condition = { status: 'True', reason: 'Any', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
+const OWN_CONDITION = { type: 'culvert.dev/ready', ...condition }
+const OF_OTHERS = 'says only of Services of its classes'
+const reached = (...ingress: readonly Fields[]): Fields => ({ status: { loadBalancer: { ingress } } })
+const annotated = (key: string, value: string | null): Fields => ({ metadata: { annotations: { [key]: value } } })
 
-const services: readonly Case[] = (
+/** Writes of the status of a Service, which store its metadata too. */
+const STATUSES: readonly (readonly [what: string, on: (scene: Scene) => Thing, body: Fields, says: string])[] = [
   [
-    [
-      'say where a Service of another load balancer is reached',
-      { loadBalancer: { ingress: [{ hostname: 'evil.example.com' }] } },
-      'says only of Services of its classes',
-    ],
-    [
-      'give a Service a condition of somebody else',
-      { conditions: [{ type: 'example.com/ready', ...condition }] },
-      'changes only its own condition of Services',
-    ],
-  ] as const
-).map(([title, status, says]) => ({
+    'say where a Service of another load balancer is reached',
+    foreign,
+    reached({ hostname: 'evil.example.com' }),
+    OF_OTHERS,
+  ],
+  [
+    'mark a Service of another load balancer as served',
+    foreign,
+    { status: { conditions: [OWN_CONDITION] } },
+    OF_OTHERS,
+  ],
+  [
+    'annotate a Service of another load balancer',
+    foreign,
+    annotated('service.beta.kubernetes.io/aws-load-balancer-internal', 'false'),
+    OF_OTHERS,
+  ],
+  ['have any Service scraped', internal, annotated('prometheus.io/scrape', 'true'), OF_OTHERS],
+  [
+    'have any Service published in DNS',
+    internal,
+    annotated('external-dns.alpha.kubernetes.io/hostname', 'login.example.com'),
+    OF_OTHERS,
+  ],
+  [
+    'give a Service a condition of somebody else',
+    served,
+    { status: { conditions: [{ type: 'example.com/ready', ...condition }] } },
+    'services.status.conditions',
+  ],
+  [
+    'open a Service by its annotation',
+    served,
+    annotated('culvert.dev/ip-policies', null),
+    'services.metadata.annotations',
+  ],
+  ['label a Service', served, { metadata: { labels: { app: 'bank' } } }, 'services.metadata.labels'],
+  ['hold a Service', served, { metadata: { finalizers: ['culvert.dev/remote'] } }, 'services.metadata.finalizers'],
+  ['have a Service collected', served, NO_OWNER, 'services.metadata.ownerReferences'],
+  [
+    'have the nodes redirect an address to a Service (CVE-2020-8554)',
+    served,
+    reached({ ip: '10.0.0.1', ipMode: 'VIP' }),
+    'services.status.loadBalancer.ingress',
+  ],
+  [
+    'have the nodes redirect an address, by the default of its mode',
+    served,
+    reached({ ip: '8.8.8.8' }),
+    'services.status.loadBalancer.ingress',
+  ],
+]
+
+const services: readonly Case[] = STATUSES.map(([title, on, body, says]) => ({
   title,
   token: 'cluster-admin',
   by: 'policy',
   says,
-  given: (scene) => [foreignService(scene)],
-  attempt: (scene) => ({ verb: 'merge', on: foreignService(scene), subresource: 'status', body: { status } }),
+  given: (scene) => [{ ...on(scene), manifest: { ...on(scene).manifest, metadata: restricted(on(scene)) } }],
+  attempt: (scene) => ({ verb: 'merge', on: on(scene), subresource: 'status', body }),
 }))
+
+/** With the annotation that restricts who may connect. */
+function restricted({ manifest }: Thing): Fields {
+  return { ...(manifest.metadata as Fields), annotations: { 'culvert.dev/ip-policies': 'office' } }
+}
+
+const ofService = (scene: Scene, plural: string, kind: string, name: string, spec: Fields): Attempt => ({
+  verb: 'create',
+  on: thing(`/apis/${GROUP}/${VERSION}`, plural, name, scene.tenant, {
+    kind,
+    metadata: {
+      labels: { 'app.kubernetes.io/managed-by': 'culvert', 'culvert.dev/service': 'served' },
+      annotations: { 'internal.culvert.dev/output-of': 'Service/served' },
+      ownerReferences: [
+        { apiVersion: 'v1', kind: 'Service', name: 'served', uid: crypto.randomUUID(), controller: true },
+      ],
+    },
+    spec,
+  }),
+})
+
+/** An Edge of a Service as the operator makes one. */
+const EDGE = {
+  protocol: 'TCP',
+  hostports: [{ type: 'ReservedAddress', reservedAddressRef: { name: 'served-80' } }],
+  backend: { enabled: true, name: 'served-80' },
+}
+
+/** Objects of a made-up Service, as the operator never makes them. */
+const PARTS: (typeof NEVER)[number][] = [
+  [
+    'create an Edge of a Service that leads elsewhere',
+    (scene) => ofService(scene, 'edges', 'Edge', 'served-80', { ...EDGE, backend: { enabled: true, name: 'bank' } }),
+    'edges.spec.backend.name',
+  ],
+  [
+    'create an Edge of a Service with a module that Services do not set',
+    (scene) =>
+      ofService(scene, 'edges', 'Edge', 'served-80', { ...EDGE, trafficPolicy: { enabled: true, policy: '{}' } }),
+    'edges.spec.trafficPolicy',
+  ],
+  [
+    'create an Edge of a Service under the name of another',
+    (scene) => ofService(scene, 'edges', 'Edge', 'bank-80', EDGE),
+    'names what a Service owns after it',
+  ],
+  [
+    'create a Tunnel of a Service that leads to another Service',
+    (scene) =>
+      ofService(scene, 'tunnels', 'Tunnel', 'served-80', {
+        backendRef: { name: 'served-80' },
+        service: { name: 'bank', port: 80 },
+      }),
+    'tunnels.spec.service.name',
+  ],
+  [
+    'create a Backend of a Service that takes the tunnels of others',
+    (scene) =>
+      ofService(scene, 'backends', 'Backend', 'served-80', {
+        type: 'TunnelGroup',
+        tunnelGroup: { labels: { app: 'bank' } },
+      }),
+    'backends.spec.tunnelGroup.labels.app',
+  ],
+]
+
+const parts: readonly Case[] = PARTS.map(([title, attempt, says = '']) => {
+  return { title, token: 'cluster-admin', by: 'policy', says, attempt }
+})
 
 /** Attempts of a thief with anything but Secrets and ConfigMaps. */
 export const otherCases: readonly Case[] = [
@@ -505,5 +604,6 @@ export const otherCases: readonly Case[] = [
   ...bindings,
   ...resources,
   ...services,
+  ...parts,
   ...never,
 ]

@@ -88,14 +88,14 @@ const elsewhere: readonly Case[] = [
       title: `create an Opaque Secret with every mark of an output in ${namespace}`,
       token: 'cluster',
       by: 'policy',
-      says: 'no outputs into protected namespaces',
+      says: 'into protected namespaces',
       attempt: (scene) => ({ verb: 'create', on: secret(namespace, 'stolen', { ...OPAQUE, ...marked(scene) }) }),
     },
     {
       title: `create a ConfigMap with every mark of an output in ${namespace}`,
       token: 'cluster',
       by: 'policy',
-      says: 'no outputs into protected namespaces',
+      says: 'into protected namespaces',
       attempt: (scene) => {
         return { verb: 'create', on: configMap(namespace, 'aws-auth', marked(scene, 'SSHCertificateAuthority')) }
       },
@@ -105,7 +105,7 @@ const elsewhere: readonly Case[] = [
     title: 'patch a Secret of kube-system that bears the note of an output',
     token: 'cluster',
     by: 'policy',
-    says: 'no outputs into protected namespaces',
+    says: 'into protected namespaces',
     given: () => [secret('kube-system', 'noted', { ...OPAQUE, metadata: note('TunnelCredential') })],
     attempt: () => ({ verb: 'merge', on: secret('kube-system', 'noted'), body: { data: { token: text('other') } } }),
   },
@@ -178,7 +178,7 @@ const UNMARKED: readonly Unmarked[] = [
       const other = { apiVersion: 'v1', kind: 'Secret', name: 'credentials', uid: scene.uids.Secret }
       return { ...rest, ownerReferences: [...(ownerReferences as readonly Fields[]), other] }
     },
-    'only resources of Culvert as owners',
+    'secrets.metadata.ownerReferences',
   ],
   // The garbage collector knows no such type, and would never collect it.
   ...['culvert.dev/v0', 'culvert.dev/v1alpha1x'].map(
@@ -188,13 +188,13 @@ const UNMARKED: readonly Unmarked[] = [
         const [owner] = mark(scene, 'TunnelCredential').ownerReferences as readonly Fields[]
         return { ...mark(scene, 'TunnelCredential'), ownerReferences: [{ ...owner, apiVersion, uid: MADE_UP }] }
       },
-      'only resources of Culvert as owners',
+      'secrets.metadata.ownerReferences',
     ],
   ),
   [
     'with a finalizer',
     (scene) => ({ ...mark(scene, 'TunnelCredential'), finalizers: ['example.com/stay'] }),
-    'no finalizers',
+    'secrets.metadata.finalizers',
   ],
 ]
 
@@ -245,14 +245,14 @@ const otherKinds: readonly Case[] = [
     title: 'create a kept key without its label',
     token: 'namespace',
     by: 'policy',
-    says: 'labels its own Secrets',
+    says: 'secrets.metadata.labels',
     attempt: ({ home }) => ({ verb: 'create', on: secret(home, 'culvert-key-stolen', OPAQUE) }),
   },
   {
     title: 'create a kept key with a finalizer',
     token: 'namespace',
     by: 'policy',
-    says: 'labels its own Secrets',
+    says: 'secrets.metadata.finalizers',
     attempt: ({ home }) => {
       const metadata = { labels: { 'app.kubernetes.io/managed-by': 'culvert' }, finalizers: ['example.com/stay'] }
       return { verb: 'create', on: secret(home, 'culvert-key-stolen', { ...OPAQUE, metadata }) }
@@ -300,7 +300,7 @@ const foreign: readonly Case[] = FOREIGN.flatMap(([what, metadata], index) =>
 const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, says: string])[] = [
   ['take the note off', () => ({ metadata: { annotations: null } }), 'notes on every output'],
   ['name another kind in the note', () => ({ metadata: note('Edge') }), 'notes on every output'],
-  ['set a finalizer', () => ({ metadata: { finalizers: ['example.com/stay'] } }), 'no finalizers'],
+  ['set a finalizer', () => ({ metadata: { finalizers: ['example.com/stay'] } }), 'secrets.metadata.finalizers'],
   [
     'give it to a made-up owner of another version',
     (scene) => {
@@ -309,7 +309,7 @@ const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, 
         metadata: { ownerReferences: [...(mark(scene, 'TunnelCredential').ownerReferences as Fields[]), owner] },
       }
     },
-    'only resources of Culvert as owners',
+    'secrets.metadata.ownerReferences',
   ],
   [
     'give it to somebody else',
@@ -317,7 +317,7 @@ const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, 
       const owner = { apiVersion: 'v1', kind: 'Secret', name: 'credentials', uid: uids.Secret }
       return { metadata: { ownerReferences: [owner] } }
     },
-    'only resources of Culvert as owners',
+    'secrets.metadata.ownerReferences',
   ],
 ]
 
