@@ -18,6 +18,11 @@ export interface Environment {
     readonly apiKey: string | undefined
     readonly versionHeader: string | undefined
   }
+  /** Secrets of `culvert emulator`: CULVERT_EMULATOR_API_KEY and _ADMIN_TOKEN. Arguments of a process are no secret. */
+  readonly emulator: {
+    readonly apiKey: string | undefined
+    readonly adminToken: string | undefined
+  }
   /**
    * OTEL_* names a receiver of traces and does not disable tracing. The OpenTelemetry SDK reads the rest of these
    * itself.
@@ -39,6 +44,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
       baseURL: env.CULVERT_BASE_URL || undefined,
       apiKey: env.CULVERT_API_KEY || undefined,
       versionHeader: env.CULVERT_VERSION_HEADER || undefined,
+    },
+    emulator: {
+      apiKey: env.CULVERT_EMULATOR_API_KEY || undefined,
+      adminToken: env.CULVERT_EMULATOR_ADMIN_TOKEN || undefined,
     },
     proxies: {
       httpProxy: env.HTTP_PROXY ?? env.http_proxy,

@@ -1,7 +1,7 @@
 import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
 import type { ComposedDescriptor } from '../../src/managed/descriptor/tunnel.ts'
 import type { KindsRegistry } from '../../src/managed/kinds-registry.ts'
-import { APPROVED_PLAN } from '../../src/managed/names.ts'
+import { APPROVED_PLAN, FINALIZER } from '../../src/managed/names.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { rootSchema } from '../crds/crd.ts'
 import { list, text } from './cel-literals.ts'
@@ -23,8 +23,8 @@ export type SecretField = readonly string[]
  * the operator do in its namespace: read a Secret that it sends to the API, create the Secret, ConfigMap or DNSEndpoint
  * that it writes, or the Deployment whose Pods the resource describes. They apply when such a field is added or
  * changed, so that patches by controllers are admitted. To approve a plan, or to end the need to, an author needs the
- * verb `approve` for the resource. The chart adds the variable `home`, the operator's own namespace, which contains the
- * Secrets of ClusterAccounts.
+ * verb `approve` for the resource: also to release its object, which could then be managed without plans. The chart
+ * adds the variable `home`, the operator's own namespace, which contains the Secrets of ClusterAccounts.
  */
 export function authorPolicy(kinds: KindsRegistry): AuthorPolicy {
   // Every managed kind may have a plan that waits for approval.
@@ -148,6 +148,15 @@ function podValidations(composed: readonly ComposedDescriptor[]): readonly Valid
 function approvalValidations(): readonly Validation[] {
   const approved = (object: string): string => `${object}.metadata.?annotations[?${text(APPROVED_PLAN)}]`
   const policy = (spec: string): string => `variables.${spec}.?managementPolicy.orValue('')`
+  // Like `retains`: an adopted object stays by default.
+  const retains = (spec: string, object: string): string => {
+    const adopted = `${object}.?status.?adopted.orValue(variables.${spec}.?externalID.hasValue())`
+    return `variables.${spec}.?deletionPolicy.orValue(${adopted} ? 'Retain' : 'Delete') == 'Retain'`
+  }
+  const releases = (spec: string, object: string): string => {
+    return `(${policy(spec)} == 'Plan' && ${retains(spec, object)})`
+  }
+  const isHeld = (object: string): string => `${text(FINALIZER)} in ${object}.metadata.?finalizers.orValue([])`
   return [
     approvalValidation({
       isAsked: `${approved('object')}.hasValue() && (oldObject == null || ${approved('object')} != ${approved('oldObject')})`,
@@ -157,17 +166,32 @@ function approvalValidations(): readonly Validation[] {
       isAsked: `${policy('before')} == 'Plan' && ${policy('now')} != 'Plan'`,
       field: 'spec.managementPolicy',
     }),
+    approvalValidation({
+      isAsked: `${releases('now', 'object')} && !${releases('before', 'oldObject')}`,
+      field: 'spec.deletionPolicy',
+    }),
+    approvalValidation({
+      // Operators, of whatever release, are the only ones who may write the status.
+      isAsked: `${policy('before')} == 'Plan' && ${isHeld('oldObject')} && !(${isHeld('object')}) && !${checkOf('patch', 'status')}.allowed()`,
+      field: 'metadata.finalizers',
+    }),
   ]
 }
 
 function approvalValidation({ isAsked, field }: Pick<Demand, 'isAsked' | 'field'>): Validation {
-  const resource = 'authorizer.group(request.resource.group).resource(request.resource.resource)'
   return validation({
     isAsked,
-    check: `${resource}.namespace(variables.place).name(object.metadata.name).check('approve')`,
+    check: checkOf('approve'),
     field,
     right: { text: 'approve plans of this resource' },
   })
+}
+
+/** The check of a right to the resource itself, or to a subresource. */
+function checkOf(verb: string, subresource?: string): string {
+  const resource = 'authorizer.group(request.resource.group).resource(request.resource.resource)'
+  const part = subresource === undefined ? '' : `.subresource(${text(subresource)})`
+  return `${resource}${part}.namespace(variables.place).name(object.metadata.name).check(${text(verb)})`
 }
 
 /** Whether a member of the spec differs from before. */

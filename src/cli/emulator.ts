@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, InvalidArgumentError } from 'commander'
+import { readEnvironment } from '../config.ts'
 import {
   type Alternative,
   contraryOnes,
@@ -19,7 +20,7 @@ import { stopSignal } from './stop-signal.ts'
 
 interface Flags {
   listen: string
-  apiKey?: string
+  apiKey?: string | undefined
   data: string
   versionHeader: string[]
   latency: number
@@ -28,7 +29,7 @@ interface Flags {
   serviceDomain: string
   trustForwardedFor: boolean
   admin: boolean
-  adminToken?: string
+  adminToken?: string | undefined
   adminRemote: boolean
   gateway: boolean
   sshListen?: string
@@ -59,7 +60,10 @@ export function emulatorCommand(): Command {
       checked(parseListen),
       '127.0.0.1:4040',
     )
-    .option('--api-key <token>', "token of the administrator's API key (default: generated and printed)")
+    .option(
+      '--api-key <token>',
+      "token of the administrator's API key (default: CULVERT_EMULATOR_API_KEY, or generated and printed)",
+    )
     .option('--data <path>', 'file that keeps the data, or :memory:', ':memory:')
     .option('--version-header <name>', 'additional header that may carry the API version (repeatable)', collect, [])
     .option('--latency <duration>', 'added to every request, such as 20ms', duration, 0)
@@ -72,7 +76,10 @@ export function emulatorCommand(): Command {
       false,
     )
     .option('--no-admin', 'serve no admin surface')
-    .option('--admin-token <token>', 'bearer token of the admin surface (default: generated and printed)')
+    .option(
+      '--admin-token <token>',
+      'bearer token of the admin surface (default: CULVERT_EMULATOR_ADMIN_TOKEN, or generated and printed)',
+    )
     .option('--admin-remote', 'let the admin surface answer other machines, not only loopback', false)
     .option('--gateway', 'carry traffic: an SSH gateway for agents, and edges that listen', false)
     .option(
@@ -118,7 +125,8 @@ export function emulatorCommand(): Command {
           command.error(`error: ${flag} needs --gateway`, { exitCode: 1 })
         }
       }
-      await serve(flags)
+      const { apiKey, adminToken } = readEnvironment().emulator
+      await serve({ ...flags, apiKey: flags.apiKey ?? apiKey, adminToken: flags.adminToken ?? adminToken })
     })
 }
 

@@ -17,6 +17,15 @@ export function positive(value: string): number {
   return Number(value)
 }
 
+/** Parses a whole number from one to `most`. */
+export function upTo(most: number): (value: string) => number {
+  return (value) => {
+    const number = positive(value)
+    if (number > most) throw new InvalidArgumentError(`give a whole number of at most ${most}`)
+    return number
+  }
+}
+
 /** Checks the id of an installation, which must fit into the marker on each object. */
 export function installation(value: string): string {
   const isFit = value !== '' && Buffer.byteLength(JSON.stringify(value)) - 2 <= INSTALLATION_BYTES

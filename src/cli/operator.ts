@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander'
 import { readEnvironment } from '../config.ts'
 import type { LabelSelector } from '../managed/descriptor/label-selector.ts'
+import { HIGHEST_MAX_PORTS, MAX_PORTS } from '../managed/services/service.ts'
 import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import { logNodeWarnings } from '../operator/node-warnings.ts'
 import { type OperatorOptions, refuseUnsafeSelectors } from '../operator/options.ts'
@@ -9,7 +10,7 @@ import { runOperator } from '../operator/run-operator.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
 import { connectionOptions } from './cluster/flags.ts'
 import { endWith } from './exit.ts'
-import { collect, domainPatterns, duration, installation, labelSelector, positive } from './flags.ts'
+import { collect, domainPatterns, duration, installation, labelSelector, positive, upTo } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
 
 interface Flags {
@@ -31,6 +32,7 @@ interface Flags {
   readonly tunnels: boolean
   readonly services: boolean
   readonly servicesDefault: boolean
+  readonly servicePorts: number
   readonly agentImage?: string
   readonly allowSshGateway: readonly string[]
   readonly tunnelTemplates: boolean
@@ -149,6 +151,12 @@ export function operatorCommand(): Command {
       '--services-default',
       'serve Services of type LoadBalancer without a class too, for clusters without another load balancer; needs --services',
       false,
+    )
+    .option(
+      '--service-ports <number>',
+      'TCP ports that such a Service may have, at most; each gets an edge with its own agents',
+      upTo(HIGHEST_MAX_PORTS),
+      MAX_PORTS,
     )
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(
@@ -269,7 +277,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     baseURLPolicy: { allowedHosts: flags.allowApiHost, allowHTTP: flags.allowHttp },
     dnsEndpoints: { enabled: flags.dnsEndpoints, domains: flags.dnsDomains },
     tunnels: tunnelPolicy(flags),
-    services: flags.services ? { unclassed: flags.servicesDefault } : undefined,
+    services: flags.services ? { unclassed: flags.servicesDefault, maxPorts: flags.servicePorts } : undefined,
     leaseDurationMs: flags.leaseDuration,
     renewDeadlineMs: flags.renewDeadline,
     retryPeriodMs: flags.retryPeriod,

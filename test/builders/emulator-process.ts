@@ -21,15 +21,16 @@ export class EmulatorProcess {
   }
 
   /**
-   * Resolves once it listens on a free port. With `fileBlocks`, no file may exceed that many blocks of 1 KiB.
+   * Resolves once it listens on a free port. With `fileBlocks`, no file may exceed that many blocks of 1 KiB. `env` is
+   * added to the environment.
    *
    * @throws Error with its standard error and exit code if it ends before that
    */
-  static async start(flags: readonly string[], fileBlocks?: number): Promise<EmulatorProcess> {
+  static async start(flags: readonly string[], fileBlocks?: number, env?: NodeJS.ProcessEnv): Promise<EmulatorProcess> {
     const args = [PROGRAM, 'emulator', '--listen', '127.0.0.1:0', ...flags]
     const limited = ['-c', `ulimit -S -f ${fileBlocks}; exec "$@"`, 'bash', process.execPath, ...args]
     const [command, all] = fileBlocks === undefined ? [process.execPath, args] : ['bash', limited]
-    const child = spawn(command, all, { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(command, all, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
     const lines: string[] = []
     const errors: string[] = []
     child.stderr.on('data', (chunk: Buffer) => errors.push(chunk.toString()))

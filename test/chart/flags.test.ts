@@ -39,6 +39,11 @@ it('starts every program with arguments that it accepts', async () => {
   expect(started).toEqual(new Set(Object.keys(commands)))
 })
 
+it('hands the emulator its secrets by the environment, since arguments are seen by everyone on the node', async () => {
+  const objects = await render(4, merged(MODES.cluster, { emulator: { enabled: true } }))
+  expect(argumentsOf(objects, 'Deployment', 'culvert-emulator').join(' ')).not.toMatch(/api-key|admin-token|\$\(/)
+})
+
 it('has the operator’s own defaults', async () => {
   const command = operatorCommand().exitOverride()
   const own = { ...command.opts() }

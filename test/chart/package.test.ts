@@ -73,6 +73,7 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
       'operator.allowApiHosts={api.example.com}',
       'kubectl -n default create secret',
       'helm -n culvert-system test culvert',
+      'may also approve its plans',
     ],
   ],
   ['with an allowed host', { operator: { allowApiHosts: ['api.example.net'] } }, ['baseURL: https://api.example.net']],

@@ -7,6 +7,7 @@ import { collect } from '../flags.ts'
 import type { Style, Terminal } from '../terminal/terminal.ts'
 import { wrap } from '../terminal/wrap.ts'
 import { checkAccounts } from './checks/accounts.ts'
+import { checkApprovals } from './checks/approvals.ts'
 import { checkCRDs } from './checks/crds.ts'
 import { checkDNS } from './checks/dns.ts'
 import { checkOperators } from './checks/operator.ts'
@@ -28,7 +29,7 @@ export function doctorCommand(): Command {
   return outputOption(operatorOptions(clusterOptions(new Command('doctor'))))
     .description(
       'Look for everything that is wrong with an installation and a namespace: operator, CRDs, accounts, resources, ' +
-        'certificates, DNS, tunnels; each with its cause and the command that mends it, worst first.',
+        'certificates, DNS, tunnels, approvals; each with its cause and the command that mends it, worst first.',
     )
     .option('-A, --all-namespaces', 'look at the resources of all namespaces', false)
     .option('--dns-server <address>', 'ask this DNS server (repeatable; default: those of this machine)', collect, [])
@@ -57,6 +58,7 @@ export async function runDoctor(cluster: Cluster, flags: DoctorFlags): Promise<n
     checkCertificates(patient),
     checkDNS(patient, { servers: flags.dnsServer, timeoutMs: DNS_MS }),
     checkTunnels(patient),
+    checkApprovals(patient),
   ])
   const findings = worstFirst([...patient.unread, ...checked.flat()])
   if (flags.output === 'json') out.print(JSON.stringify({ findings }, null, 2))

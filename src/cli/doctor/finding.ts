@@ -21,6 +21,7 @@ export const CHECKS = [
   'tunnels',
   'acl',
   'orphans',
+  'approvals',
 ] as const
 
 export type Check = (typeof CHECKS)[number]

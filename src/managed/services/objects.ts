@@ -4,7 +4,7 @@ import { OUTPUT_OF } from '../names.ts'
 import { LABELS, noteOf } from '../outputs/ownership.ts'
 import type { WantedObject } from '../tunnels/objects.ts'
 import { LONGEST_NAME } from '../tunnels/tunnel.ts'
-import { SERVICE, type ServiceResource } from './service.ts'
+import { SERVICE, type ServicePolicy, type ServiceResource } from './service.ts'
 import { type Problem, type ServiceSettings, settingsOf } from './settings.ts'
 
 /** Kinds on which Edges listen. */
@@ -45,12 +45,15 @@ export interface ServiceObjects {
  */
 export function serviceObjects(
   service: ServiceResource,
+  { maxPorts }: Pick<ServicePolicy, 'maxPorts'>,
   typeOf: (kind: PartKind) => ResourceType,
 ): ServiceObjects | { readonly refused: readonly Problem[] } {
   const settings = settingsOf(service)
   if ('problems' in settings) return { refused: settings.problems }
   const ports = service.spec.ports ?? []
   const served = ports.filter(({ protocol }) => isTCP(protocol))
+  // Refused as a whole: to choose some would take ports away that are served already, once the limit is lowered.
+  if (served.length > maxPorts) return { refused: [tooMany(served.length, maxPorts)] }
   return {
     ports: served.map(({ port }) => ({ port, objects: portObjects(service, settings, port, typeOf) })),
     problems: ports.flatMap(({ port, protocol }, index) => {
@@ -58,6 +61,11 @@ export function serviceObjects(
       return [`spec.ports[${index}]: ${protocol} is not served, as port ${port} asks: remove the port, or use TCP`]
     }),
   }
+}
+
+function tooMany(ports: number, maxPorts: number): Problem {
+  const remedy = 'divide them among several Services, or ask the administrator to raise tunnels.services.maxPorts'
+  return `spec.ports: ${ports} TCP ports are more than the ${maxPorts} that a Service may have: ${remedy}`
 }
 
 function isTCP(protocol: string | undefined): boolean {

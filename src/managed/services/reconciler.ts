@@ -88,8 +88,8 @@ export class ServiceReconciler {
   }
 
   async #keep(service: ServiceResource): Promise<Outcome> {
-    const { kinds, parts } = this.#context
-    const wanted = serviceObjects(service, (kind) => kinds.resourceType(kind))
+    const { kinds, parts, policy } = this.#context
+    const wanted = serviceObjects(service, policy, (kind) => kinds.resourceType(kind))
     if ('refused' in wanted) {
       await this.#tell(service, refusedBy(wanted.refused))
       return done

@@ -57,17 +57,24 @@ export function serviceOwning({ metadata: { namespace, ownerReferences = [] } }:
   return owner === undefined ? undefined : { namespace, name: owner.name }
 }
 
-/** Which Services of type LoadBalancer are served beside those of Culvert's class. */
+/** What the administrator allows Services of type LoadBalancer. */
 export interface ServicePolicy {
-  /** Those without a class, as cloud controllers do. */
+  /** Whether those without a class are served besides those of Culvert's class, as cloud controllers do. */
   readonly unclassed: boolean
+  /** TCP ports that a Service may have, at most: each of them is an edge with agents of its own. */
+  readonly maxPorts: number
 }
+
+/** Default of `maxPorts`. */
+export const MAX_PORTS = 16
+/** The highest `maxPorts`. */
+export const HIGHEST_MAX_PORTS = 256
 
 /**
  * Whether Culvert serves it. The class cannot change while the type stays. One without a class that another controller
  * has given an address stays with that.
  */
-export function isServed(service: ServiceResource, { unclassed }: ServicePolicy): boolean {
+export function isServed(service: ServiceResource, { unclassed }: Pick<ServicePolicy, 'unclassed'>): boolean {
   const { type, loadBalancerClass } = service.spec
   if (type !== 'LoadBalancer') return false
   if (loadBalancerClass !== undefined) return loadBalancerClass === SERVICE_CLASS
@@ -76,7 +83,7 @@ export function isServed(service: ServiceResource, { unclassed }: ServicePolicy)
 }
 
 /** Whether Culvert serves it, or did. */
-export function isOurs(service: ServiceResource, policy: ServicePolicy): boolean {
+export function isOurs(service: ServiceResource, policy: Pick<ServicePolicy, 'unclassed'>): boolean {
   return isServed(service, policy) || wasServed(service)
 }
 

@@ -97,6 +97,15 @@ describe('doctor', () => {
     expect(await dns()).toEqual([])
   })
 
+  test('sees that no admission policy reserves the approval of a plan', async () => {
+    await using world = await World.open()
+    await world.apply('Backend', 'web', { ...group, managementPolicy: 'Plan' })
+    await world.reason('Backend', 'web', 'Synced', 'AwaitingApproval')
+    const { namespace } = world
+    const finding = { check: 'approvals', severity: 'warning', object: `Backend/web in namespace ${namespace}` }
+    expect(await findings(world)).toContainEqual(expect.objectContaining(finding))
+  })
+
   test('sees a webhook that nobody answers', { tags: 'nightly' }, async () => {
     await using world = await World.open()
     const type: ResourceType = {

@@ -43,6 +43,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]())
 
 const http = [{ name: 'http', port: 80 }]
+const seventeen = Array.from({ length: 17 }, (_, index) => ({ name: `port-${index}`, port: 80 + index }))
 
 async function serve(
   name: string,
@@ -365,6 +366,7 @@ test.each<[string, Readonly<Record<string, string>>, object, string]>([
   ['an unknown annotation', { 'culvert.dev/ip-policy': 'office' }, {}, 'metadata.annotations[culvert.dev/ip-policy]'],
   ['no policy', { 'culvert.dev/ip-policies': '' }, {}, 'metadata.annotations[culvert.dev/ip-policies]: ""'],
   ['source ranges', {}, { loadBalancerSourceRanges: ['10.0.0.0/8'] }, 'spec.loadBalancerSourceRanges'],
+  ['seventeen ports', {}, { ports: seventeen }, 'spec.ports: 17 TCP ports'],
 ])('a Service with %s opens nothing and is told why, once', async (what, annotations, spec, field) => {
   const name = `bad-${what.replaceAll(' ', '-')}`
   await serve(name, annotations, http, spec)
@@ -436,6 +438,16 @@ test('an annotation that makes no sense is told on the Edge too, until it is men
       cr.metadata.annotations?.['internal.culvert.dev/service-problem'] === undefined
     )
   })
+})
+
+test('a Service that gets more ports than it may have keeps what it has', async () => {
+  await serve('many')
+  const at = await reached('many')
+  const parts = await namesOf('many')
+  await serve('many', {}, seventeen)
+  await said('many', 'InvalidSpec', 'spec.ports: 17 TCP ports')
+  expect(await namesOf('many')).toEqual(parts)
+  expect(await reached('many')).toEqual(at)
 })
 
 test('nothing is written at rest', async () => {

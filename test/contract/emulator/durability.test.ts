@@ -112,6 +112,16 @@ describe('the emulator with a data file', () => {
     expect((await new EmulatorClient(generated.url, key).get('/ip_policies')).status).toBe(200)
   })
 
+  it('takes key and admin token from the environment, which other users do not see, and does not print them', async () => {
+    const tokens = { CULVERT_EMULATOR_API_KEY: KEY, CULVERT_EMULATOR_ADMIN_TOKEN: 'admin-token' }
+    const process = await EmulatorProcess.start([], undefined, tokens)
+    processes.push(process)
+    expect((await new EmulatorClient(process.url, KEY).get('/ip_policies')).status).toBe(200)
+    expect((await new EmulatorClient(`${process.url}/_emulator`, 'admin-token').get('/dns')).status).toBe(200)
+    await process.stop('SIGTERM')
+    expect(process.output).not.toMatch(new RegExp(`${KEY}|admin-token`))
+  })
+
   it('stores no token, only hashes', async () => {
     const process = await start('--api-key', KEY)
     const made = await new EmulatorClient(process.url, KEY).post('/api_keys', {})

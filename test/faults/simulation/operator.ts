@@ -93,7 +93,7 @@ export class SimulatedOperator {
       baseURLPolicy: { allowedHosts: [API_HOST, OTHER_HOST] },
       dnsEndpoints: { enabled: true, domains: ['*.com', '*.example'] },
       tunnels,
-      services: services ? { unclassed: false } : undefined,
+      services: services ? { unclassed: false, maxPorts: 16 } : undefined,
       proxies: {},
       leaderElect,
       workers: 4,

@@ -274,17 +274,18 @@ test('a ClusterAccount’s key is checked in the operator’s namespace', async 
   await settles('it is taken', () => root.creating(manifest), '')
 })
 
+const planned = { managementPolicy: 'Plan', type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
+
 describe('a plan that waits for approval', () => {
-  const backend = { managementPolicy: 'Plan', type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
   const approved = { metadata: { annotations: { 'culvert.dev/approved-plan': '1a2b' } } }
 
   test('is approved by whoever may, and not by everybody who may edit', async () => {
     using ed = await Author.create(cluster, { name: 'ed', namespace: PLACE })
-    expect(await ed.create(ed.manifest('Backend', 'planned', backend))).toBe('')
+    expect(await ed.create(ed.manifest('Backend', 'planned', planned))).toBe('')
     expect(await ed.patch('Backend', 'planned', { spec: { description: 'edited' } })).toBe('')
     const refused = 'ed may not approve plans of this resource'
     expect(await ed.patch('Backend', 'planned', approved)).toContain(refused)
-    const manifest = ed.manifest('Backend', 'another', backend)
+    const manifest = ed.manifest('Backend', 'another', planned)
     const metadata = { ...manifest.metadata, ...approved.metadata }
     expect(await ed.creating({ ...manifest, metadata })).toContain(refused)
     for (const managementPolicy of ['Manage', 'Observe', null]) {
@@ -307,8 +308,48 @@ describe('a plan that waits for approval', () => {
     expect(await ed.delete('Backend', 'planned')).toBe('')
   })
 
+  test('cannot be evaded by a release of its object, which could then be managed without plans', async () => {
+    using ed = await Author.create(cluster, { name: 'evader', namespace: PLACE })
+    const finalizers = ['culvert.dev/remote']
+    const held = { metadata: { finalizers } }
+    expect(await ed.create(ed.manifest('Backend', 'evaded', planned))).toBe('')
+    expect(await ed.patch('Backend', 'evaded', held)).toBe('')
+    const refused = 'evader may not approve plans of this resource'
+    const free = { metadata: { finalizers: ['example.com/other'] } }
+    expect(await ed.patch('Backend', 'evaded', free)).toContain(`metadata.finalizers: ${refused}`)
+    const both = { ...free, spec: { managementPolicy: 'Manage' } }
+    expect(await ed.patch('Backend', 'evaded', both)).toContain(refused)
+    const retain = { spec: { deletionPolicy: 'Retain' } }
+    expect(await ed.patch('Backend', 'evaded', retain)).toContain(`spec.deletionPolicy: ${refused}`)
+    const retained = ed.manifest('Backend', 'retained', { ...planned, ...retain.spec })
+    expect(await ed.creating(retained)).toContain(`spec.deletionPolicy: ${refused}`)
+    // An adopted object stays by default.
+    const adopted = { ...planned, externalID: 'bkdtg_1' }
+    expect(await ed.creating(ed.manifest('Backend', 'adopted', adopted))).toContain(`spec.deletionPolicy: ${refused}`)
+    expect(await ed.creating(ed.manifest('Backend', 'adopted', { ...adopted, deletionPolicy: 'Delete' }))).toBe('')
+    // Others may still be added and removed, and the deletion may begin.
+    expect(await ed.patch('Backend', 'evaded', { metadata: { finalizers: [...finalizers, 'example.com/a'] } })).toBe('')
+    expect(await ed.patch('Backend', 'evaded', held)).toBe('')
+    expect(await ed.delete('Backend', 'evaded')).toBe('')
+    expect(await ed.patch('Backend', 'evaded', { metadata: { finalizers: null } })).toContain(refused)
+    expect(await ed.patch('Backend', 'evaded', retain)).toContain(refused)
+    expect(await ed.creating(ed.manifest('Backend', 'evaded', { ...planned, managementPolicy: 'Manage' }))).toContain(
+      'already exists',
+    )
+    expect(await eve.patch('Backend', 'evaded', { metadata: { finalizers: null } })).toBe('')
+  })
+
+  test('binds nobody who manages without plans', async () => {
+    using ed = await Author.create(cluster, { name: 'manager', namespace: PLACE })
+    expect(await ed.create(ed.manifest('Backend', 'managed', { ...planned, managementPolicy: 'Manage' }))).toBe('')
+    expect(await ed.patch('Backend', 'managed', { metadata: { finalizers: ['culvert.dev/remote'] } })).toBe('')
+    expect(await ed.patch('Backend', 'managed', { spec: { deletionPolicy: 'Retain' } })).toBe('')
+    expect(await ed.patch('Backend', 'managed', { metadata: { finalizers: null } })).toBe('')
+    expect(await ed.delete('Backend', 'managed')).toBe('')
+  })
+
   test('is approved by administrators of the namespace', async () => {
-    expect(await eve.create(eve.manifest('Backend', 'of-eve', backend))).toBe('')
+    expect(await eve.create(eve.manifest('Backend', 'of-eve', planned))).toBe('')
     expect(await eve.patch('Backend', 'of-eve', approved)).toBe('')
     expect(await eve.patch('Backend', 'of-eve', { spec: { managementPolicy: 'Manage' } })).toBe('')
   })
@@ -329,9 +370,9 @@ test('a spec that needs no right is accepted from authors without any', async ()
 
 test('every field of the policy was tried, and the policy has every schema field that names a Secret', async () => {
   const { validations } = await authorPolicyFile()
-  const fields = validations.map(({ message }) => message.slice('spec.'.length, message.indexOf(': its author')))
-  const asked = new Set(fields.filter((field) => field !== 'managementPolicy' && !field.includes('approved-plan')))
-  expect(new Set(tries.map(({ field }) => field))).toEqual(asked)
+  const ofInputs = validations.filter(({ message }) => !message.includes('approve plans'))
+  const asked = ofInputs.map(({ message }) => message.slice('spec.'.length, message.indexOf(': its author')))
+  expect(new Set(tries.map(({ field }) => field))).toEqual(new Set(asked))
   const named = kinds.flatMap((descriptor) => {
     return descriptor.role === 'managed' || descriptor.role === 'account' || descriptor.role === 'composed'
       ? secretFields(descriptor).map((field) => `${descriptor.definition.kind} ${field.join('.')}`)
@@ -345,6 +386,9 @@ test('the operator reconciles and deletes resources that its own rights would no
   await using world = await World.open({ kubeconfig: cluster.kubeconfigPath })
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com', dns: { endpoint: true } })
   await world.apply('TunnelCredential', 'agent', {})
+  await world.apply('Backend', 'planned', planned)
+  await approve(world, 'Backend', 'planned')
+  await world.ready('Backend', 'planned')
   await world.ready('ReservedDomain', 'shop')
   await world.ready('TunnelCredential', 'agent')
   for (const [kind, name] of [
@@ -354,4 +398,13 @@ test('the operator reconciles and deletes resources that its own rights would no
     await world.delete(kind, name)
     await world.gone(kind, name)
   }
+  await world.delete('Backend', 'planned')
+  await approve(world, 'Backend', 'planned')
+  await world.gone('Backend', 'planned')
 })
+
+async function approve(world: World, kind: string, name: string): Promise<void> {
+  const cr = await world.until(kind, name, 'waits for approval', ({ status }) => status?.plan !== undefined)
+  const { plan } = cr.status as unknown as { readonly plan: { readonly hash: string } }
+  await world.annotate(kind, name, { 'culvert.dev/approved-plan': plan.hash })
+}

@@ -13,6 +13,8 @@ import { Author } from '../support/author.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../examples/policies/', import.meta.url))
 const PLACE = 'sample-policies'
+/** A namespace in which resources need plans. */
+const PLANNED = 'sample-policies-plans'
 const shared = (name: string) => ({ accountRef: { kind: 'ClusterAccount', name } })
 const POLICY = { rulesSource: 'IPPolicyRules' }
 const own = { accountRef: { name: 'own' } }
@@ -72,13 +74,15 @@ async function admin(...args: readonly string[]): Promise<void> {
 
 beforeAll(async () => {
   cluster = await startOwnCluster()
-  await admin('create', 'namespace', PLACE)
+  for (const name of [PLACE, PLANNED]) await admin('create', 'namespace', name)
   eve = await Author.create(cluster, { name: 'eve', namespace: PLACE, admin: true })
   const former = { domain: 'former.example.com' }
   expect(await eve.create(eve.manifest('ReservedDomain', 'former', former))).toBe('')
   const lists = ['cluster-accounts=staging, production', 'domains=shop.example.com, *.apps.example.com']
   await admin('annotate', 'namespace', PLACE, ...lists.map((each) => `policies.example.com/${each}`))
-  for (const name of ['cluster-accounts', 'no-external-id', 'domains-by-namespace']) {
+  await admin('label', 'namespace', PLANNED, 'policies.example.com/plans-only=true')
+  const names = ['cluster-accounts', 'no-external-id', 'domains-by-namespace', 'plans-only', 'account-labels']
+  for (const name of names) {
     await admin('apply', '--server-side', '-f', `${FOLDER}${name}.yaml`)
   }
   for (const { kind, spec, says } of cases) {
@@ -116,4 +120,47 @@ test('existing resources can still be patched, edited otherwise and deleted', as
   expect(await patch({ metadata: { labels: { by: 'a-controller' } } })).toBe('')
   expect(await patch({ spec: { description: 'edited' } })).toBe('')
   expect(await eve.delete('ReservedDomain', 'former')).toBe('')
+})
+
+test('only the platform team labels accounts for another operator, whatever else others write', async () => {
+  const label = 'culvert.example.com/part'
+  const refused = `metadata.labels[${label}]: ask the platform team`
+  const account = (name: string, labels: object) => {
+    const manifest = eve.manifest('Account', name, {
+      baseURL: 'https://api.example.com',
+      apiKeySecretRef: { name: 'key' },
+    })
+    return { ...manifest, metadata: { ...manifest.metadata, labels } }
+  }
+  const platform = { groups: ['platform-team'] }
+  const moved = account('moved', { [label]: 'b' })
+  await until('the policy is in force', async () => (await eve.creating(moved)).includes(refused))
+  expect(await eve.creating(moved, platform)).toBe('')
+  expect(await eve.create(account('own', { team: 'shop' }))).toBe('')
+  const patch = (labels: object, settings?: object) => eve.patch('Account', 'own', { metadata: { labels } }, settings)
+  expect(await patch({ [label]: 'b' })).toContain(refused)
+  expect(await patch({ [label]: '' })).toContain(refused)
+  expect(await patch({ [label]: 'b' }, platform)).toBe('')
+  expect(await patch({ [label]: null })).toContain(refused)
+  expect(await patch({ team: 'blog' })).toBe('')
+})
+
+test('where plans are required, only those who may approve them manage without', async () => {
+  using ed = await Author.create(cluster, { name: 'ed', namespace: PLANNED })
+  using boss = await Author.create(cluster, { name: 'boss', namespace: PLANNED, admin: true })
+  const spec = { ...POLICY, ...own }
+  const managed = ed.manifest('IPPolicy', 'office', spec)
+  const refused = 'spec.managementPolicy: set Plan'
+  await until('the policy is in force', async () => (await ed.creating(managed)).includes(refused))
+  expect(await ed.creating(ed.manifest('IPPolicy', 'office', { ...spec, managementPolicy: 'Plan' }))).toBe('')
+  expect(await ed.creating(ed.manifest('IPPolicy', 'office', { ...spec, managementPolicy: 'Manage' }))).toContain(
+    refused,
+  )
+  expect(await boss.create(managed)).toBe('')
+  expect(await ed.patch('IPPolicy', 'office', { spec: { description: 'edited' } })).toContain(refused)
+  expect(await ed.patch('IPPolicy', 'office', { metadata: { labels: { by: 'a-controller' } } })).toBe('')
+  expect(await ed.patch('IPPolicy', 'office', { spec: { managementPolicy: 'Plan' } })).toBe('')
+  // What has no plans is not asked for any.
+  const tunnel = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
+  expect(await ed.creating(ed.manifest('Tunnel', 'shop', tunnel))).toBe('')
 })

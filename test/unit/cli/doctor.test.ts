@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { authorPolicy } from '../../../scripts/permissions/author-policy.ts'
+import { unreserved } from '../../../src/cli/doctor/checks/approvals.ts'
 import { compareCRD } from '../../../src/cli/doctor/checks/crds.ts'
 import { clockFinding } from '../../../src/cli/doctor/checks/operator.ts'
 import { mayBind } from '../../../src/cli/doctor/checks/tunnels.ts'
 import { CHECKS, type Finding, isWell, type Severity, worstFirst } from '../../../src/cli/doctor/finding.ts'
 import { aclNeeds } from '../../../src/kinds/credentials/acl.ts'
 import { edge } from '../../../src/kinds/edge.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 
 const severities: readonly Severity[] = ['error', 'warning', 'unchecked']
 const finding = fc.record({
@@ -60,6 +64,38 @@ describe('a CRD', () => {
     const properties = { ...definition.spec.properties, novelty: { type: 'string' } }
     const newer = crd({ ...schema, spec: { ...definition.spec, properties } })
     expect(compareCRD(definition, newer as never)).toMatchObject([{ severity: 'warning', cause: /spec\.novelty/ }])
+  })
+})
+
+describe('plans that wait for approval', () => {
+  const meta = (name: string) => ({ name, uid: 'u', resourceVersion: '1' })
+  const planned = ['shop', 'blog', 'web'].map((namespace) => ({
+    ...{ apiVersion: 'culvert.dev/v1alpha1', kind: 'Backend', metadata: { ...meta('api'), namespace } },
+    spec: { managementPolicy: 'Plan' },
+  }))
+  const object = (name: string, spec: object) => ({ apiVersion: 'v1', kind: 'X', metadata: meta(name), spec })
+  const policy = object('authors', authorPolicy(new KindsRegistry(kinds)))
+  const binding = object('authors', { policyName: 'authors', validationActions: ['Deny'] })
+  const of = (policies: object[], bindings: object[]) => {
+    return unreserved(planned as never, policies as never, bindings as never)
+  }
+
+  test('are reserved by the policy for authors, where it is bound and denies', () => {
+    expect(of([policy], [binding])).toEqual([])
+    const cause = /^anyone who may edit it .*, and 2 more/
+    const warning = [{ severity: 'warning', check: 'approvals', object: 'Backend/api in namespace shop', cause }]
+    expect(of([], [])).toMatchObject(warning)
+    expect(of([policy], [])).toMatchObject(warning)
+    expect(of([object('authors', { validations: [] })], [binding])).toMatchObject(warning)
+    const audited = object('authors', { ...binding.spec, validationActions: ['Audit'] })
+    expect(of([policy], [audited])).toMatchObject(warning)
+  })
+
+  test('are reserved only in the namespaces that the binding selects', () => {
+    const key = 'kubernetes.io/metadata.name'
+    const namespaceSelector = { matchExpressions: [{ key, operator: 'In', values: ['shop', 'blog'] }] }
+    const some = object('authors', { ...binding.spec, matchResources: { namespaceSelector } })
+    expect(of([policy], [some])).toMatchObject([{ object: 'Backend/api in namespace web' }])
   })
 })
 

@@ -48,6 +48,7 @@
 {{- end }}
 {{- if .Values.tunnels.services.enabled }}
 - --services
+- --service-ports={{ .Values.tunnels.services.maxPorts }}
 {{- if .Values.tunnels.services.default }}
 - --services-default
 {{- end }}

@@ -101,6 +101,12 @@ export const aroundCases: readonly ValueCase[] = [
     sees: [args('--services-default')],
   },
   {
+    path: 'tunnels.services.maxPorts',
+    to: 8,
+    beside: { tunnels: { enabled: true, services: { enabled: true } } },
+    sees: [args('--service-ports=8')],
+  },
+  {
     path: 'serviceAccount.create',
     to: false,
     sees: [absent('ServiceAccount', 'culvert'), pod({ serviceAccountName: 'default' })],

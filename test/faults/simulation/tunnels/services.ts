@@ -167,6 +167,15 @@ const STORIES: readonly ServiceStory[] = [
       world.time.setTimer(AGAIN_MS / 2, () => serve(world, { policies: 'office', ports: [8080] }))
     },
   },
+  {
+    title: 'more ports than it may have, and fewer later',
+    before: { policies: 'office' },
+    isRestricted: true,
+    act: (world) => {
+      serve(world, { policies: 'office', ports: Array.from({ length: 17 }, (_, index) => 80 + index) })
+      world.time.setTimer(AGAIN_MS / 2, () => serve(world, { policies: 'office', ports: [80, 443] }))
+    },
+  },
   { title: 'its Edge is deleted', before: {}, act: (world) => world.delete('Edge', 'web-80') },
   { title: 'its Backend is deleted', before: {}, act: (world) => world.delete('Backend', 'web-80') },
   { title: 'another type', before: {}, act: (world) => serve(world, { type: 'ClusterIP' }) },

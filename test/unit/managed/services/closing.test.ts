@@ -48,7 +48,7 @@ function wanted(policies: string | undefined): ServicePart {
     metadata: { name: 'web', namespace: 'shop', uid: 'uid-1', resourceVersion: '1', annotations },
     spec: { type: 'LoadBalancer', loadBalancerClass: 'culvert.dev/edge', ports: [{ port: 80 }] },
   }
-  const objects = serviceObjects(service, (kind) => registry.resourceType(kind))
+  const objects = serviceObjects(service, { maxPorts: 16 }, (kind) => registry.resourceType(kind))
   const found = 'ports' in objects ? objects.ports[0]?.objects.find(({ type }) => type.kind === 'Edge') : undefined
   if (found === undefined) throw new Error('no Edge')
   return found

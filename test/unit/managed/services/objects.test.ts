@@ -27,8 +27,12 @@ function service(more: {
   }
 }
 
+function foundFor(of: ServiceResource, maxPorts = 16) {
+  return serviceObjects(of, { maxPorts }, (kind) => registry.resourceType(kind))
+}
+
 function objectsOf(of: ServiceResource): ServiceObjects {
-  const found = serviceObjects(of, (kind) => registry.resourceType(kind))
+  const found = foundFor(of)
   if ('refused' in found) throw new Error(found.refused.join('; '))
   return found
 }
@@ -127,6 +131,16 @@ describe('what there should be for a Service', () => {
     )
     expect(made.map(({ port }) => port)).toEqual([80])
     expect(problems).toEqual([expect.stringContaining('spec.ports[0]: UDP')])
+  })
+
+  test('is nothing, with a problem that says why, if more ports are TCP than the administrator allows', () => {
+    const tcp = Array.from({ length: 16 }, (_, index) => ({ port: 80 + index }))
+    const udp = { port: 53, protocol: 'UDP' }
+    expect(objectsOf(service({ spec: { ports: [udp, ...tcp] } })).ports).toHaveLength(16)
+    const more = service({ spec: { ports: [...tcp, { port: 443, protocol: 'TCP' }] } })
+    const why = /^spec\.ports: 17 TCP ports .* 16 .*: divide .* tunnels\.services\.maxPorts$/
+    expect(foundFor(more)).toEqual({ refused: [expect.stringMatching(why)] })
+    expect(foundFor(more, 17)).toMatchObject({ problems: [] })
   })
 })
 

@@ -37,8 +37,10 @@ test.each<[string, (kube: ModelKube) => void, readonly string[]]>([
   const { services, managed } = watches
   if (services === undefined) throw new Error('Services are not watched')
   const woken = new Set<string>()
-  subscribeServices(services, { parts: new ServiceParts(watches), policy: { unclassed: false } }, ({ name }) =>
-    woken.add(name),
+  subscribeServices(
+    services,
+    { parts: new ServiceParts(watches), policy: { unclassed: false, maxPorts: 16 } },
+    ({ name }) => woken.add(name),
   )
   subscribePolicies(services, { kinds: registry, store, managed }, ({ name }) => woken.add(name))
   woken.clear()
