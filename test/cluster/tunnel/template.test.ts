@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject } from '../../../src/kube/types.ts'
+import { equalJSON } from '../../../src/util/equal-json.ts'
 import { AuditLog } from '../support/audit-log.ts'
 import { deployments, reportAgents } from '../support/tunnel-agent.ts'
 import { until } from '../support/wait.ts'
@@ -26,6 +27,7 @@ interface Deployment extends KubeObject {
       readonly spec: {
         readonly containers: readonly [Container, ...Container[]]
         readonly nodeSelector?: object
+        readonly hostNetwork?: boolean
         readonly volumes: readonly object[]
         readonly serviceAccountName: string
       }
@@ -35,9 +37,17 @@ interface Deployment extends KubeObject {
 
 let world: World
 beforeAll(async () => {
-  const images = ['--tunnel-templates', '--allow-agent-image', 'registry.example.com/agents/*']
+  const allowed = ['--allow-agent-image', 'registry.example.com/agents/*', '--allow-agent-metadata', 'example.com/*']
   world = await World.open({
-    flags: ['--tunnels', '--agent-image', 'culvert:test', '--allow-ssh-gateway', 'ssh.example.com:22', ...images],
+    flags: [
+      '--tunnels',
+      '--agent-image',
+      'culvert:test',
+      '--allow-ssh-gateway',
+      'ssh.example.com:22',
+      '--tunnel-templates',
+      ...allowed,
+    ],
   })
   await world.apply('Backend', 'shop', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop', version: '1' } } })
   await world.ready('Backend', 'shop')
@@ -71,114 +81,165 @@ async function connect(tunnel: string): Promise<void> {
 }
 
 const FULL = {
-  metadata: { labels: { team: 'shop' }, annotations: { 'example.com/scrape': 'true' } },
-  spec: {
-    nodeSelector: { pool: 'edge' },
-    tolerations: [{ key: 'edge', operator: 'Exists', effect: 'NoSchedule' }],
-    affinity: {
-      nodeAffinity: {
-        requiredDuringSchedulingIgnoredDuringExecution: {
-          nodeSelectorTerms: [{ matchExpressions: [{ key: 'pool', operator: 'In', values: ['edge'] }] }],
-        },
-      },
-      podAntiAffinity: {
-        preferredDuringSchedulingIgnoredDuringExecution: [
-          { weight: 5, podAffinityTerm: { topologyKey: 'rack', labelSelector: { matchLabels: { app: 'shop' } } } },
-        ],
+  labels: { 'example.com/team': 'shop' },
+  annotations: { 'example.com/scrape': 'true' },
+  nodeSelector: { pool: 'edge' },
+  tolerations: [{ key: 'edge', operator: 'Exists', effect: 'NoSchedule' }],
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ key: 'pool', operator: 'In', values: ['edge'] }] }],
       },
     },
-    topologySpreadConstraints: [
-      { topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' },
-    ],
-    imagePullSecrets: [{ name: 'registry' }],
-    terminationGracePeriodSeconds: 90,
-    securityContext: { runAsUser: 1000 },
-    containers: [
-      {
-        name: 'agent',
-        // Written in another way than the server does.
-        resources: { requests: { cpu: '0.05' }, limits: { memory: '1024Mi' } },
-        env: [{ name: 'EMPTY', value: '' }],
-        volumeMounts: [{ name: 'settings', mountPath: '/settings', readOnly: false }],
-      },
-      { name: 'side', image: 'registry.example.com/agents/side:1', command: [], args: ['run'] },
-    ],
-    volumes: [
-      { name: 'settings', configMap: { name: 'settings', optional: false, items: [] } },
-      { name: 'scratch', emptyDir: { sizeLimit: '0.5Gi' } },
-    ],
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { weight: 5, podAffinityTerm: { topologyKey: 'rack', labelSelector: { matchLabels: { app: 'shop' } } } },
+      ],
+    },
   },
+  topologySpreadConstraints: [
+    { topologyKey: 'kubernetes.io/hostname', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' },
+  ],
+  // Written in another way than the server does.
+  resources: { requests: { cpu: 0.05 }, limits: { memory: '1024Mi', cpu: '0.1e1' } },
+  priorityClassName: 'high',
+}
+
+/** What the operator sent that changes something of a Tunnel's Deployment, once another Tunnel has its own. */
+async function writesTo(tunnel: string, mark: number): Promise<readonly string[]> {
+  await world.apply('Tunnel', `after-${tunnel}`, SPEC)
+  await podsOf(`after-${tunnel}`)
+  const entries = await AuditLog.ofSuite().entries(mark)
+  return entries
+    .filter(
+      ({ namespace, name, userAgent }) =>
+        namespace === world.namespace && userAgent === 'culvert' && name === `${tunnel}-tunnel`,
+    )
+    .filter(({ verb }) => verb !== 'get')
+    .map(({ verb, resource }) => `${verb} ${resource}`)
 }
 
 describe('the template of a Tunnel', () => {
-  test('is merged into the Pods of its agents, and gone with the field', async () => {
+  test('says where its agents run, and is gone with the field', async () => {
     await setGateway(world)
     await world.apply('Tunnel', 'placed', { ...SPEC, template: FULL })
     const { metadata, spec } = await podsOf('placed')
-    expect(metadata).toMatchObject({ labels: { 'culvert.dev/tunnel': 'placed', team: 'shop' } })
+    expect(metadata).toMatchObject({ labels: { 'culvert.dev/tunnel': 'placed', 'example.com/team': 'shop' } })
     expect(spec).toMatchObject({
       serviceAccountName: 'placed-tunnel',
       nodeSelector: { pool: 'edge' },
       tolerations: [{ key: 'edge' }],
-      terminationGracePeriodSeconds: 90,
-      securityContext: { runAsUser: 1000, runAsNonRoot: true },
+      affinity: FULL.affinity,
+      terminationGracePeriodSeconds: 45,
+      topologySpreadConstraints: [
+        { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { 'culvert.dev/tunnel': 'placed' } } },
+      ],
       containers: [
         {
           name: 'agent',
           image: 'culvert:test',
-          env: [{ name: 'EMPTY' }],
-          resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '1Gi' } },
+          resources: { requests: { cpu: '50m' }, limits: { memory: '1Gi', cpu: '1' } },
         },
-        { name: 'side', image: 'registry.example.com/agents/side:1', args: ['run'] },
       ],
     })
     await connect('placed')
     expect(conditionOf(await world.get('Tunnel', 'placed'), 'Synced')?.status).toBe('True')
 
-    await world.apply('Tunnel', 'placed', { ...SPEC, template: { spec: { nodeSelector: { zone: 'a' } } } })
-    const changed = await podsOf('placed', ({ spec: { containers } }) => containers.length === 1)
-    expect(changed.metadata.labels).not.toHaveProperty('team')
+    await world.apply('Tunnel', 'placed', { ...SPEC, template: { nodeSelector: { zone: 'a' } } })
+    const changed = await podsOf('placed', ({ metadata: { labels } }) => labels?.['example.com/team'] === undefined)
     expect(changed.spec.nodeSelector).toEqual({ zone: 'a' })
     expect(changed.spec).not.toHaveProperty('affinity')
     expect(changed.spec).not.toHaveProperty('tolerations')
-    expect(changed.spec.volumes).toMatchObject([{ name: 'key' }])
-    expect(changed.spec.containers[0]).not.toHaveProperty('env')
     expect(changed.spec.containers[0].resources).toEqual({
       requests: { cpu: '10m', memory: '64Mi' },
       limits: { memory: '512Mi' },
     })
 
     await world.apply('Tunnel', 'placed', SPEC)
-    const plain = await podsOf('placed', ({ spec }) => spec.nodeSelector === undefined)
-    expect(plain.spec).toMatchObject({ terminationGracePeriodSeconds: 45, securityContext: { runAsUser: 65_532 } })
+    await podsOf('placed', ({ spec }) => spec.nodeSelector === undefined)
   })
 
-  test('costs no write at rest, however its values are written', async () => {
+  test('costs no request at rest, however its values are written', async () => {
     await setGateway(world)
     await world.apply('Tunnel', 'quiet', { ...SPEC, template: FULL })
     await podsOf('quiet')
     await connect('quiet')
-    const audit = AuditLog.ofSuite()
-    const mark = await audit.mark()
+    const mark = await AuditLog.ofSuite().mark()
     const key = { namespace: world.namespace, name: 'quiet-tunnel' }
     await world.kube.mergePatch(deployments, key, { metadata: { annotations: { note: 'seen' } } })
-    await world.apply('Tunnel', 'after', SPEC)
-    await podsOf('after')
-    const entries = (await audit.entries(mark)).filter(({ namespace, userAgent }) => {
-      return namespace === world.namespace && userAgent === 'culvert'
-    })
-    expect(entries.filter(({ name, verb }) => name?.startsWith('quiet') && verb !== 'get')).toEqual([])
+    expect(await writesTo('quiet', mark)).toEqual([])
   })
 
-  test('may not name an image that the administrator has not listed', async () => {
+  test.each<[string, object]>([
+    ['network', { spec: { hostNetwork: true } }],
+    ['label', { metadata: { labels: { injected: 'yes' } } }],
+    ['container', { spec: { initContainers: [{ name: 'side', image: 'side:1' }] } }],
+  ])('is all that there is of the Pods: what an editor adds is gone after one write (%s)', async (name, template) => {
     await setGateway(world)
-    const containers = [{ name: 'side', image: 'elsewhere.example.com/side:1' }]
-    await world.apply('Tunnel', 'unlisted', { ...SPEC, template: { spec: { containers } } })
-    const said = await world.reason('Tunnel', 'unlisted', 'Synced', 'ImageNotAllowed')
-    expect(said.message).toContain(
-      'spec.template.spec.containers[side].image: "elsewhere.example.com/side:1" is not allowed',
-    )
-    expect(await find('unlisted')).toBeUndefined()
+    await world.apply('Tunnel', name, SPEC)
+    const before = await podsOf(name)
+    await connect(name)
+    const mark = await AuditLog.ofSuite().mark()
+    const key = { namespace: world.namespace, name: `${name}-tunnel` }
+    const edited = await world.kube.mergePatch<Deployment>(deployments, key, { spec: { template } })
+    expect(edited.spec.template).not.toEqual(before)
+    expect(await podsOf(name, (pods) => equalJSON(pods, before))).toEqual(before)
+    expect(await writesTo(name, mark)).toEqual(['patch deployments'])
+  })
+
+  test('leaves kubectl rollout restart alone', async () => {
+    await setGateway(world)
+    await world.apply('Tunnel', 'restarted', SPEC)
+    await podsOf('restarted')
+    await connect('restarted')
+    const mark = await AuditLog.ofSuite().mark()
+    const key = { namespace: world.namespace, name: 'restarted-tunnel' }
+    const annotations = { 'kubectl.kubernetes.io/restartedAt': '2026-01-02T03:04:05+01:00' }
+    await world.kube.mergePatch(deployments, key, { spec: { template: { metadata: { annotations } } } })
+    expect(await writesTo('restarted', mark)).toEqual([])
+    await world.apply('Tunnel', 'restarted', { ...SPEC, template: { nodeSelector: { zone: 'a' } } })
+    const changed = await podsOf('restarted', ({ spec }) => spec.nodeSelector)
+    expect(changed.metadata.annotations).toEqual(annotations)
+  })
+
+  test.each<[string, object, string]>([
+    ['misspelt', { affinity: { nodeAfinity: {} } }, 'unknown field "spec.template.affinity.nodeAfinity"'],
+    ['mistyped', { tolerations: [{ key: 'a', value: 1 }] }, 'spec.template.tolerations.value of type string'],
+    ['invalid', { tolerations: [{ key: 'a', operator: 'In' }] }, 'spec.template.tolerations[0].operator: '],
+    ['unlabelled', { labels: { 'example.com/-': 'b' } }, 'spec.template.labels: Invalid value: "example.com/-"'],
+    ['unmeasured', { resources: { limits: { cpu: 'much' } } }, 'quantities must match the regular expression'],
+    ['reversed', { resources: { requests: { cpu: 2 }, limits: { cpu: 1 } } }, 'spec.template.resources.requests: '],
+  ])('is checked by the API server before anything is made or changed: %s', async (name, template, why) => {
+    await setGateway(world)
+    await world.apply('Tunnel', name, { ...SPEC, template })
+    const said = await world.reason('Tunnel', name, 'Stalled', 'InvalidSpec')
+    expect(said.message).toContain('spec.template: the API server refuses it')
+    expect(said.message).toContain(why)
+    expect(said.message).not.toContain('spec.template.spec')
+    expect(await find(name)).toBeUndefined()
+    expect(await world.kube.get(secrets, { namespace: world.namespace, name: `${name}-tunnel-key-1` })).toBeUndefined()
+
+    await world.apply('Tunnel', name, SPEC)
+    const before = await podsOf(name)
+    await connect(name)
+    await world.apply('Tunnel', name, { ...SPEC, template })
+    // The same words, whether the Deployment is new or not.
+    expect((await world.reason('Tunnel', name, 'Stalled', 'InvalidSpec')).message).toBe(said.message)
+    expect((await find(name))?.spec.template).toEqual(before)
+  })
+
+  test.each<[string, object, string]>([
+    ['labelled', { labels: { team: 'shop' } }, 'spec.template.labels: "team" is not allowed'],
+    [
+      'critical',
+      { priorityClassName: 'system-node-critical' },
+      'spec.template.priorityClassName: "system-node-critical"',
+    ],
+  ])('may only have what the administrator has listed: %s', async (name, template, why) => {
+    await setGateway(world)
+    await world.apply('Tunnel', name, { ...SPEC, template })
+    expect((await world.reason('Tunnel', name, 'Synced', 'TemplateNotAllowed')).message).toContain(why)
+    expect(await find(name)).toBeUndefined()
   })
 })
 
@@ -194,8 +255,7 @@ describe('an agent of the service', () => {
     timeout: 240_000,
   }, async () => {
     // It needs no SSH gateway.
-    // A former token is kept as long as its agents may take to end.
-    await world.apply('Tunnel', 'own', { ...SPEC, agent, template: { spec: { terminationGracePeriodSeconds: 20 } } })
+    await world.apply('Tunnel', 'own', { ...SPEC, agent })
     const { metadata, spec } = await podsOf('own')
     const first = await world.ready('TunnelCredential', 'own-tunnel-token-1')
     expect(await credentials()).toEqual([{ id: first.status?.id, acl: ['bind:app=shop', 'bind:version=1'] }])
@@ -262,7 +322,7 @@ test('without --tunnel-templates, a Tunnel says who can permit its template', as
   await using plain = await World.open({
     flags: ['--tunnels', '--agent-image', 'culvert:test', '--allow-ssh-gateway', 'ssh.example.com:22'],
   })
-  await plain.apply('Tunnel', 'shop', { ...SPEC, template: { spec: { nodeSelector: { pool: 'edge' } } } })
+  await plain.apply('Tunnel', 'shop', { ...SPEC, template: { nodeSelector: { pool: 'edge' } } })
   const said = await plain.reason('Tunnel', 'shop', 'Synced', 'TemplatesDisabled')
   expect(said.message).toBe(
     'spec.template: the operator takes none: remove it, or have its administrator set tunnels.templates.enabled of the chart',

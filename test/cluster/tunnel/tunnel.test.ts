@@ -13,7 +13,7 @@ const accounts = core('serviceaccounts', 'ServiceAccount')
 let world: World
 beforeAll(async () => {
   const gateway = { sshListen: '127.0.0.1:0', tlsListen: '127.0.0.1:0', log: () => undefined }
-  const flags = ['--tunnels', '--tunnel-templates', '--agent-image', 'culvert:test']
+  const flags = ['--tunnels', '--agent-image', 'culvert:test']
   world = await World.open({ emulator: { gateway }, flags })
   await world.apply('Backend', 'shop', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
   await world.ready('Backend', 'shop')
@@ -163,8 +163,7 @@ describe('a Tunnel', () => {
     timeout: 240_000,
   }, async () => {
     await nameGateway()
-    // A former key is kept as long as its agents may take to end.
-    await world.apply('Tunnel', 'rotated', { ...SPEC, template: { spec: { terminationGracePeriodSeconds: 20 } } })
+    await world.apply('Tunnel', 'rotated', SPEC)
     await connected('rotated')
     await world.annotate('Tunnel', 'rotated', { 'culvert.dev/rotate-requested-at': 'now' })
     await until('agents get the next key', async () => {

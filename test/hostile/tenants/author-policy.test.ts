@@ -146,11 +146,11 @@ const tries: readonly Try[] = [
   {
     kind: 'Tunnel',
     field: 'template',
-    spec: { ...tunnel(), template: { spec: { nodeSelector: { pool: 'edge' } } } },
+    spec: { ...tunnel(), template: { nodeSelector: { pool: 'edge' } } },
     right: create('deployments', 'apps'),
     anew: [
-      { template: { spec: { nodeSelector: { pool: 'other' } } } },
-      { template: { metadata: { labels: { a: 'b' } } } },
+      { template: { nodeSelector: { pool: 'other' } } },
+      { template: { labels: { a: 'b' } } },
     ],
   },
   {
