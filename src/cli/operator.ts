@@ -138,7 +138,7 @@ export function operatorCommand(): Command {
     )
     .option(
       '--allow-agent-image <pattern>',
-      'additional agent image that Tunnels may use: a full reference, or a prefix ending in * (repeatable; default: none)',
+      'image that spec.agent may name: a full reference, or a prefix ending in * (repeatable; default: none)',
       collect,
       [],
     )

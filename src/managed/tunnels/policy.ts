@@ -17,7 +17,7 @@ export interface TunnelPolicy {
   readonly gateways: readonly string[]
   /** Whether Tunnels may have `spec.template` and `spec.agent`. Default: false. */
   readonly templates?: boolean
-  /** Images that these may name, in full or as `prefix*`. Default: only Culvert's. */
+  /** Images that `spec.agent` may name, in full or as `prefix*`. Default: none. */
   readonly images?: readonly string[]
   /** Keys of labels and annotations that agents may have, in full or as `prefix*`. Default: none. */
   readonly metadataKeys?: readonly string[]
@@ -37,7 +37,8 @@ export function refuseUnpermitted({ template, agent }: TunnelSpec, policy: Tunne
     const message = `${field}: the operator takes none: remove it, or have its administrator set tunnels.templates.enabled of the chart`
     throw new TerminalError(reasons.TemplatesDisabled, message)
   }
-  if (agent !== undefined && agent.image !== policy.image && !allows(policy.images, agent.image)) {
+  // Culvert's own image is no exception: Node in it runs any program.
+  if (agent !== undefined && !allows(policy.images, agent.image)) {
     const message = `spec.agent.image: "${agent.image}" is not allowed: name another image, or let the administrator add it to tunnels.templates.images of the chart`
     throw new TerminalError(reasons.ImageNotAllowed, message)
   }

@@ -148,10 +148,7 @@ const tries: readonly Try[] = [
     field: 'template',
     spec: { ...tunnel(), template: { nodeSelector: { pool: 'edge' } } },
     right: create('deployments', 'apps'),
-    anew: [
-      { template: { nodeSelector: { pool: 'other' } } },
-      { template: { labels: { a: 'b' } } },
-    ],
+    anew: [{ template: { nodeSelector: { pool: 'other' } } }, { template: { labels: { a: 'b' } } }],
   },
   {
     kind: 'Tunnel',

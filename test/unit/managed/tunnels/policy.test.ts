@@ -33,7 +33,6 @@ describe('what a Tunnel asks for', () => {
     ['a listed label', { template: { labels: { team: 'shop' } } }],
     ['an annotation of a listed prefix', { template: { annotations: { 'example.com/scrape': 'yes' } } }],
     ['a toleration of a taint', { template: { tolerations: [{ key: 'edge' }] } }],
-    ['an agent by the image of Culvert', { agent: { image: 'culvert:1' } }],
     ['an agent by an image of the list', { agent: { image: 'registry.example.com/agents/one:2' } }],
   ])('is permitted: %s', (_what, more) => {
     expect(() => refuseUnpermitted({ ...SPEC, ...more }, POLICY)).not.toThrow()
@@ -62,6 +61,7 @@ describe('what a Tunnel asks for', () => {
       'ImageNotAllowed',
       /^spec.agent.image: "x:1" .*tunnels.templates.images/,
     ],
+    ['an agent by the image of Culvert', { agent: { image: 'culvert:1' } }, {}, 'ImageNotAllowed', /"culvert:1"/],
     [
       'another label',
       { template: { labels: { team: 'shop' } } },
