@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { KubeObject } from '../../../src/kube/types.ts'
+import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { equalJSON } from '../../../src/util/equal-json.ts'
 import { AuditLog } from '../support/audit-log.ts'
 import { deployments, reportAgents } from '../support/tunnel-agent.ts'
@@ -28,12 +28,15 @@ interface Deployment extends KubeObject {
         readonly containers: readonly [Container, ...Container[]]
         readonly nodeSelector?: object
         readonly hostNetwork?: boolean
+        readonly tolerations?: readonly object[]
         readonly volumes: readonly object[]
         readonly serviceAccountName: string
       }
     }
   }
 }
+
+type Pods = Deployment['spec']['template']
 
 let world: World
 beforeAll(async () => {
@@ -65,7 +68,7 @@ const find = (name: string): Promise<Deployment | undefined> => {
 }
 
 /** The Deployment of a Tunnel, once something holds of its Pods. */
-async function podsOf(tunnel: string, holds: (pods: Deployment['spec']['template']) => unknown = () => true) {
+async function podsOf(tunnel: string, holds: (pods: Pods) => unknown = () => true) {
   const deployment = await until(`the Deployment of ${tunnel} is as it should be`, async () => {
     const found = await find(tunnel)
     return found !== undefined && holds(found.spec.template) ? found : undefined
@@ -117,6 +120,61 @@ async function writesTo(tunnel: string, mark: number): Promise<readonly string[]
     )
     .filter(({ verb }) => verb !== 'get')
     .map(({ verb, resource }) => `${verb} ${resource}`)
+}
+
+const admission = { group: 'admissionregistration.k8s.io', namespaced: false }
+
+/** Adds a label and a toleration to the Pods of a Deployment, at each write, until it is disposed of. */
+async function addingPolicy(deployment: string): Promise<AsyncDisposable> {
+  const name = `adds-to-${world.namespace}`
+  const [policies, bindings] = ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding'].map((kind) => {
+    const plural = kind.toLowerCase().replace(/y$/, 'ies').replace(/g$/, 'gs')
+    return { ...core(plural, kind), ...admission }
+  }) as [ResourceType, ResourceType]
+  const toleration = 'Object.spec.template.spec.tolerations{key: "injected", operator: "Exists"}'
+  const add = (path: string, value: string) => `JSONPatch{op: "add", path: "/spec/template/${path}", value: ${value}}`
+  const present = 'object.spec.template.spec.?tolerations.orValue([])'
+  // The API server of Kubernetes 1.36 panics at a list of objects as a value.
+  const expression = `[${add('metadata/labels/example.com~1injected', '"yes"')}]
+    + (${present}.size() > 0 ? [] : [${add('spec/tolerations', '[]')}])
+    + (${present}.exists(each, each.key == "injected") ? [] : [${add('spec/tolerations/-', toleration)}])`
+  await world.kube.create(
+    policies,
+    { name },
+    {
+      spec: {
+        failurePolicy: 'Fail',
+        reinvocationPolicy: 'Never',
+        matchConstraints: {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': world.namespace } },
+          resourceRules: [
+            { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['deployments'] },
+          ],
+        },
+        matchConditions: [{ name: 'name', expression: `object.metadata.name == "${deployment}"` }],
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression } }],
+      },
+    },
+  )
+  await world.kube.create(bindings, { name }, { spec: { policyName: name } })
+  const labels = { app: 'probe' }
+  const probe = {
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a:1' }] } },
+    },
+  }
+  await until('the policy is in force', async () => {
+    const key = { namespace: world.namespace, name: deployment }
+    const { spec } = await world.kube.create<Deployment>(deployments, key, probe, { dryRun: true })
+    return spec.template.metadata.labels?.['example.com/injected'] === 'yes'
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await world.kube.delete(bindings, { name })
+      await world.kube.delete(policies, { name })
+    },
+  }
 }
 
 describe('the template of a Tunnel', () => {
@@ -202,6 +260,30 @@ describe('the template of a Tunnel', () => {
     expect(changed.metadata.annotations).toEqual(annotations)
   })
 
+  test('keeps what an admission policy adds to each write, without a fight over it', async () => {
+    await setGateway(world)
+    await using _policy = await addingPolicy('mutated-tunnel')
+    await world.apply('Tunnel', 'mutated', {
+      ...SPEC,
+      template: { tolerations: [{ key: 'edge', operator: 'Exists' }] },
+    })
+    const added = { labels: { 'example.com/injected': 'yes' } }
+    const mutated = ({ metadata, spec }: Pods) => [metadata.labels?.['example.com/injected'], spec.tolerations?.length]
+    const before = await podsOf('mutated')
+    expect(before.metadata).toMatchObject(added)
+    expect(mutated(before)).toEqual(['yes', 2])
+    await connect('mutated')
+    const mark = await AuditLog.ofSuite().mark()
+    const key = { namespace: world.namespace, name: 'mutated-tunnel' }
+    await world.kube.mergePatch(deployments, key, { metadata: { annotations: { note: 'seen' } } })
+    expect(await writesTo('mutated', mark)).toEqual([])
+    await world.kube.mergePatch(deployments, key, { spec: { template: { spec: { hostNetwork: true } } } })
+    expect(await podsOf('mutated', ({ spec }) => spec.hostNetwork === undefined)).toEqual(before)
+    await world.apply('Tunnel', 'mutated', SPEC)
+    expect(mutated(await podsOf('mutated', ({ spec }) => spec.tolerations?.length === 1))).toEqual(['yes', 1])
+    await connect('mutated')
+  })
+
   test.each<[string, object, string]>([
     ['misspelt', { affinity: { nodeAfinity: {} } }, 'unknown field "spec.template.affinity.nodeAfinity"'],
     ['mistyped', { tolerations: [{ key: 'a', value: 1 }] }, 'spec.template.tolerations.value of type string'],
@@ -245,7 +327,7 @@ describe('the template of a Tunnel', () => {
 
 describe('an agent of the service', () => {
   const agent = { image: IMAGE, args: ['--token-file=$(CULVERT_TOKEN_FILE)', '--to=$(CULVERT_UPSTREAM)'] }
-  const secretOf = ({ spec: { containers } }: Deployment['spec']['template']): string | undefined => {
+  const secretOf = ({ spec: { containers } }: Pods): string | undefined => {
     const { valueFrom } = containers[0].env?.find(({ name }) => name === 'CULVERT_TOKEN') ?? {}
     return (valueFrom as { readonly secretKeyRef: { readonly name: string } } | undefined)?.secretKeyRef.name
   }
