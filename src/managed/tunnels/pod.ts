@@ -81,7 +81,7 @@ const USER = 65_532
 const CONNECTIONS = 500
 
 /** Required of every container: the Pod Security Standard `restricted`. */
-export const CONFINED = {
+const CONFINED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
