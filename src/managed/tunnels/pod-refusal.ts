@@ -6,6 +6,8 @@ import { reasons } from '../status/reasons.ts'
 /** Where fields of the Deployment come from; the first that fits. */
 const ORIGINS: readonly (readonly [field: RegExp, origin: string])[] = [
   [/\bspec\.template\.spec\.containers(\[0\])?\.resources\b/g, 'spec.template.resources'],
+  // Culvert's own variables come first, so that the index is another.
+  [/\bspec\.template\.spec\.containers(\[0\])?\.env\b(\[\d+\])?/g, 'spec.agent.env'],
   [/\bspec\.template\.spec\.containers(\[0\])?\./g, 'spec.agent.'],
   [/\bspec\.template\.metadata\./g, 'spec.template.'],
   [/\bspec\.template\.spec\./g, 'spec.template.'],

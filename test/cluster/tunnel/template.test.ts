@@ -393,6 +393,16 @@ describe('an agent of the service', () => {
     expect(await credentials()).toEqual([])
   })
 
+  test('is checked by the API server before anything is made', async () => {
+    const env = [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.nope' } } }]
+    await world.apply('Tunnel', 'wrong', { ...SPEC, agent: { ...agent, env } })
+    const said = await world.reason('Tunnel', 'wrong', 'Stalled', 'InvalidSpec')
+    expect(said.message).toContain('spec.agent: the API server refuses it')
+    expect(said.message).toContain('spec.agent.env.valueFrom.fieldRef.fieldPath: Invalid value')
+    expect(await find('wrong')).toBeUndefined()
+    expect(await world.get('TunnelCredential', 'wrong-tunnel-token-1')).toBeUndefined()
+  })
+
   test('may not have an image that the administrator has not listed', async () => {
     await world.apply('Tunnel', 'other', { ...SPEC, agent: { image: 'elsewhere.example.com/own:1' } })
     const said = await world.reason('Tunnel', 'other', 'Synced', 'ImageNotAllowed')
