@@ -37,6 +37,8 @@ interface Flags {
   readonly allowSshGateway: readonly string[]
   readonly tunnelTemplates: boolean
   readonly allowAgentImage: readonly string[]
+  readonly allowAgentMetadata: readonly string[]
+  readonly allowAgentPriorityClass: readonly string[]
   readonly leaderElect: boolean
   readonly leaseDuration: number
   readonly renewDeadline: number
@@ -138,7 +140,19 @@ export function operatorCommand(): Command {
     )
     .option(
       '--allow-agent-image <pattern>',
-      'image that these may name beside --agent-image: a whole one, or what it begins with and a * (repeatable; default: none)',
+      'image that spec.agent may name: a full reference, or a prefix ending in * (repeatable; default: none)',
+      collect,
+      [],
+    )
+    .option(
+      '--allow-agent-metadata <key>',
+      'key of labels and annotations that spec.template may set: in full, or a prefix ending in * (repeatable; default: none)',
+      collect,
+      [],
+    )
+    .option(
+      '--allow-agent-priority-class <name>',
+      'PriorityClass beginning with system- that spec.template may name (repeatable; default: none)',
       collect,
       [],
     )
@@ -258,9 +272,16 @@ export function operatorCommand(): Command {
 }
 
 function tunnelPolicy(flags: Flags): TunnelPolicy | undefined {
-  const { tunnels, agentImage, allowSshGateway, tunnelTemplates, allowAgentImage } = flags
+  const { tunnels, agentImage } = flags
   if (!tunnels || agentImage === undefined) return undefined
-  return { image: agentImage, gateways: allowSshGateway, templates: tunnelTemplates, images: allowAgentImage }
+  return {
+    image: agentImage,
+    gateways: flags.allowSshGateway,
+    templates: flags.tunnelTemplates,
+    images: flags.allowAgentImage,
+    metadataKeys: flags.allowAgentMetadata,
+    priorityClasses: flags.allowAgentPriorityClass,
+  }
 }
 
 function optionsFrom(flags: Flags): OperatorOptions {

@@ -54,7 +54,7 @@ A Tunnel's name has at most 40 characters and no dot. An object of such a name t
 
 **The key or token is replaced** when \`keyRotation.interval\` is over, when the annotation \`culvert.dev/rotate-requested-at\` gets
 a new value, and when the Secret of the key was deleted; a lost token is issued anew in the same Secret. New key and credential come first, then the agents are replaced one by one;
-a minute after the last, or 15 s more than the grace period of the template, the former key and credential are deleted.
+a minute after the last, the former key and credential are deleted.
 
 **With \`agent\`**, an agent counts as connected when its Pod is Ready.
 

@@ -153,6 +153,14 @@ export function anyObject(options: Described): TUnsafe<Record<string, unknown>> 
   })
 }
 
+/** An object with these fields and any others, preserved unchanged. */
+export function openObject<Properties extends Record<string, TSchema>>(
+  properties: Properties,
+  options: Described,
+): TObject<Properties> {
+  return Type.Object(properties, { ...keywords(options), 'x-kubernetes-preserve-unknown-fields': true })
+}
+
 /** The same schema, or null. Wrap in `Type.Optional` outside, not inside. */
 export function nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
   return Type.Unsafe<Static<Schema> | null>({ ...schema, nullable: true })

@@ -85,6 +85,16 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com*'] } } },
     ['/tunnels/templates/images/0'],
   ],
+  [
+    'any key of labels of agents',
+    { tunnels: { enabled: true, templates: { enabled: true, metadataKeys: ['*'] } } },
+    ['/tunnels/templates/metadataKeys/0'],
+  ],
+  [
+    'a PriorityClass that needs no entry',
+    { tunnels: { enabled: true, templates: { enabled: true, priorityClasses: ['high'] } } },
+    ['/tunnels/templates/priorityClasses/0'],
+  ],
   ['two sources of authorities', { caBundle: { configMap: 'a', secret: 'b' } }, ['caBundle: ', 'not both']],
   [
     'a ServiceMonitor without a Service',

@@ -33,6 +33,7 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
   NotConnected: TUNNELS,
   TunnelsDisabled: TUNNELS,
   GatewayNotAllowed: TUNNELS,
+  TemplateNotAllowed: TUNNELS,
   TemplatesDisabled: TUNNELS,
   ImageNotAllowed: TUNNELS,
   RequestsRefused: 'newer than the recording of 0.1.0: a scene of refused headers has to be added before the next one',

@@ -14,6 +14,7 @@ import {
   secretKeyRef,
 } from './common.ts'
 import { durationText } from './duration.ts'
+import { INTERNAL_DESCRIPTION } from './internal.ts'
 import { foreignAgent } from './pod/agent.ts'
 import { podTemplate } from './pod/template.ts'
 
@@ -129,6 +130,19 @@ export const tunnelStatusFields = {
   token: current('token', 'Name of the TunnelCredential, and of the Secret with its token.'),
   formerToken: former('token'),
   lastHandledRotateAt: answerTo(ROTATE_REQUESTED_AT, 'acted on'),
+  internal: Type.Optional(
+    object(
+      {
+        template: Type.Optional(
+          text({
+            description: 'Digest of the Pod template of the Deployment, as the API server answered the last write.',
+            maxLength: 64,
+          }),
+        ),
+      },
+      { description: INTERNAL_DESCRIPTION },
+    ),
+  ),
   conditions: Type.Optional(
     conditionsList(
       'Ready: at least one agent is connected. Synced: Deployment, key or token, and credential are as the spec says. Connected: every agent is connected. Reconciling: work is in progress. Stalled: nothing more happens until someone acts. The last two are present only while they are true (kstatus).',

@@ -211,6 +211,11 @@ export const conditionReasons = {
     means: 'The administrator does not allow an image that the Tunnel names.',
     remedy: 'Name another, or have the administrator of Culvert add it to `tunnels.templates.images` of the chart.',
   },
+  TemplateNotAllowed: {
+    means: 'The administrator does not allow a label, annotation or PriorityClass in `template` of the Tunnel.',
+    remedy:
+      'Remove it, or have the administrator of Culvert add it to `tunnels.templates.metadataKeys` or `tunnels.templates.priorityClasses` of the chart.',
+  },
   TemplatesDisabled: {
     means: 'The operator takes no `template` or `agent` of Tunnels.',
     remedy: 'Remove it, or have the administrator of Culvert set `tunnels.templates.enabled` of the chart.',

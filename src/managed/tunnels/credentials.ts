@@ -4,10 +4,10 @@ import { secretType } from '../inputs/inputs.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import { openRequest, requestOf } from '../reconcile/requests.ts'
 import type { TunnelContext } from './context.ts'
-import { type Deployment, isRolledOut, mountedSecret } from './deployment.ts'
+import { type Deployment, isRolledOut, mountedSecret, tokenVersion } from './deployment.ts'
 import { dueAt, formOf, membersOf, planKey, stateOf } from './key-plan.ts'
 import { marks, tunnelCredential } from './objects.ts'
-import { type MountedKey, retireMs } from './pod.ts'
+import { type MountedKey, RETIRE_MS } from './pod.ts'
 import { notReady, type Route, refuseUnready } from './route.ts'
 import { writeStatus } from './status-writer.ts'
 import {
@@ -163,7 +163,7 @@ export class TunnelCredentials {
       return await this.#write(descriptor, cr, { ...status, ...membersOf(form, { current, former: next }) })
     }
     if (!isUnused) return await write({ revision: former.revision })
-    const retireAt = former.retireAt ?? time(clock.now() + retireMs(cr.spec))
+    const retireAt = former.retireAt ?? time(clock.now() + RETIRE_MS)
     if (Date.parse(retireAt) > clock.now()) return await write({ ...former, retireAt })
     const name = credentialName(form, cr.metadata.name, former.revision)
     const credential = kinds.managedKind(descriptor.credentials[form])
@@ -180,6 +180,22 @@ export class TunnelCredentials {
   ): Promise<TunnelResource> {
     return await writeStatus(this.#context, { descriptor, cr }, after)
   }
+}
+
+/** What agents mount now, or will mount first: enough to have their Pods checked before anything is there. */
+export function expectedKey(
+  { spec, metadata, status = {} }: TunnelResource,
+  deployment: Deployment | undefined,
+): Usable {
+  const form = formOf(spec)
+  if (form === undefined) {
+    const { name: secret = '', key = '' } = spec.credentialRef?.privateKeySecretRef ?? {}
+    return { mounted: { secret, key }, version: undefined }
+  }
+  const [key, mounted] = [form === 'token' ? TOKEN : PRIVATE_KEY, mountedSecret(deployment)]
+  const isOwn = revisionOf(form, metadata.name, mounted) !== undefined
+  const planned = stateOf(status, form).current?.name ?? credentialName(form, metadata.name, 1)
+  return { mounted: { secret: isOwn && mounted ? mounted : planned, key }, version: tokenVersion(deployment) }
 }
 
 /** When something of a Tunnel's keys and tokens is due by itself, as wall time in milliseconds. */

@@ -1,10 +1,12 @@
 import type { KubeObject } from '../../kube/types.ts'
+import { TOKEN_VERSION } from '../names.ts'
 
 /** The parts of a Deployment that are read. */
 export interface Deployment extends KubeObject {
   readonly spec?: {
     readonly replicas?: number
     readonly template?: {
+      readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> }
       readonly spec?: { readonly volumes?: readonly { readonly secret?: { readonly secretName?: string } }[] }
     }
   }
@@ -25,6 +27,11 @@ export function onlineIn(deployment: Deployment | undefined): number {
 /** The Secret that new agents mount. */
 export function mountedSecret(deployment: Deployment | undefined): string | undefined {
   return deployment?.spec?.template?.spec?.volumes?.find(({ secret }) => secret !== undefined)?.secret?.secretName
+}
+
+/** Which token new agents have, as recorded on their Pods. */
+export function tokenVersion(deployment: Deployment | undefined): string | undefined {
+  return deployment?.spec?.template?.metadata?.annotations?.[TOKEN_VERSION]
 }
 
 /** Whether all agents are those of the present template, and connected. */

@@ -5,7 +5,6 @@ import type { AccountName } from '../identity/attempt.ts'
 import { OUTPUT_OF, TEMPLATE_DIGEST } from '../names.ts'
 import { LABELS } from '../outputs/ownership.ts'
 import { agentPod, type TunnelFacts } from './pod.ts'
-import { withTemplate } from './template.ts'
 import {
   budgetType,
   credentialName,
@@ -34,7 +33,7 @@ export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts): readonly Wa
   const common = { name, ...marks(facts.name) }
   const selector = { matchLabels: { [TUNNEL]: facts.name } }
   const replicas = spec.replicas ?? DEFAULT_REPLICAS
-  const template = withTemplate(agentPod(spec, facts, { selector, labels: common.labels }), spec.template)
+  const template = agentPod(spec, facts, { selector, labels: common.labels })
   return [
     { ...common, type: serviceAccountType, content: { automountServiceAccountToken: false } },
     // A node is drained one agent at a time; a single agent does not block it.

@@ -2,13 +2,12 @@ import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { isDeleting, shortName } from '../cr.ts'
-import { TEMPLATE_DIGEST } from '../names.ts'
 import { ownershipOf, withOwner } from '../outputs/ownership.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import { mergePatch } from '../status/merge-patch.ts'
+import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
 import { covers } from './covers.ts'
 import type { WantedObject } from './objects.ts'
+import { replacingPatch, templateDigest, templateIn } from './stored-template.ts'
 
 /** The deletion of an object wakes its owner; this is only the fallback. */
 const DELETING_MS = 10_000
@@ -36,43 +35,70 @@ export class OwnedObjects {
     return this.#options.known(type, key)
   }
 
-  /** The object, with everything that is wanted of it. @throws TerminalError if somebody else owns it. */
-  async keep(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
-    const { type, name, labels, annotations, content } = wanted
-    const key = { namespace: owner.metadata.namespace, name }
-    const found = this.#options.known(type, key)
+  /**
+   * The object, with everything that is wanted of it. Its Pod template, if it has one, is exactly the wanted one.
+   *
+   * @param written digest of the Pod template in the answer to the last write
+   * @throws TerminalError if somebody else owns it. @throws ConflictError if it has changed while it was replaced
+   */
+  async keep(owner: KubeObject, wanted: WantedObject, written?: string): Promise<KubeObject> {
+    const { type, name, content } = wanted
+    const key = keyOf(owner, wanted)
     // What a watch shows is ours, or was: without its label, no watch shows it.
-    const stored = found ?? (await this.make(owner, wanted))
+    const found = this.#options.known(type, key) ?? (await this.#options.kube.get(type, key))
+    const stored = found ?? (await this.#create(owner, wanted))
     refuseForeign(stored, owner, type, name)
     if (cannotBecome(stored, wanted)) {
       await this.remove(owner, type, name)
       throw new WaitError(reasons.Progressing, `${text(type, name)} will be replaced`, DELETING_MS)
     }
-    const body = { metadata: { labels, annotations }, ...content }
-    if (covers(stored, body)) return stored
-    const patch = withRemovals(stored, body)
-    const written = await this.#options.kube.mergePatch(type, key, patch, { uid: stored.metadata.uid })
-    this.#options.record(written)
-    if (covers(written, body)) return written
-    const message = `${text(type, name)} is not stored as Culvert writes it: see which admission webhook changes it`
+    const hasTemplate = templateIn(content) !== undefined
+    const isOurs = !hasTemplate || found === undefined || templateDigest(stored) === written
+    if (isOurs && isAsWanted(stored, wanted)) return stored
+    // What another client adds to the template in between would otherwise look like the answer to our write.
+    const { uid, resourceVersion } = stored.metadata
+    const preconditions = hasTemplate ? { uid, resourceVersion } : { uid }
+    const answer = await this.#options.kube
+      .mergePatch(type, key, patchOf(stored, wanted), preconditions)
+      .catch(outdated)
+    this.#options.record(answer)
+    if (isAsWanted(answer, wanted)) return answer
+    const message = `${text(type, name)} is modified on admission: find the webhook that changes it`
     throw new TerminalError(reasons.KubernetesError, message)
   }
 
   /** Creates the object unless there is one of that name, which is returned as it is. @throws as `keep` */
-  async make(owner: KubeObject, { type, name, labels, annotations, content }: WantedObject): Promise<KubeObject> {
-    const { namespace } = owner.metadata
-    const key = { namespace, name }
-    const found = await this.#options.kube.get(type, key)
-    if (found === undefined) {
-      const group = type.group === '' ? '' : `${type.group}/`
-      const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, owner) }
-      const body = { apiVersion: `${group}${type.version}`, kind: type.kind, metadata, ...withoutNulls(content) }
-      const made = await this.#options.kube.create(type, key, body)
-      this.#options.record(made)
-      return made
-    }
+  async make(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
+    const { type, name } = wanted
+    const found = await this.#options.kube.get(type, keyOf(owner, wanted))
+    if (found === undefined) return await this.#create(owner, wanted)
     refuseForeign(found, owner, type, name)
     return found
+  }
+
+  /**
+   * Has the API server check the object, without writing anything. Unknown fields are refused too.
+   *
+   * @throws KubeError if it refuses the object
+   */
+  async check(owner: KubeObject, wanted: WantedObject): Promise<void> {
+    const { type } = wanted
+    const { kube, known } = this.#options
+    const key = keyOf(owner, wanted)
+    const stored = known(type, key)
+    try {
+      if (stored === undefined) await kube.create(type, key, bodyOf(owner, wanted), { dryRun: true })
+      else await kube.mergePatch(type, key, patchOf(stored, wanted), { uid: stored.metadata.uid, dryRun: true })
+    } catch (error) {
+      // The object is valid: the API server looks for one of that name last.
+      if (!(error instanceof KubeError && error.code === 'AlreadyExists')) outdated(error)
+    }
+  }
+
+  async #create(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
+    const made = await this.#options.kube.create(wanted.type, keyOf(owner, wanted), bodyOf(owner, wanted))
+    this.#options.record(made)
+    return made
   }
 
   /** Deletes the object if the owner owns it. */
@@ -112,23 +138,37 @@ function refuseForeign(object: KubeObject, owner: KubeObject, type: ResourceType
   if (isDeleting(object)) throw new WaitError(reasons.Progressing, `${about} is being deleted`, DELETING_MS)
 }
 
-interface WithTemplate {
-  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
-  readonly spec?: { readonly template?: Readonly<Record<string, unknown>> }
+function keyOf({ metadata: { namespace } }: KubeObject, { name }: WantedObject): ObjectKey {
+  return { namespace, name }
 }
 
-/**
- * The body, and if another Pod template was written before, without what only that one had. The server fills in its
- * defaults again. What others have added since the last such write, such as the note of a restart, stays until then.
- */
-function withRemovals(
-  stored: KubeObject & WithTemplate,
-  body: WithTemplate & Readonly<Record<string, unknown>>,
+function bodyOf(owner: KubeObject, { type, name, labels, annotations, content }: WantedObject) {
+  const { namespace } = owner.metadata
+  const group = type.group === '' ? '' : `${type.group}/`
+  const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, owner) }
+  return { apiVersion: `${group}${type.version}`, kind: type.kind, metadata, ...withoutNulls(content) }
+}
+
+function isAsWanted(stored: KubeObject, { labels, annotations, content }: WantedObject): boolean {
+  // Webhooks may add to a Pod template, such as a toleration.
+  const lists = templateIn(content) === undefined ? 'exact' : 'longer'
+  return covers(stored, { metadata: { labels, annotations }, ...content }, lists)
+}
+
+function patchOf(
+  stored: KubeObject,
+  { labels, annotations, content }: WantedObject,
 ): Readonly<Record<string, unknown>> {
-  const { template } = body.spec ?? {}
-  const [before, now] = [stored, body].map(({ metadata }) => metadata.annotations?.[TEMPLATE_DIGEST])
-  if (template === undefined || before === now) return body
-  return { ...body, spec: { ...body.spec, template: mergePatch(stored.spec?.template ?? {}, template) ?? {} } }
+  const body = { metadata: { labels, annotations }, ...content }
+  const template = templateIn(content)
+  if (template === undefined) return body
+  const { spec } = content as { readonly spec: object }
+  return { ...body, spec: { ...spec, template: replacingPatch(templateIn(stored) ?? {}, template) } }
+}
+
+function outdated(error: unknown): never {
+  const isOutdated = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound')
+  throw isOutdated ? new ConflictError(error) : error
 }
 
 function withoutNulls(value: unknown): object {

@@ -7,7 +7,7 @@ import { bindText } from './bind.ts'
 import { given, type Named, nonEmpty, variableOf } from './pod-fields.ts'
 import { workloadName } from './tunnel.ts'
 
-/** The Pods of agents as Culvert writes them, before the template of the Tunnel. */
+/** The Pods of agents as Culvert writes them. */
 
 /** A private key or a token that agents mount. */
 export interface MountedKey {
@@ -42,7 +42,7 @@ export interface Container {
   readonly image: string
   readonly securityContext: object
   readonly env?: readonly Named[]
-  readonly resources?: Readonly<Record<'requests' | 'limits', Readonly<Record<string, string>>>>
+  readonly resources?: object
   readonly volumeMounts?: readonly Mount[]
   readonly [field: string]: unknown
 }
@@ -60,7 +60,7 @@ export interface Pod {
   readonly spec: {
     readonly serviceAccountName: string
     readonly securityContext: Readonly<Record<string, unknown>>
-    readonly topologySpreadConstraints: readonly { readonly topologyKey: string }[]
+    readonly topologySpreadConstraints: readonly object[]
     readonly containers: readonly Container[]
     readonly volumes: readonly Named[]
     readonly [field: string]: unknown
@@ -71,8 +71,8 @@ export interface Pod {
 const KEY_FOLDER = `${OWN_FOLDER}/key`
 const KEY_FILE = 'id'
 const TOKEN_FILE = 'token'
-/** How long Kubernetes waits for an agent to end, in seconds, unless the template says so. */
-const GRACE_SECONDS = 45
+/** How long Kubernetes waits for an agent to end, in seconds. */
+export const GRACE_SECONDS = 45
 /** What of that time is left for an agent once its open connections have had theirs, in seconds. */
 const SPARE_SECONDS = 15
 const HEALTH_PORT = 8080
@@ -81,38 +81,39 @@ const USER = 65_532
 const CONNECTIONS = 500
 
 /** Required of every container: the Pod Security Standard `restricted`. */
-export const CONFINED = {
+const CONFINED = {
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: true,
   capabilities: { drop: ['ALL'] },
 } as const
 
-/** How long Kubernetes waits for an agent to end, in seconds. */
-export function graceSeconds({ template }: Pick<TunnelSpec, 'template'>): number {
-  return template?.spec?.terminationGracePeriodSeconds ?? GRACE_SECONDS
-}
-
 /** How long a former key is kept once no new session uses it, in milliseconds: longer than an agent takes to end. */
-export function retireMs(spec: Pick<TunnelSpec, 'template'>): number {
-  return (graceSeconds(spec) + SPARE_SECONDS) * 1000
-}
+export const RETIRE_MS = (GRACE_SECONDS + SPARE_SECONDS) * 1000
 
-/** The Pods of a Tunnel without its template; `selector` finds them. Pure. */
+/**
+ * The Pods of a Tunnel; `selector` finds them. Pure. What is not taken from the template by name is not taken at all: a
+ * CRD that somebody changed gives nobody more.
+ */
 export function agentPod(
   spec: TunnelSpec,
   facts: TunnelFacts,
   { selector, labels }: { readonly selector: object; readonly labels: Pod['metadata']['labels'] },
 ): Pod {
   const { agent } = facts
+  const { template = {} } = spec
+  const { nodeSelector, affinity, tolerations, priorityClassName, topologySpreadConstraints = SPREAD } = template
   const version = agent.type === 'foreign' ? agent.version : undefined
-  const spread = { maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', labelSelector: selector }
+  const annotations = { ...template.annotations, ...(version === undefined ? {} : { [TOKEN_VERSION]: version }) }
   return {
-    metadata: { labels, ...(version === undefined ? {} : { annotations: { [TOKEN_VERSION]: version } }) },
+    metadata: {
+      labels: { ...template.labels, ...labels },
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    },
     spec: {
       serviceAccountName: workloadName(facts.name),
       automountServiceAccountToken: false,
       enableServiceLinks: false,
-      terminationGracePeriodSeconds: graceSeconds(spec),
+      terminationGracePeriodSeconds: GRACE_SECONDS,
       securityContext: {
         runAsNonRoot: true,
         runAsUser: USER,
@@ -120,15 +121,19 @@ export function agentPod(
         fsGroup: USER,
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map((topologyKey) => ({
-        ...spread,
-        topologyKey,
-      })),
+      topologySpreadConstraints: topologySpreadConstraints.map((each) => ({ labelSelector: selector, ...each })),
+      ...given({ nodeSelector, affinity, tolerations, priorityClassName }),
       containers: [agent.type === 'own' ? ownAgent(spec, facts, agent) : foreignAgent(spec, facts, agent)],
       volumes: [keyVolume(facts)],
     },
   }
 }
+
+/** How agents are spread, unless the template says so. */
+const SPREAD: readonly Readonly<Record<string, unknown>>[] = [
+  'kubernetes.io/hostname',
+  'topology.kubernetes.io/zone',
+].map((topologyKey) => ({ maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', topologyKey }))
 
 function keyVolume({ key, agent }: TunnelFacts): Named {
   const items = [{ key: key.key, path: agent.type === 'own' ? KEY_FILE : TOKEN_FILE }]
@@ -146,7 +151,7 @@ function ownAgent(spec: TunnelSpec, facts: TunnelFacts, { image, gateway }: Agen
     ports: [{ name: 'health', containerPort: HEALTH_PORT }],
     readinessProbe: { httpGet: { path: '/readyz', port: 'health' }, periodSeconds: 2, failureThreshold: 1 },
     livenessProbe: { httpGet: { path: '/healthz', port: 'health' }, periodSeconds: 10, timeoutSeconds: 5 },
-    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } },
+    resources: resourcesOf(spec) ?? { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } },
     securityContext: CONFINED,
     volumeMounts: [KEY_MOUNT],
   }
@@ -155,7 +160,8 @@ function ownAgent(spec: TunnelSpec, facts: TunnelFacts, { image, gateway }: Agen
 /**
  * An agent of the service, which is told by its environment what to do: Kubernetes replaces `$(NAME)` in its arguments.
  */
-function foreignAgent({ service }: TunnelSpec, facts: TunnelFacts, { spec }: AgentOf<'foreign'>): Container {
+function foreignAgent(tunnel: TunnelSpec, facts: TunnelFacts, { spec }: AgentOf<'foreign'>): Container {
+  const { service } = tunnel
   const { image, command, args, env = [], readinessProbe, livenessProbe } = spec
   const { secret, key } = facts.key
   const host = hostOf(service, facts)
@@ -172,10 +178,15 @@ function foreignAgent({ service }: TunnelSpec, facts: TunnelFacts, { spec }: Age
       { name: `${OWN_VARIABLES}UPSTREAM_PORT`, value: String(service.port) },
       ...env.map(variableOf),
     ],
-    ...given({ readinessProbe, livenessProbe }),
+    ...given({ readinessProbe, livenessProbe, resources: resourcesOf(tunnel) }),
     securityContext: CONFINED,
     volumeMounts: [KEY_MOUNT],
   }
+}
+
+function resourcesOf({ template }: TunnelSpec): object | undefined {
+  const { requests, limits } = template?.resources ?? {}
+  return template?.resources === undefined ? undefined : given({ requests, limits })
 }
 
 type AgentOf<Type extends AgentFacts['type']> = Extract<AgentFacts, { readonly type: Type }>
@@ -198,7 +209,7 @@ function agentArgs(spec: TunnelSpec, facts: TunnelFacts, gateway: AgentOf<'own'>
     `--key=${KEY_FOLDER}/${KEY_FILE}`,
     `--forward=${boundText(facts)}=${hostOf(spec.service, facts)}:${spec.service.port}`,
     `--listen=0.0.0.0:${HEALTH_PORT}`,
-    `--drain=${graceSeconds(spec) - SPARE_SECONDS}s`,
+    `--drain=${GRACE_SECONDS - SPARE_SECONDS}s`,
     `--connections=${CONNECTIONS}`,
     '--give-up=1m',
     '--termination-log=/dev/termination-log',

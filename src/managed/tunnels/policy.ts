@@ -1,6 +1,10 @@
+import { isOwnKey } from '../descriptor/metadata-keys.ts'
+import type { TunnelTemplate } from '../descriptor/pod/template.ts'
 import type { TunnelSpec } from '../descriptor/tunnel.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
+import { marks } from './objects.ts'
+import { RESTARTED_AT } from './stored-template.ts'
 
 /** What the administrator lets the agents of Tunnels be. */
 export interface TunnelPolicy {
@@ -13,8 +17,12 @@ export interface TunnelPolicy {
   readonly gateways: readonly string[]
   /** Whether Tunnels may have `spec.template` and `spec.agent`. Default: false. */
   readonly templates?: boolean
-  /** Images that these may name: whole ones, or everything that begins with the text before a `*` at the end. */
+  /** Images that `spec.agent` may name, in full or as `prefix*`. Default: none. */
   readonly images?: readonly string[]
+  /** Keys of labels and annotations that agents may have, in full or as `prefix*`. Default: none. */
+  readonly metadataKeys?: readonly string[]
+  /** Names of PriorityClasses that begin with `system-` and that agents may have. Default: none. */
+  readonly priorityClasses?: readonly string[]
 }
 
 /**
@@ -29,22 +37,43 @@ export function refuseUnpermitted({ template, agent }: TunnelSpec, policy: Tunne
     const message = `${field}: the operator takes none: remove it, or have its administrator set tunnels.templates.enabled of the chart`
     throw new TerminalError(reasons.TemplatesDisabled, message)
   }
-  const named = [
-    ...(agent === undefined ? [] : [['spec.agent.image', agent.image] as const]),
-    ...(template?.spec?.containers ?? []).flatMap(({ name, image }) => {
-      return image === undefined ? [] : [[`spec.template.spec.containers[${name}].image`, image] as const]
-    }),
-  ]
-  for (const [place, image] of named) {
-    if (image === policy.image || allowsImage(image, policy.images ?? [])) continue
-    const message = `${place}: "${image}" is not allowed: name another image, or let the administrator add it to tunnels.templates.images of the chart`
+  // Culvert's own image is no exception: Node in it runs any program.
+  if (agent !== undefined && !allows(policy.images, agent.image)) {
+    const message = `spec.agent.image: "${agent.image}" is not allowed: name another image, or let the administrator add it to tunnels.templates.images of the chart`
     throw new TerminalError(reasons.ImageNotAllowed, message)
   }
+  const [problem] = templateProblems(template ?? {}, policy)
+  if (problem !== undefined) throw new TerminalError(reasons.TemplateNotAllowed, problem)
 }
 
-/** Whether a pattern of the list permits the image. */
-export function allowsImage(image: string, patterns: readonly string[]): boolean {
+/** Keys that Culvert or `kubectl rollout restart` sets. */
+const RESERVED_KEYS: ReadonlySet<string> = new Set([...Object.keys(marks('').labels), RESTARTED_AT])
+
+function templateProblems(template: TunnelTemplate, { metadataKeys, priorityClasses = [] }: TunnelPolicy): string[] {
+  const { labels = {}, annotations = {}, tolerations = [], priorityClassName = '' } = template
+  const keys = Object.entries({ labels, annotations }).flatMap(([field, texts]) => {
+    return Object.keys(texts)
+      .filter((key) => isOwnKey(key) || RESERVED_KEYS.has(key) || !allows(metadataKeys, key))
+      .map((key) => {
+        return `spec.template.${field}: ${JSON.stringify(key)} is not allowed: remove it, or let the administrator add it to tunnels.templates.metadataKeys of the chart`
+      })
+  })
+  const isSystem = priorityClassName.startsWith('system-') && !priorityClasses.includes(priorityClassName)
+  return [
+    ...keys,
+    ...(isSystem
+      ? [
+          `spec.template.priorityClassName: "${priorityClassName}" is not allowed: name another class, or let the administrator add it to tunnels.templates.priorityClasses of the chart`,
+        ]
+      : []),
+    // The CRD says the same, unless somebody changed it.
+    ...(tolerations.every(({ key }) => key) ? [] : ['spec.template.tolerations: each needs a key: set it']),
+  ]
+}
+
+/** Whether a list of texts, which stand in full or as `prefix*`, contains the text. */
+export function allows(patterns: readonly string[] = [], text: string): boolean {
   return patterns.some((pattern) => {
-    return pattern.endsWith('*') ? image.startsWith(pattern.slice(0, -1)) : image === pattern
+    return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern
   })
 }

@@ -5,17 +5,20 @@ import { done } from '../../runtime/outcome.ts'
 import { isDeleting, isPaused, type ResourceName } from '../cr.ts'
 import { type ComposedDescriptor, DEFAULT_REPLICAS } from '../descriptor/tunnel.ts'
 import type { AccountName } from '../identity/attempt.ts'
+import { TEMPLATE_DIGEST } from '../names.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { reasons } from '../status/reasons.ts'
 import { lastError } from './agent-error.ts'
 import { LASTING_MS, saidOf } from './conditions.ts'
 import type { TunnelContext } from './context.ts'
-import { duesOf, TunnelCredentials } from './credentials.ts'
+import { duesOf, expectedKey, TunnelCredentials } from './credentials.ts'
 import { type Deployment, onlineIn } from './deployment.ts'
 import { tunnelObjects } from './objects.ts'
 import type { AgentFacts } from './pod.ts'
+import { refusedPods } from './pod-refusal.ts'
 import { accountOf, type Route, routeOf } from './route.ts'
 import { writeStatus } from './status-writer.ts'
+import { templateDigest } from './stored-template.ts'
 import { deploymentType, TUNNEL, type TunnelResource, tunnelStatus, workloadName } from './tunnel.ts'
 
 /** How often agents that are not connected are asked why. */
@@ -49,6 +52,7 @@ export class TunnelReconciler {
   async #keep(descriptor: ComposedDescriptor, fresh: TunnelResource): Promise<Outcome> {
     const route = routeOf(this.#context, descriptor, fresh)
     const deployment = this.#deployment(fresh)
+    await this.#checkTemplate(fresh, route, deployment)
     const planned = await this.#credentials.plan(descriptor, fresh, deployment)
     const issued = await this.#credentials.issue(descriptor, planned)
     const { mounted, version, cr } = await this.#credentials.keep(descriptor, issued, route)
@@ -56,12 +60,31 @@ export class TunnelReconciler {
     const { labels } = route
     let kept = deployment
     const agent = agentOf(cr, route, version)
+    const { internal } = tunnelStatus(cr)
     for (const wanted of tunnelObjects(cr.spec, { name, namespace, labels, key: mounted, agent })) {
-      const stored = await this.#context.objects.keep(cr, wanted)
+      const stored = await this.#context.objects.keep(cr, wanted, internal?.template)
       if (wanted.type.kind === deploymentType.kind) kept = stored as Deployment
     }
     const retired = await this.#credentials.retire(descriptor, cr, kept, mounted)
     return await this.#report(descriptor, retired, route.accountRef, kept)
+  }
+
+  /**
+   * Has the API server check Pods that are new, before anything is created or changed for them.
+   *
+   * @throws TerminalError if it refuses them
+   */
+  async #checkTemplate(cr: TunnelResource, route: Route, deployment: Deployment | undefined): Promise<void> {
+    const { spec, metadata } = cr
+    if (spec.template === undefined && spec.agent === undefined) return
+    const { name, namespace = '' } = metadata
+    const { mounted: key, version } = expectedKey(cr, deployment)
+    const agent = agentOf(cr, route, version)
+    const objects = tunnelObjects(spec, { name, namespace, labels: route.labels, key, agent })
+    for (const wanted of objects.filter(({ type }) => type.kind === deploymentType.kind)) {
+      const isNew = wanted.annotations[TEMPLATE_DIGEST] !== deployment?.metadata.annotations?.[TEMPLATE_DIGEST]
+      if (isNew) await this.#context.objects.check(cr, wanted).catch(refusedPods(spec))
+    }
   }
 
   #deployment(cr: TunnelResource): Deployment | undefined {
@@ -80,7 +103,10 @@ export class TunnelReconciler {
     const wanted = cr.spec.replicas ?? DEFAULT_REPLICAS
     const online = Math.min(wanted, onlineIn(deployment))
     const error = online < wanted ? await this.#lastError(cr) : undefined
-    const status = { ...tunnelStatus(cr), accountRef, wanted, online }
+    // It was in sync with what was written last, or has been written now.
+    const template = templateDigest(deployment)
+    const internal = template === undefined ? {} : { internal: { template } }
+    const status = { ...tunnelStatus(cr), accountRef, wanted, online, ...internal }
     const said = { type: 'kept', online, wanted, error } as const
     const written = await writeStatus(this.#context, { descriptor, cr }, status, said)
     return outcomeOf(written, online < wanted, this.#context.clock.now())

@@ -9,7 +9,6 @@ import { reasons } from '../status/reasons.ts'
 import { bindText } from './bind.ts'
 import type { TunnelContext } from './context.ts'
 import { refuseUnpermitted, type TunnelPolicy } from './policy.ts'
-import { templateProblems } from './template.ts'
 import { LONGEST_NAME, type TunnelResource } from './tunnel.ts'
 
 /** What is waited for wakes the Tunnel; this is only the fallback. */
@@ -38,8 +37,6 @@ export function routeOf(context: RouteContext, descriptor: ComposedDescriptor, c
     throw new TerminalError(reasons.InvalidSpec, message)
   }
   refuseUnpermitted(cr.spec, policy)
-  const problems = templateProblems(cr.spec.template ?? {})
-  if (problems.length > 0) throw new TerminalError(reasons.InvalidSpec, problems.join('; '))
   const target = { kind: descriptor.backend, namespace, name: cr.spec.backendRef.name }
   const about = `spec.backendRef: ${shortName(target)}`
   const backend = context.resources.get(target)

@@ -14,8 +14,13 @@ export interface TunnelDeployment extends KubeObject {
   readonly spec: {
     readonly replicas: number
     readonly template: {
+      readonly metadata: Pick<KubeObject['metadata'], 'labels'>
       readonly spec: {
-        readonly containers: readonly { readonly args: readonly string[]; readonly image: string }[]
+        readonly containers: readonly {
+          readonly args: readonly string[]
+          readonly image: string
+          readonly ports?: readonly { readonly containerPort: number }[]
+        }[]
         readonly volumes: readonly { readonly secret: { readonly secretName: string } }[]
       }
     }

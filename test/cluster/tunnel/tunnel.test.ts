@@ -1,4 +1,6 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { ask, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { AuditLog } from '../support/audit-log.ts'
@@ -13,12 +15,19 @@ const accounts = core('serviceaccounts', 'ServiceAccount')
 let world: World
 beforeAll(async () => {
   const gateway = { sshListen: '127.0.0.1:0', tlsListen: '127.0.0.1:0', log: () => undefined }
-  const flags = ['--tunnels', '--tunnel-templates', '--agent-image', 'culvert:test']
+  const flags = ['--tunnels', '--agent-image', 'culvert:test']
   world = await World.open({ emulator: { gateway }, flags })
   await world.apply('Backend', 'shop', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
   await world.ready('Backend', 'shop')
 })
 afterAll(() => world[Symbol.asyncDispose]())
+
+interface NetworkPolicy extends KubeObject {
+  readonly spec: {
+    readonly podSelector: { readonly matchLabels: Readonly<Record<string, string>> }
+    readonly ingress: readonly { readonly ports: readonly { readonly port: number }[] }[]
+  }
+}
 
 const SPEC = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
 
@@ -53,6 +62,23 @@ async function connected(tunnel: string, readyReplicas = 2): Promise<Resource> {
   })
   return (await world.get('Tunnel', tunnel)) as Resource
 }
+
+test('the NetworkPolicy of the examples is valid, and is of the agents and their port', async () => {
+  const file = new URL('../../../examples/tunnels/network-policy.yaml', import.meta.url)
+  const policy = parse(await readFile(file, 'utf8')) as NetworkPolicy
+  const type = { ...core('networkpolicies', 'NetworkPolicy'), group: 'networking.k8s.io' }
+  // Unknown fields are refused.
+  await world.kube.create(type, { namespace: world.namespace, name: policy.metadata.name }, policy, { dryRun: true })
+  await nameGateway()
+  await world.apply('Tunnel', 'watched', SPEC)
+  const { template } = (await deploymentOf(world, 'watched')).spec
+  const { podSelector, ingress } = policy.spec
+  expect(template.metadata.labels).toMatchObject(podSelector.matchLabels)
+  const ports = template.spec.containers.flatMap((container) => container.ports ?? [])
+  expect(ingress.flatMap((rule) => rule.ports.map(({ port }) => port))).toEqual(
+    ports.map(({ containerPort }) => containerPort),
+  )
+})
 
 test('a Tunnel waits until its account names a gateway that the administrator allows', async () => {
   await setGateway({ address: 'gateway.example:22', hostKeys: [gatewayOf(world).hostKey] })
@@ -163,8 +189,7 @@ describe('a Tunnel', () => {
     timeout: 240_000,
   }, async () => {
     await nameGateway()
-    // A former key is kept as long as its agents may take to end.
-    await world.apply('Tunnel', 'rotated', { ...SPEC, template: { spec: { terminationGracePeriodSeconds: 20 } } })
+    await world.apply('Tunnel', 'rotated', SPEC)
     await connected('rotated')
     await world.annotate('Tunnel', 'rotated', { 'culvert.dev/rotate-requested-at': 'now' })
     await until('agents get the next key', async () => {

@@ -102,6 +102,8 @@ export class KubeServer implements SimulatedServer {
   ) {
     const { type, key, subresource } = place
     const fields = (body === '' ? {} : JSON.parse(body)) as Fields & { readonly metadata?: Fields }
+    // Nothing is stored; what is sent is taken for valid.
+    if (query.has('dryRun')) return { ...fields, metadata: { ...fields.metadata } }
     switch (method) {
       case 'GET': {
         if (key.name === '') return this.#list(place, query, shown)

@@ -146,12 +146,9 @@ const tries: readonly Try[] = [
   {
     kind: 'Tunnel',
     field: 'template',
-    spec: { ...tunnel(), template: { spec: { nodeSelector: { pool: 'edge' } } } },
+    spec: { ...tunnel(), template: { nodeSelector: { pool: 'edge' } } },
     right: create('deployments', 'apps'),
-    anew: [
-      { template: { spec: { nodeSelector: { pool: 'other' } } } },
-      { template: { metadata: { labels: { a: 'b' } } } },
-    ],
+    anew: [{ template: { nodeSelector: { pool: 'other' } } }, { template: { labels: { a: 'b' } } }],
   },
   {
     kind: 'Tunnel',

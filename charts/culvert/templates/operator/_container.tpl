@@ -45,6 +45,12 @@
 {{- range .Values.tunnels.templates.images }}
 - {{ printf "--allow-agent-image=%s" . | quote }}
 {{- end }}
+{{- range .Values.tunnels.templates.metadataKeys }}
+- {{ printf "--allow-agent-metadata=%s" . | quote }}
+{{- end }}
+{{- range .Values.tunnels.templates.priorityClasses }}
+- {{ printf "--allow-agent-priority-class=%s" . | quote }}
+{{- end }}
 {{- end }}
 {{- if .Values.tunnels.services.enabled }}
 - --services

@@ -89,6 +89,18 @@ export const aroundCases: readonly ValueCase[] = [
     sees: [args('--allow-agent-image=registry.example.com/agents/*')],
   },
   {
+    path: 'tunnels.templates.metadataKeys',
+    to: ['team', 'example.com/*'],
+    beside: { tunnels: { enabled: true, templates: { enabled: true } } },
+    sees: [args('--allow-agent-metadata=team', '--allow-agent-metadata=example.com/*')],
+  },
+  {
+    path: 'tunnels.templates.priorityClasses',
+    to: ['system-cluster-critical'],
+    beside: { tunnels: { enabled: true, templates: { enabled: true } } },
+    sees: [args('--allow-agent-priority-class=system-cluster-critical')],
+  },
+  {
     path: 'tunnels.services.enabled',
     to: true,
     beside: { tunnels: { enabled: true } },

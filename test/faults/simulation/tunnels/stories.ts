@@ -13,7 +13,8 @@ import type { Workloads } from './workloads.ts'
 const SPEC = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
 /** With an agent of the service, which has a token. */
 const FOREIGN = { ...SPEC, agent: { image: 'agent:1' } }
-const PLACED = { ...SPEC, template: { spec: { nodeSelector: { pool: 'edge' }, priorityClassName: 'high' } } }
+const PLACED = { ...SPEC, template: { nodeSelector: { pool: 'edge' }, priorityClassName: 'high' } }
+const DEPLOYMENT = { namespace: NAMESPACE, name: 'shop-tunnel' }
 const group = (label: string) => ({ type: 'TunnelGroup', tunnelGroup: { labels: { app: label } } })
 
 interface TunnelStory extends Story {
@@ -51,7 +52,15 @@ const STORIES: readonly TunnelStory[] = [
   {
     title: 'another template',
     before: PLACED,
-    act: (world) => world.apply('Tunnel', 'shop', { ...SPEC, template: { spec: { nodeSelector: { zone: 'a' } } } }),
+    act: (world) => world.apply('Tunnel', 'shop', { ...SPEC, template: { nodeSelector: { zone: 'a' } } }),
+  },
+  {
+    title: 'somebody adds to the Pods',
+    before: PLACED,
+    act: (world) => {
+      const template = { metadata: { labels: { injected: 'yes' } }, spec: { hostNetwork: true } }
+      world.server.patch(deploymentType, DEPLOYMENT, { spec: { template } })
+    },
   },
   { title: 'create with another agent', act: (world) => world.apply('Tunnel', 'shop', FOREIGN) },
   { title: 'another agent', before: SPEC, act: (world) => world.apply('Tunnel', 'shop', FOREIGN) },
@@ -132,17 +141,18 @@ function lacks(world: SimulatedWorld): readonly string[] {
 
 /** What the Pods of the Deployment are, and the spec does not say. */
 function unlikeSpec(world: SimulatedWorld, { spec: { template, agent } }: TunnelResource): string[] {
-  const key = { namespace: NAMESPACE, name: 'shop-tunnel' }
-  const pod = world.kube.get<KubeObject & { spec: { template: Pod } }>(deploymentType, key)?.spec.template.spec
+  const { metadata, spec: pod } =
+    world.kube.get<KubeObject & { spec: { template: Pod } }>(deploymentType, DEPLOYMENT)?.spec.template ?? {}
   const found = {
+    injected: metadata?.labels.injected,
+    hostNetwork: pod?.hostNetwork,
     nodeSelector: pod?.nodeSelector,
     priorityClassName: pod?.priorityClassName,
     image: pod?.containers[0]?.image,
   }
-  const { spec: placed } = template ?? {}
   const wanted = {
-    nodeSelector: placed?.nodeSelector,
-    priorityClassName: placed?.priorityClassName,
+    nodeSelector: template?.nodeSelector,
+    priorityClassName: template?.priorityClassName,
     image: agent?.image ?? 'culvert:test',
   }
   return equalJSON(found, wanted) ? [] : [`Tunnel/shop has Pods ${JSON.stringify(found)}`]

@@ -5,7 +5,7 @@ import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import { partKinds } from '../../../../src/managed/services/objects.ts'
 import { serviceType } from '../../../../src/managed/services/service.ts'
 import { type Deployment, mountedSecret } from '../../../../src/managed/tunnels/deployment.ts'
-import { graceSeconds } from '../../../../src/managed/tunnels/pod.ts'
+import { GRACE_SECONDS } from '../../../../src/managed/tunnels/pod.ts'
 import { deploymentType, workloadTypes } from '../../../../src/managed/tunnels/tunnel.ts'
 import { equalJSON } from '../../../../src/util/equal-json.ts'
 import { conditionNamed } from '../oracle.ts'
@@ -119,7 +119,7 @@ export class Workloads {
       const status = { observedGeneration: generation, ...counts }
       this.#world.server.patch(deploymentType, { namespace, name }, { status }, { subresource: 'status' })
       const former = [...used].filter((each) => each !== secret)
-      this.#world.time.setTimer(graceSeconds({}) * 1000, () => {
+      this.#world.time.setTimer(GRACE_SECONDS * 1000, () => {
         for (const each of former) used.delete(each)
       })
     })

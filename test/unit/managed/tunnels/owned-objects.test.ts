@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { KubeError } from '../../../../src/kube/errors.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import { WaitError } from '../../../../src/managed/reconcile/errors.ts'
 import type { WantedObject } from '../../../../src/managed/tunnels/objects.ts'
@@ -41,4 +42,29 @@ test('what no watch has shown yet, and cannot become what is wanted, is deleted 
   await expect(objects.keep(OWNER, wanted('TCP'))).rejects.toThrow(WaitError)
   await objects.keep(OWNER, wanted('TCP'))
   expect(calls).toEqual(['create shop-80', 'delete shop-80 uid-2', 'create shop-80'])
+})
+
+test.each<['AlreadyExists' | 'Invalid', boolean]>([
+  // It is left to `keep` to say whose it is.
+  ['AlreadyExists', true],
+  ['Invalid', false],
+])('what the API server says of a new object, %s, passes the check: %s', async (code, passes) => {
+  const objects = new OwnedObjects({
+    known: () => undefined,
+    record: () => Promise.reject(new Error('nothing is made')),
+    kube: {
+      get: () => Promise.reject(new Error('nothing is read')),
+      create: (_type, _key, _body, options) => {
+        if (options?.dryRun !== true) throw new Error('it is made')
+        return Promise.reject(new KubeError(code, 'no'))
+      },
+      mergePatch: () => Promise.reject(new Error('nothing is changed')),
+      delete: () => Promise.reject(new Error('nothing is deleted')),
+    },
+  })
+  const checked = objects.check(OWNER, wanted('TLS')).then(
+    () => true,
+    () => false,
+  )
+  expect(await checked).toBe(passes)
 })
