@@ -554,6 +554,9 @@ const EDGE = {
   backend: { enabled: true, name: 'served-80' },
 }
 
+/** An Edge of a made-up Service, as the operator creates one. */
+export const permittedEdge = (scene: Scene): Attempt => ofService(scene, 'edges', 'Edge', 'served-80', EDGE)
+
 /** Objects of a made-up Service, as the operator never makes them. */
 const PARTS: (typeof NEVER)[number][] = [
   [
