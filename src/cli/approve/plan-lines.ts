@@ -1,11 +1,12 @@
 import type { PendingPlan } from '../../managed/descriptor/pending-plan.ts'
 import { counted } from '../../util/counted.ts'
 import { type Action, changeLine, headLines, linesBelow, type Paper } from '../plan/request-lines.ts'
+import type { Line } from '../terminal/line.ts'
 
 type Operation = PendingPlan['operations'][number]
 
 /** A plan that waits for approval, line by line. */
-export function pendingPlanLines({ operations, moreOperations = 0 }: PendingPlan, paper: Paper): readonly string[] {
+export function pendingPlanLines({ operations, moreOperations = 0 }: PendingPlan, paper: Paper): readonly Line[] {
   return [
     ...operations.flatMap((operation, index) => operationLines(operation, index + 1, paper)),
     ...(moreOperations === 0 ? [] : [`and ${counted(moreOperations, 'more request')}`]),
@@ -21,7 +22,7 @@ function operationLines(
   { action, object, changes = [], moreChanges = 0 }: Operation,
   number: number,
   paper: Paper,
-): readonly string[] {
+): readonly Line[] {
   return [
     ...headLines(number, ACTIONS[action], object, paper),
     ...changes.flatMap(({ secret: isSecret = false, ...change }) =>

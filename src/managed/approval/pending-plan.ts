@@ -1,6 +1,6 @@
 import { cut } from '../../util/cut.ts'
 import { digestOf } from '../../util/digest.ts'
-import { printable } from '../../util/printable.ts'
+import { jsonText, nameText } from '../../util/printable.ts'
 import { type PendingPlan, SHOWN } from '../descriptor/pending-plan.ts'
 import type { FieldChange } from '../plan/field-changes.ts'
 import type { PlannedRequest } from './planned-requests.ts'
@@ -45,7 +45,7 @@ function shownRequest({ action, collection, id, changes }: PlannedRequest): Pend
   const more = changes.length - SHOWN.changes
   return {
     action,
-    object: id === undefined ? collection : `${collection}/${id}`,
+    object: objectText({ collection, id }),
     ...(changes.length === 0 ? {} : { changes: changes.slice(0, SHOWN.changes).map(shownChange) }),
     ...(more > 0 ? { moreChanges: more } : {}),
   }
@@ -53,17 +53,21 @@ function shownRequest({ action, collection, id, changes }: PlannedRequest): Pend
 
 function shownChange({ path, old, new: next, isSecret }: FieldChange) {
   return {
-    field: cut(printable(path), SHOWN.path),
-    ...(old === undefined ? {} : { from: cut(printable(JSON.stringify(old)), SHOWN.value) }),
-    ...(next === undefined ? {} : { to: cut(printable(JSON.stringify(next)), SHOWN.value) }),
+    field: cut(path, SHOWN.path),
+    ...(old === undefined ? {} : { from: cut(jsonText(old), SHOWN.value) }),
+    ...(next === undefined ? {} : { to: cut(jsonText(next), SHOWN.value) }),
     ...(isSecret ? { secret: true } : {}),
   }
+}
+
+function objectText({ collection, id }: Pick<PlannedRequest, 'collection' | 'id'>): string {
+  return id === undefined ? collection : `${collection}/${nameText(id)}`
 }
 
 /** The requests in words, short enough for a message. */
 export function describeRequests(requests: readonly PlannedRequest[]): string {
   const [first] = requests
   if (first === undefined) return 'nothing'
-  const words = `${first.action.toLowerCase()} ${first.id === undefined ? first.collection : `${first.collection}/${first.id}`}`
+  const words = `${first.action.toLowerCase()} ${objectText(first)}`
   return requests.length === 1 ? words : `${words} and ${requests.length - 1} more`
 }
