@@ -53,7 +53,8 @@ export function changeText({ path, old, new: next, isSecret }: FieldChange): str
 function valueText(value: unknown): string | undefined {
   if (value === undefined) return undefined
   const text = withoutPlaceholders(jsonText(value))
-  return cut(text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text, VALUE_LENGTH)
+  if (text.length > VALUE_LENGTH) return `${cut(text, VALUE_LENGTH)} (${text.length} characters, --output json has all)`
+  return text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text
 }
 
 function unplannedText({ resource, reason, message }: Unplanned, { width }: Paper): readonly Line[] {

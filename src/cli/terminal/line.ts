@@ -4,7 +4,7 @@ import { escaped } from '../../util/printable.ts'
 /** A colour or weight of `styleText`. */
 export type Style = Parameters<typeof styleText>[0]
 
-/** Text in a style. Text never brings escape sequences of its own: in whatever is printed they are shown, not obeyed. */
+/** Text in a style. An escape sequence in the text itself is shown, not obeyed. */
 export interface Styled {
   readonly text: string
   readonly style: Style

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { escaped, jsonText, nameText, printable } from '../../../src/util/printable.ts'
 
-/** ESC, NUL, newline, CSI (C1), turned reading order, line separator, zero width, no-break space, tag, half a character. */
+/** ESC, NUL, newline, CSI, reading order, line separator, zero width, no-break space, tag, half a character. */
 const HOSTILE = '\u001b[2J\u0000\n\u009b\u202ecod\u2066\u2028\u200b\u00a0\u{e0041}\ud83d'
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
