@@ -9,11 +9,13 @@ export interface CulvertOptions {
   readonly kubeconfig: string
   /** Text for its standard input. */
   readonly stdin?: string
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Runs the command `culvert` to its end, as a person without colours does. */
-export function culvert(args: readonly string[], { kubeconfig, stdin }: CulvertOptions): Promise<ProgramResult> {
-  const options = { env: environment(kubeconfig), ...(stdin === undefined ? {} : { stdin }) }
+export function culvert(args: readonly string[], { kubeconfig, stdin, env }: CulvertOptions): Promise<ProgramResult> {
+  const options = { env: { ...environment(kubeconfig), ...env }, ...(stdin === undefined ? {} : { stdin }) }
   return runProgram(process.execPath, [PROGRAM, ...args], options)
 }
 
