@@ -49,7 +49,11 @@ beforeAll(async () => {
   const token = String((await world.api.post('/credentials', {})).body.token)
   const place = { os: `linux${HOSTILE}`, region: HOSTILE, ip: '198.51.100.7' }
   world.emulator.admin.connectAgent({ token, ...place })
-  await world.ready('Edge', 'shop')
+  for (const [kind, name] of [
+    ['IPPolicy', 'office'],
+    ['Edge', 'shop'],
+  ] as const)
+    await world.ready(kind, name)
   await world.reason('Edge', 'beta', 'Synced', 'ReferenceNotReady')
   await world.reason('Backend', 'plan', 'Synced', 'AwaitingApproval')
   const [policy] = await world.remote('ip_policies')
