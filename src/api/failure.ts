@@ -1,3 +1,4 @@
+import { printable } from '../util/printable.ts'
 import { ConnectFailed } from './dispatcher.ts'
 import { ApiError, type ApiErrorCode } from './errors.ts'
 import { redact } from './redact.ts'
@@ -34,7 +35,7 @@ export function answerError(call: CallContext, answer: FailedAnswer): ApiError {
   const told = error?.message ?? answer.sentence
   const operationId = answer.operationId ?? operationIdFor(call, error?.operationId)
   const secrets = operationId === undefined ? call.secrets : [...call.secrets, operationId]
-  const said = told === undefined ? '' : cut(redact(printable(told), secrets), MAX_MESSAGE)
+  const said = told === undefined ? '' : cut(redact(printable(told).trim(), secrets), MAX_MESSAGE)
   return new ApiError(codeOf(status), `${call.label}: ${said === '' ? describe(status) : said}`, {
     status,
     errorCode: error?.code === undefined ? undefined : cut(redact(printable(error.code), call.secrets), MAX_CODE),
@@ -207,11 +208,6 @@ function chain(error: unknown): readonly Link[] {
     link = link.cause
   }
   return links
-}
-
-/** Control characters would let an answer forge log lines and terminal output. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
 
 function cut(text: string, length: number): string {

@@ -3,6 +3,7 @@ import { DemoError } from './demo/cluster.ts'
 import { runDemo } from './demo/run.ts'
 import { positive } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
+import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {
   readonly once: boolean
@@ -34,14 +35,15 @@ export function demoCommand(): Command {
 async function run(flags: Flags): Promise<number> {
   const entryPoint = process.argv[1]
   if (entryPoint === undefined) throw new Error('cannot start the operator: the path of this program is unknown')
+  const { out, err } = standardTerminals()
   try {
-    return await runDemo({ ...flags, timeoutMs: TIMEOUT_MS, entryPoint, output: process.stdout }, () =>
+    return await runDemo({ ...flags, timeoutMs: TIMEOUT_MS, entryPoint, output: out }, () =>
       // SIGHUP: the terminal was closed.
       stopSignal(['SIGINT', 'SIGTERM', 'SIGHUP']),
     )
   } catch (error) {
     if (!(error instanceof DemoError)) throw error
-    process.stderr.write(`${error.message}\n`)
+    err.write(`${error.message}\n`)
     return 1
   }
 }

@@ -17,6 +17,7 @@ import { StorageError } from '../emulator/store/storage-error.ts'
 import { systemRandom } from '../util/random.ts'
 import { duration } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
+import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {
   listen: string
@@ -155,7 +156,7 @@ async function serve(flags: Flags): Promise<void> {
     lines.push(`TLS edges listening on ${tls.host}:${tls.port}; GET /_emulator/listeners shows the others`)
     if (dns !== undefined) lines.push(`DNS of edges answered on ${dns.host}:${dns.port}`)
   }
-  process.stdout.write(`${lines.join('\n')}\n`)
+  for (const line of lines) standardTerminals().out.print(line)
   await stopped
   await emulator.close()
 }
@@ -167,7 +168,7 @@ async function serve(flags: Flags): Promise<void> {
 function refuseStart(error: unknown): undefined {
   const reason = error instanceof StorageError ? `--data ${error.message}` : listenFailure(error)
   if (reason === undefined) throw error
-  process.stderr.write(`emulator: ${reason}\n`)
+  standardTerminals().err.print(`emulator: ${reason}`)
   process.exitCode = 1
 }
 

@@ -71,7 +71,7 @@ export async function runEvents(cluster: Cluster, args: readonly string[], flags
     .flatMap((each) => each ?? [])
     .filter(({ at }) => Date.parse(at) >= from)
     .sort(byTime)
-  if (flags.output === 'json') out.print(JSON.stringify(events, null, 2))
+  if (flags.output === 'json') out.json(events)
   else if (events.length === 0) out.print('There are neither Events nor audit records of Culvert.')
   else for (const line of linesOf(cluster, events)) out.print(line)
   return 0
@@ -103,10 +103,10 @@ const COLUMNS = [
   { heading: 'NOTE', wraps: true },
 ] as const
 
-function linesOf({ namespace, out }: Cluster, events: readonly CulvertEvent[]): readonly string[] {
+function linesOf({ namespace, out }: Cluster, events: readonly CulvertEvent[]) {
   const rows = events.map(({ at, note, reason, regarding, type }) => [
     { text: at.replace(/\.\d+Z$/, 'Z') },
-    { text: reason, paint: (text: string) => (type === 'Warning' ? out.styled('yellow', text) : text) },
+    { text: reason, ...(type === 'Warning' ? { style: 'yellow' as const } : {}) },
     { text: objectText(regarding, namespace) },
     { text: note },
   ])

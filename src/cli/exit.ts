@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { type Command, CommanderError } from 'commander'
+import { standardTerminals, type Terminals } from './terminal/terminal.ts'
 
 /** How long a process that has nothing left to do may take to end by itself, in milliseconds. */
 const LINGER_MS = 1_000
@@ -19,17 +21,22 @@ export function endWith(code: number): void {
  * Parses the command line and runs the command that it names. Help and wrong flags end the process by itself as well.
  */
 export async function runProgram(program: Command): Promise<void> {
-  letErrorsThrough(program)
+  const terminals = standardTerminals()
+  prepare(program, terminals)
   try {
     await program.parseAsync()
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error
-    process.exitCode = error.exitCode
+    if (error instanceof CommanderError) process.exitCode = error.exitCode
+    else {
+      // A bug. Node would print it as it is, with whatever strangers wrote into its message.
+      terminals.err.write(`${inspect(error)}\n`)
+      endWith(1)
+    }
   }
 }
 
-/** Has the command, and those below it, throw where they would call `process.exit`. */
-function letErrorsThrough(command: Command): void {
-  command.exitOverride()
-  for (const each of command.commands) letErrorsThrough(each)
+/** Has the command, and those below it, throw where they would call `process.exit`, and print like everything else. */
+function prepare(command: Command, terminals: Terminals): void {
+  command.exitOverride().configureOutput({ writeOut: terminals.out.write, writeErr: terminals.err.write })
+  for (const each of command.commands) prepare(each, terminals)
 }

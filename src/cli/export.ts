@@ -18,7 +18,7 @@ import { readTerraformState, StateFileError } from './export/terraform-state.ts'
 import { collect } from './flags.ts'
 import { patientReader } from './patient-reader.ts'
 import { showProgress } from './progress.ts'
-import { endWithReader } from './terminal/terminal.ts'
+import { endWithReader, standardTerminals, type Terminals } from './terminal/terminal.ts'
 
 interface Flags extends AccountFlags {
   readonly kind: readonly string[]
@@ -26,12 +26,6 @@ interface Flags extends AccountFlags {
   readonly namespace: string
   readonly accountRef?: ExportRequest['accountRef']
   readonly terraformState?: string
-}
-
-/** Streams of the command. */
-interface Streams {
-  readonly output: NodeJS.WritableStream
-  readonly errors: NodeJS.WritableStream & { readonly isTTY?: boolean }
 }
 
 const registry = new KindsRegistry(kinds)
@@ -52,8 +46,8 @@ export function exportCommand(): Command {
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
-    endWithReader(process.stdout)
-    process.exitCode = await runExport(flags, readEnvironment(), { output: process.stdout, errors: process.stderr })
+    endWithReader()
+    process.exitCode = await runExport(flags, readEnvironment(), standardTerminals())
   })
 }
 
@@ -68,8 +62,8 @@ Examples:
   culvert plan -f shop.yaml   # says that nothing is to be done`
 
 /** @returns the exit code */
-export async function runExport(flags: Flags, environment: Environment, streams: Streams): Promise<number> {
-  const progress = showProgress(streams.errors)
+export async function runExport(flags: Flags, environment: Environment, { out, err }: Terminals): Promise<number> {
+  const progress = showProgress(err)
   try {
     const config = accountFromFlags(flags, environment)
     if (config === undefined) throw new AccountFlagsError('no account is given: set --base-url and CULVERT_API_KEY')
@@ -91,9 +85,8 @@ export async function runExport(flags: Flags, environment: Environment, streams:
         progress: progress.tell,
       })
       progress.end()
-      streams.output.write(manifestText(result))
-      for (const { collection, id, why } of result.leftOut)
-        streams.errors.write(`left out ${collection}/${id}: ${why}\n`)
+      out.write(manifestText(result))
+      for (const { collection, id, why } of result.leftOut) err.print(`left out ${collection}/${id}: ${why}`)
       return 0
     } finally {
       await reader.close()
@@ -101,7 +94,7 @@ export async function runExport(flags: Flags, environment: Environment, streams:
   } catch (error) {
     progress.end()
     if (!isExpected(error)) throw error
-    streams.errors.write(`${error.message}\n`)
+    err.print(error.message)
     return 1
   }
 }

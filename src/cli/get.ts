@@ -44,7 +44,7 @@ export async function runGet(cluster: Cluster, args: readonly string[], flags: G
     .map((resource) => rowOf(cluster, resource))
     .filter(({ word }) => !flags.notReady || word !== 'Ready')
   if (flags.output === 'json') {
-    out.print(JSON.stringify(rows.map(jsonOf), null, 2))
+    out.json(rows.map(jsonOf))
     return 0
   }
   if (rows.length === 0) out.print(found.length === 0 ? 'There are no such resources.' : 'All of them are Ready.')
@@ -94,7 +94,7 @@ function jsonOf({ kind, namespace, name, word: state, since, message }: Row): un
   return { kind, namespace, name, state, since, message }
 }
 
-function linesOf({ out }: Cluster, rows: readonly Row[], showsNamespace: boolean): readonly string[] {
+function linesOf({ out }: Cluster, rows: readonly Row[], showsNamespace: boolean) {
   const columns = [
     ...(showsNamespace ? [{ heading: 'NAMESPACE' }] : []),
     { heading: 'RESOURCE', shrinksTo: 12 },
@@ -105,7 +105,7 @@ function linesOf({ out }: Cluster, rows: readonly Row[], showsNamespace: boolean
   const cells = rows.map(({ kind, namespace, name, word, style, ms, message }) => [
     ...(showsNamespace ? [{ text: namespace ?? '' }] : []),
     { text: `${kind}/${name}` },
-    { text: word, paint: (text: string) => out.styled(style, text) },
+    { text: word, style },
     { text: ms === undefined ? '' : spanText(ms) },
     { text: message ?? '' },
   ])

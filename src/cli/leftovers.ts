@@ -9,6 +9,7 @@ import { systemClock } from '../util/clock.ts'
 import { systemRandom } from '../util/random.ts'
 import { connectionOptions } from './cluster/flags.ts'
 import { collect } from './flags.ts'
+import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {
   readonly kubeconfig?: string
@@ -42,7 +43,7 @@ export function leftoversCommand(): Command {
         connection,
         namespaces,
         allow,
-        print: (line) => console.log(line),
+        print: standardTerminals().out.print,
       })
     })
 }

@@ -12,6 +12,7 @@ import { connectionOptions } from './cluster/flags.ts'
 import { endWith } from './exit.ts'
 import { collect, domainPatterns, duration, installation, labelSelector, positive, upTo } from './flags.ts'
 import { stopSignal } from './stop-signal.ts'
+import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {
   readonly kubeconfig?: string
@@ -263,7 +264,7 @@ export function operatorCommand(): Command {
       }
       logNodeWarnings(options.logger)
       if (flags.release) {
-        const release = { timeoutMs: flags.releaseTimeout, print: (line: string) => console.log(line) }
+        const release = { timeoutMs: flags.releaseTimeout, print: standardTerminals().out.print }
         process.exitCode = await runRelease(options, release, stopSignal())
         return
       }

@@ -29,10 +29,9 @@ import { makePlan, type Plan } from './plan/make-plan.ts'
 import { planJson } from './plan/render-json.ts'
 import { planMarkdown } from './plan/render-markdown.ts'
 import { planText } from './plan/render-text.ts'
-import type { Paper } from './plan/request-lines.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
-import { endWithReader, terminalOf } from './terminal/terminal.ts'
+import { endWithReader, standardTerminals, type Terminal, type Terminals } from './terminal/terminal.ts'
 
 const registry = new KindsRegistry(kinds)
 
@@ -55,12 +54,8 @@ interface Flags extends AccountFlags {
 const EXIT = { nothing: 0, error: 1, changes: 2, marked: 3 } as const
 
 /** Streams of a command. */
-interface Streams {
+interface Streams extends Terminals {
   readonly input: AsyncIterable<string | Buffer> | Iterable<string>
-  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
-  readonly errors: NodeJS.WritableStream & { readonly isTTY?: boolean }
-  /** Absent: without colours, in lines of any length. */
-  readonly paper?: Paper
 }
 
 /** `culvert plan`: what applying manifests would do to the account. Writes nothing anywhere. */
@@ -85,10 +80,8 @@ export function planCommand(): Command {
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
-    endWithReader(process.stdout)
-    const paper = terminalOf(process.stdout)
-    const streams = { input: process.stdin, output: process.stdout, errors: process.stderr, paper }
-    process.exitCode = await runPlan(flags, readEnvironment(), streams)
+    endWithReader()
+    process.exitCode = await runPlan(flags, readEnvironment(), { input: process.stdin, ...standardTerminals() })
   })
 }
 
@@ -102,7 +95,7 @@ Examples:
 
 /** @returns the exit code */
 export async function runPlan(flags: Flags, environment: Environment, streams: Streams): Promise<number> {
-  const progress = showProgress(streams.errors)
+  const progress = showProgress(streams.err)
   try {
     const manifests = await readAll(flags, streams.input)
     const source = await sourceOf(flags, environment, { manifests, progress: progress.tell })
@@ -127,8 +120,8 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
         progress: progress.tell,
       })
       progress.end()
-      streams.output.write(rendered(plan, flags.output, streams.paper ?? plain))
-      for (const line of remarks(plan)) streams.errors.write(`${line}\n`)
+      show(plan, flags.output, streams.out)
+      for (const line of remarks(plan)) streams.err.print(line)
       return exitOf(plan)
     } finally {
       await Promise.all([reader.close(), source.close()])
@@ -136,7 +129,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
   } catch (error) {
     progress.end()
     if (!isExpected(error)) throw error
-    streams.errors.write(`${error.message}\n`)
+    streams.err.print(error.message)
     return EXIT.error
   }
 }
@@ -226,16 +219,16 @@ async function textOf(input: Streams['input']): Promise<string> {
   return parts.join('')
 }
 
-const plain: Paper = { styled: (_style, text) => text, width: Number.POSITIVE_INFINITY }
-
-function rendered(plan: Plan, form: Form, paper: Paper): string {
+function show(plan: Plan, form: Form, out: Terminal): void {
   switch (form) {
     case 'json':
-      return `${JSON.stringify(planJson(plan), undefined, 2)}\n`
+      out.json(planJson(plan))
+      break
     case 'markdown':
-      return planMarkdown(plan)
+      out.write(planMarkdown(plan))
+      break
     case 'text':
-      return `${planText(plan, paper).join('\n')}\n`
+      for (const line of planText(plan, out)) out.print(line)
   }
 }
 

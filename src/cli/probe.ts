@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { Agent } from 'undici'
+import { printable } from '../util/printable.ts'
 import { duration, positive } from './flags.ts'
+import { standardTerminals } from './terminal/terminal.ts'
 
 /** `culvert probe`: requests a URL once, for containers without another HTTP client. */
 export function probeCommand(): Command {
@@ -10,7 +12,7 @@ export function probeCommand(): Command {
     .option('--timeout <time>', 'how long to wait for the answer', duration, 10_000)
     .option('--status <code>', 'expected HTTP status, such as 401 where access must be denied', positive)
     .action(async (url: string, { timeout, status }: { readonly timeout: number; readonly status?: number }) => {
-      process.exitCode = await runProbe(url, { timeoutMs: timeout, status }, (line) => console.log(line))
+      process.exitCode = await runProbe(url, { timeoutMs: timeout, status }, standardTerminals().out.print)
     })
 }
 
@@ -32,7 +34,7 @@ export async function runProbe(
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await agent.request({ origin, path: `${pathname}${search}`, method: 'GET', signal })
     const text = (await body.text()).trim().slice(0, 500)
-    print(`${url}: ${statusCode} ${text}`)
+    print(printable(`${url}: ${statusCode} ${text}`))
     const isExpected = status === undefined ? statusCode >= 200 && statusCode < 300 : statusCode === status
     return isExpected ? 0 : 1
   } catch (error) {

@@ -1,3 +1,5 @@
+import type { Terminal } from './terminal/terminal.ts'
+
 /** Progress of a command, on standard error. */
 export interface Progress {
   tell(text: string): void
@@ -12,7 +14,7 @@ const LINE_MS = 5_000
 
 /** On a terminal, one line that changes; elsewhere, a line now and then. */
 export function showProgress(
-  stream: NodeJS.WritableStream & { readonly isTTY?: boolean },
+  { height, print, redraw }: Terminal,
   now: () => number = () => performance.now(),
 ): Progress {
   const began = now()
@@ -22,16 +24,16 @@ export function showProgress(
     tell: (text) => {
       const time = now()
       if (time - began < QUIET_MS) return
-      if (stream.isTTY === true) {
-        stream.write(`\r\u001b[2K${text}`)
+      if (height > 0) {
+        redraw([text])
         isShown = true
       } else if (time - told >= LINE_MS) {
-        stream.write(`${text}\n`)
+        print(text)
         told = time
       }
     },
     end: () => {
-      if (isShown) stream.write('\r\u001b[2K')
+      if (isShown) redraw([])
       isShown = false
     },
   }

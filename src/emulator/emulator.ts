@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type Clock, systemClock } from '../util/clock.ts'
+import { escaped } from '../util/printable.ts'
 import { type Random, systemRandom } from '../util/random.ts'
 import { Admin, CLOCK_OFFSET } from './admin/admin.ts'
 import { bootAccount, followStoredIds } from './admin/bootstrap.ts'
@@ -314,5 +315,6 @@ function addressOf(address: AddressInfo | string | null): string {
 }
 
 function logToStandardError(message: string, error: unknown): void {
-  process.stderr.write(`${message}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  process.stderr.write(escaped(`${message}: ${text}\n`, true))
 }

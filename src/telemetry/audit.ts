@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
+import { jsonText } from '../util/printable.ts'
 import { Rarely } from './rarely.ts'
 import type { WriteReport } from './write-report.ts'
 
@@ -44,7 +45,7 @@ export function openAuditLog({ destination, clock, logger, onFailure }: AuditLog
   return {
     record: (account, report) => {
       try {
-        write(`${JSON.stringify(auditRecord(account, report, clock.now()))}\n`)
+        write(`${jsonText(auditRecord(account, report, clock.now()))}\n`)
       } catch (error) {
         failed(error)
       }

@@ -1,4 +1,5 @@
 import { type DestinationStream, pino } from 'pino'
+import { escaped } from './printable.ts'
 
 /** Key-value context of a log line. Values never hold secrets; the redaction below is a second line of defence. */
 export type LogFields = Readonly<Record<string, unknown>>
@@ -29,6 +30,7 @@ const SECRET_PATHS = [
  * results).
  */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+  const sink = destination ?? pino.destination(2)
   return pino(
     {
       level,
@@ -36,6 +38,6 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRET_PATHS, censor: '[redacted]' },
     },
-    destination ?? pino.destination(2),
+    { write: (line) => sink.write(escaped(line, true)) },
   )
 }

@@ -82,6 +82,8 @@ export class KubeProxy implements AsyncDisposable {
   readonly kubeconfigPath: string
   /** Called with each answer of the server behind it, except streams. */
   onAnswer: (request: PassingRequest, status: number, body: string) => void = () => undefined
+  /** What callers get instead of an answer, except of streams. */
+  rewrite: (request: PassingRequest, body: string) => string = (_request, body) => body
   /** Called for each watch that opens, before any frame passes. */
   onWatch: (watch: OpenWatch) => void = () => undefined
   readonly #folder: string
@@ -209,8 +211,9 @@ export class KubeProxy implements AsyncDisposable {
     this.#statuses.set(request, upstream.statusCode ?? 502)
     this.onAnswer(request, upstream.statusCode ?? 0, content.toString())
     if (meeting !== undefined && !(await actAt('after', meeting, request, response))) return
-    response.writeHead(upstream.statusCode ?? 502, endToEnd(upstream.headers))
-    response.end(content)
+    const { 'content-length': _length, ...headers } = endToEnd(upstream.headers)
+    response.writeHead(upstream.statusCode ?? 502, headers)
+    response.end(headers['content-encoding'] === undefined ? this.rewrite(request, content.toString()) : content)
   }
 
   #meet(request: PassingRequest): Meeting | undefined {

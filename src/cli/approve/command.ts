@@ -5,13 +5,14 @@ import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { APPROVED_PLAN } from '../../managed/names.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { argumentsFor, parseResource, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
+import { namespaceFlag } from '../cluster/flags.ts'
+import { argumentsFor, fullPlural, parseResource, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { duration } from '../flags.ts'
 import { followRequest } from '../requests/follow.ts'
 import { notFound } from '../requests/request.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { pendingPlanLines } from './plan-lines.ts'
+import { hiddenText, pendingPlanLines } from './plan-lines.ts'
 
 /** Flags of `culvert approve`. */
 export interface ApproveFlags extends ClusterFlags {
@@ -22,7 +23,10 @@ export interface ApproveFlags extends ClusterFlags {
 }
 
 type Planned = StatedResource & {
-  readonly spec?: { readonly managementPolicy?: string }
+  readonly spec?: {
+    readonly managementPolicy?: string
+    readonly accountRef?: { readonly kind?: string; readonly name?: string }
+  }
   readonly status?: { readonly plan?: PendingPlan }
 }
 
@@ -61,7 +65,11 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
     throw new CommandError('Refused', message, `culvert approve ${argumentsFor(resource)}`)
   }
   for (const line of pendingPlanLines(plan, out)) out.print(line)
-  const answer = flags.yes || (await confirm(`Approve this plan for ${textOf(resource)}?`))
+  const isCut = hiddenText(plan) !== undefined
+  if (flags.yes) refuseHidden(plan, found, resource)
+  const answer =
+    flags.yes ||
+    (await confirm(`Approve this plan${isCut ? ', which is not shown as a whole,' : ''} for ${textOf(resource)}?`))
   if (answer === undefined) {
     const command = `culvert approve ${argumentsFor(resource)} --plan ${plan.hash} --yes`
     throw new CommandError('BadArgument', 'approve cannot ask, since the input is no terminal', command)
@@ -75,6 +83,18 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   out.print(`${textOf(resource)}: approved`)
   const sent = { verb: 'approve', resource, object, told: '' } as const
   return flags.wait ? await followRequest(cluster, sent, flags.timeout) : 0
+}
+
+/** @throws CommandError naming what shows the rest, if the status does not show the whole plan */
+function refuseHidden(plan: PendingPlan, { spec }: Planned, resource: ResourceArgument): void {
+  const hidden = hiddenText(plan)
+  if (hidden === undefined) return
+  const { kind = 'Account', name = 'default' } = spec?.accountRef ?? {}
+  const place = namespaceFlag(resource.namespace)
+  const read = `kubectl get ${fullPlural(resource.descriptor)} ${resource.name}${place} -o yaml`
+  const command = `${read} | culvert plan -f - --context "$(kubectl config current-context)" --account ${kind}/${name}${place} -o json`
+  const message = `${textOf(resource)}: --yes approves nothing that cannot be seen. ${hidden}. To see all, run the command below; to approve, leave out --yes`
+  throw new CommandError('Refused', message, command)
 }
 
 /** @throws CommandError saying why there is none */

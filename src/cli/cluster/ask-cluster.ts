@@ -6,7 +6,7 @@ import { type KubeConnection, loadKubeConnection } from '../../kube/load-config.
 import { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import { systemRandom } from '../../util/random.ts'
-import { endWithReader, type Terminal, terminalOf } from '../terminal/terminal.ts'
+import { endWithReader, standardTerminals, type Terminals } from '../terminal/terminal.ts'
 import { CommandError } from './command-error.ts'
 import { ExplainedClient } from './explained-client.ts'
 import { connectionOptions } from './flags.ts'
@@ -20,15 +20,13 @@ export interface ClusterFlags {
 }
 
 /** A cluster, as a command asks it. */
-export interface Cluster {
+export interface Cluster extends Terminals {
   readonly kube: ExplainedClient
   readonly kinds: KindsRegistry
   /** The namespace in which named resources are looked up. */
   readonly namespace: string
   readonly scope: ResourceScope
   readonly clock: Clock
-  readonly out: Terminal
-  readonly err: Terminal
 }
 
 /** Adds the flags of `ClusterFlags` to a command. */
@@ -44,13 +42,13 @@ export function clusterOptions(command: Command): Command {
  * person can mend.
  */
 export async function askCluster(flags: ClusterFlags, run: (cluster: Cluster) => Promise<number>): Promise<void> {
-  endWithReader(process.stdout)
-  const err = terminalOf(process.stderr)
+  endWithReader()
+  const terminals = standardTerminals()
   try {
-    process.exitCode = await withCluster(flags, { out: terminalOf(process.stdout), err }, run)
+    process.exitCode = await withCluster(flags, terminals, run)
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    for (const line of error.lines) err.print(line)
+    for (const line of error.lines) terminals.err.print(line)
     process.exitCode = 1
   }
 }
@@ -62,7 +60,7 @@ export async function askCluster(flags: ClusterFlags, run: (cluster: Cluster) =>
  */
 export async function withCluster<T>(
   flags: ClusterFlags,
-  { out, err }: Pick<Cluster, 'out' | 'err'>,
+  { out, err }: Terminals,
   run: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
   const connection = connect(flags)

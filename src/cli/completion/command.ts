@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander'
 import { kinds } from '../../kinds/index.ts'
+import { standardTerminals } from '../terminal/terminal.ts'
 import { bashScript, type Completion, fishScript, zshScript } from './scripts.ts'
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
@@ -20,7 +21,7 @@ export function completionCommand(commands: Commands): Command {
         '  culvert completion fish > ~/.config/fish/completions/culvert.fish\n',
     )
     .action(async (shell: Shell) => {
-      process.stdout.write(await completionScript(shell, commands))
+      standardTerminals().out.write(await completionScript(shell, commands))
     })
 }
 

@@ -10,13 +10,14 @@ import { systemClock } from '../../util/clock.ts'
 import { systemRandom } from '../../util/random.ts'
 import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
 import type { Manifest } from '../manifests.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import { type DemoCluster, DemoError, kubectl, openCluster } from './cluster.ts'
 import { CulvertProcess } from './culvert-process.ts'
 import { followUntilReady } from './follow.ts'
 import { guide } from './guide.ts'
 import { aimAtEmulator, customResources, readManifests, toYaml, withAgentKey } from './manifests.ts'
 import type { Row } from './rows.ts'
-import { createScreen, type Output } from './screen.ts'
+import { createScreen } from './screen.ts'
 import { rowLine } from './table.ts'
 import { Traffic } from './traffic.ts'
 
@@ -30,7 +31,7 @@ export interface DemoOptions {
   readonly timeoutMs: number
   /** The program of this process. */
   readonly entryPoint: string
-  readonly output: Output
+  readonly output: Terminal
 }
 
 const ROOT = new URL('../../../', import.meta.url)
@@ -49,7 +50,7 @@ const LOG_LINES = 15
  * @throws DemoError
  */
 export async function runDemo(options: DemoOptions, interrupted: () => AbortSignal): Promise<number> {
-  const say = (line: string): void => void options.output.write(`${line}\n`)
+  const say = (line: string): void => options.output.write(`${line}\n`)
   await using cluster = await openCluster({
     onProgress: say,
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),

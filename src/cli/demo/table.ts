@@ -1,3 +1,4 @@
+import type { Line } from '../terminal/line.ts'
 import { type Column, tableLines as linesOf } from '../terminal/table.ts'
 import type { Row } from './rows.ts'
 
@@ -9,15 +10,11 @@ const COLUMNS: readonly Column[] = [
   { heading: 'MESSAGE' },
 ]
 
-const GREEN = '\u001b[32m'
-const YELLOW = '\u001b[33m'
-const UNCOLOURED = '\u001b[39m'
-
 /** Lines of a table for a terminal `width` columns wide: coloured states, no line longer than the terminal. */
-export function tableLines(rows: readonly Row[], width: number): readonly string[] {
+export function tableLines(rows: readonly Row[], width: number): readonly Line[] {
   const cells = rows.map(({ kind, name, id, state, message, ready }) => {
-    const paint = (text: string): string => `${ready ? GREEN : YELLOW}${text}${UNCOLOURED}`
-    return [{ text: kind }, { text: name }, { text: id || '-' }, { text: state, paint }, { text: message }]
+    const style = ready ? 'green' : 'yellow'
+    return [{ text: kind }, { text: name }, { text: id || '-' }, { text: state, style } as const, { text: message }]
   })
   return linesOf(COLUMNS, cells, width)
 }

@@ -4,7 +4,8 @@ import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../
 import { type OperatorFlags, operatorOptions } from '../cluster/operator-lease.ts'
 import { type OutputFlags, outputOption } from '../cluster/output.ts'
 import { collect } from '../flags.ts'
-import type { Style, Terminal } from '../terminal/terminal.ts'
+import type { Style } from '../terminal/line.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import { wrap } from '../terminal/wrap.ts'
 import { checkAccounts } from './checks/accounts.ts'
 import { checkApprovals } from './checks/approvals.ts'
@@ -61,7 +62,7 @@ export async function runDoctor(cluster: Cluster, flags: DoctorFlags): Promise<n
     checkApprovals(patient),
   ])
   const findings = worstFirst([...patient.unread, ...checked.flat()])
-  if (flags.output === 'json') out.print(JSON.stringify({ findings }, null, 2))
+  if (flags.output === 'json') out.json({ findings })
   else print(findings, out)
   return isWell(findings) ? 0 : 1
 }
@@ -74,12 +75,12 @@ const LABELS: Readonly<Record<Severity, { readonly text: string; readonly style:
 
 const INDENT = '  '
 
-function print(findings: readonly Finding[], { print: line, styled, width }: Terminal): void {
+function print(findings: readonly Finding[], { print: line, width }: Terminal): void {
   for (const { severity, object, cause, remedy, command } of findings) {
     const { text, style } = LABELS[severity]
     const [first = '', ...rest] = wrap(object, width - text.length - 1)
-    line(`${styled(style, text)} ${styled('bold', first)}`)
-    for (const each of rest) line(`${INDENT}${styled('bold', each)}`)
+    line([{ text, style }, ' ', { text: first, style: 'bold' }])
+    for (const each of rest) line([INDENT, { text: each, style: 'bold' }])
     const words = remedy === undefined ? `${cause}.` : `${cause}. ${remedy}`
     for (const each of wrap(words, width - INDENT.length)) line(`${INDENT}${each}`)
     if (command !== undefined) line(`${INDENT}$ ${command}`)

@@ -5,6 +5,7 @@ import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { ManifestView } from '../../managed/descriptor/manifest.ts'
 import { ownKeys } from '../../managed/descriptor/metadata.ts'
+import { OBJECT_NAME } from '../../managed/descriptor/object-name.ts'
 import { type Marker, markerOf, PLACEHOLDER_NONCE } from '../../managed/identity/marker.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
@@ -16,7 +17,7 @@ import type { TerraformObject } from './terraform-state.ts'
 export interface ExportRequest {
   readonly kinds: KindsRegistry
   readonly reader: Pick<ApiClient, 'list'>
-  /** Of objects whose mark names no other. */
+  /** Of all manifests: where they are applied is for the caller to say, and not for what a marker says. */
   readonly namespace: string
   /** Only these kinds; undefined: all. */
   readonly only?: ReadonlySet<string> | undefined
@@ -58,19 +59,20 @@ interface Subject {
   readonly descriptor: ManagedDescriptor
   readonly collection: Collection
   readonly object: RemoteObject
-  readonly namespace: string
   readonly marker: Marker | undefined
+  /** The marker, if it names a resource that the manifest cannot be. */
+  readonly foreign: Marker | undefined
 }
 
 /** Writes down the objects of an account as manifests that, once applied, change nothing about them. */
 export async function exportAccount(request: ExportRequest): Promise<ExportResult> {
-  const { kinds, only, ids } = request
+  const { only, ids } = request
   const account = await readLists(request)
   const { subjects, leftOut } = subjectsIn(request, account)
   const isWritten = ({ descriptor, object }: Subject): boolean => {
     return (only?.has(descriptor.definition.kind) ?? true) && (ids?.has(object.id) ?? true)
   }
-  const index = new ExportIndex(kinds, { subjects, isWritten }, request.terraform)
+  const index = new ExportIndex(request, { subjects, isWritten })
   const admission = new SpecAdmission()
   const manifests: Exported[] = []
   for (const subject of subjects.filter(isWritten)) {
@@ -156,9 +158,11 @@ function subjectsIn({ kinds, namespace }: ExportRequest, account: ReadAccount) {
   for (const descriptor of kinds.managed) {
     for (const collection of descriptor.identity.collections) {
       const siblings = (parentId: string): readonly RemoteObject[] => account.childrenOf(parentId, collection)
-      for (const object of account.in(collection)) {
+      // Of several objects with one marker, the oldest is the original.
+      for (const object of [...account.in(collection)].sort((one, other) => createdMs(one) - createdMs(other))) {
         const marker = markerOf(object) ?? markOfChildren(descriptor, object, account)
-        const subject = { descriptor, collection, object, marker, namespace: marker?.namespace || namespace }
+        const foreign = marker && namesOwn(descriptor, marker, namespace) ? undefined : marker
+        const subject = { descriptor, collection, object, marker, foreign }
         if (descriptor.manifest.isPartOf?.(object, { siblings, whole: (id) => account.object(id) }) === true) continue
         const owner = marker && `${marker.kind} ${marker.namespace}/${marker.name}`
         if (marker?.nonce === PLACEHOLDER_NONCE) leftOut.push(leave(subject, `it is a placeholder of ${owner}`))
@@ -187,6 +191,16 @@ function leave({ collection, object }: Pick<Subject, 'collection' | 'object'>, w
   return { collection: collection.path, id: object.id, why }
 }
 
+/**
+ * Whether the marker names a resource that the manifest can be: one of its kind, in the namespace that was asked for.
+ * Whoever has a key to the account can write a marker, so that it decides about nothing else.
+ */
+function namesOwn({ definition: { kind } }: ManagedDescriptor, marker: Marker, namespace: string): boolean {
+  return marker.kind === kind && marker.namespace === namespace && IS_NAME.test(marker.name)
+}
+
+const IS_NAME = new RegExp(OBJECT_NAME)
+
 /** All objects, whose names depend on each other, and which of them are written down. */
 interface Selection {
   readonly subjects: readonly Subject[]
@@ -195,65 +209,62 @@ interface Selection {
 
 /** Which object is written down under which name. */
 class ExportIndex {
-  readonly #names = new Map<string, { readonly namespace: string; readonly name: string }>()
-  readonly #values = new Map<string, { readonly namespace: string; readonly name: string }>()
+  readonly #names = new Map<string, string>()
+  /** Those that a reference can lead to, by kind and id. */
+  readonly #usable = new Set<string>()
+  readonly #values = new Map<string, string>()
 
-  constructor(kinds: KindsRegistry, { subjects, isWritten }: Selection, terraform: ExportRequest['terraform']) {
+  constructor({ kinds, terraform }: ExportRequest, { subjects, isWritten }: Selection) {
     for (const descriptor of kinds.managed) {
       const { kind, singular } = descriptor.definition
       const own = subjects.filter((subject) => subject.descriptor === descriptor)
-      for (const [namespace, group] of Map.groupBy(own, (subject) => subject.namespace)) {
-        const names = namesFor(
-          group.map(({ object, marker }) => ({
-            id: object.id,
-            createdMs: timeInMs(object.created_at) ?? 0,
-            given: marker?.kind === kind ? marker.name : terraform?.get(object.id)?.name,
-            texts: descriptor.manifest.namedAfter(object),
-            otherwise: singular,
-          })),
-        )
-        for (const { object } of group.filter(isWritten)) {
-          this.#note(descriptor, object, { namespace, name: names.get(object.id) ?? '' })
-        }
+      const names = namesFor(
+        own.map(({ object, marker, foreign }) => ({
+          id: object.id,
+          createdMs: createdMs(object),
+          given: (foreign === undefined ? marker?.name : undefined) ?? terraform?.get(object.id)?.name,
+          texts: descriptor.manifest.namedAfter(object),
+          otherwise: singular,
+        })),
+      )
+      for (const { object, foreign } of own.filter(isWritten)) {
+        const name = names.get(object.id) ?? ''
+        this.#names.set(`${kind} ${object.id}`, name)
+        if (foreign !== undefined) continue
+        this.#usable.add(`${kind} ${object.id}`)
+        for (const value of descriptor.identity.valuesOf?.(object) ?? []) this.#values.set(`${kind} ${value}`, name)
       }
     }
   }
 
   nameOf(kind: string, id: string): string {
-    return this.#names.get(`${kind} ${id}`)?.name ?? ''
+    return this.#names.get(`${kind} ${id}`) ?? ''
   }
 
-  /** A name only means something in its own namespace. */
-  ref(kind: string, id: string, from: string): Ref {
-    const found = this.#names.get(`${kind} ${id}`)
-    return found?.namespace === from ? { name: found.name } : { id }
+  ref(kind: string, id: string): Ref {
+    return this.#usable.has(`${kind} ${id}`) ? { name: this.nameOf(kind, id) } : { id }
   }
 
-  nameOfValue(kind: string, value: string, from: string): string | undefined {
-    const found = this.#values.get(`${kind} ${value}`)
-    return found?.namespace === from ? found.name : undefined
-  }
-
-  #note(
-    { definition: { kind }, identity }: ManagedDescriptor,
-    object: RemoteObject,
-    at: { readonly namespace: string; readonly name: string },
-  ): void {
-    this.#names.set(`${kind} ${object.id}`, at)
-    for (const value of identity.valuesOf?.(object) ?? []) this.#values.set(`${kind} ${value}`, at)
+  nameOfValue(kind: string, value: string): string | undefined {
+    return this.#values.get(`${kind} ${value}`)
   }
 }
 
+function createdMs({ created_at: at }: RemoteObject): number {
+  return timeInMs(at) ?? 0
+}
+
 function write(request: ExportRequest, subject: Subject, index: ExportIndex, account: ReadAccount): Exported {
-  const { descriptor, collection, object, namespace } = subject
+  const { descriptor, collection, object, foreign } = subject
+  const { namespace } = request
   const { kind } = descriptor.definition
   const name = index.nameOf(kind, object.id)
   const { children } = descriptor
   const view: ManifestView = {
     collection,
     name,
-    ref: (target, id) => index.ref(target, id, namespace),
-    nameOfValue: (target, value) => index.nameOfValue(target, value, namespace),
+    ref: (target, id) => index.ref(target, id),
+    nameOfValue: (target, value) => index.nameOfValue(target, value),
     children: children === undefined ? [] : account.childrenOf(object.id, children.collection),
     siblings: (parentId) => account.childrenOf(parentId, collection),
     whole: (id) => account.object(id),
@@ -261,7 +272,10 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
   const hidden = descriptor.manifest.observeOnly?.(object)
   const address = request.terraform?.get(object.id)?.address
   const covered = address && `In the Terraform state as ${address}: remove it there before anything here is changed.`
-  const notes = [covered, hidden].filter((note) => note !== undefined)
+  const marked =
+    foreign &&
+    `Marked as ${foreign.kind} ${foreign.namespace}/${foreign.name}, which alone can manage it: remove the marker from its metadata before this resource adopts it.`
+  const notes = [covered, hidden, marked].filter((note) => note !== undefined)
   const spec = {
     managementPolicy: hidden === undefined ? 'Manage' : 'Observe',
     externalID: object.id,

@@ -1,5 +1,5 @@
-import { Document, stringify } from 'yaml'
-import { printable } from '../../util/printable.ts'
+import { Document, Scalar, visit } from 'yaml'
+import { escaped, escapedBy, printable } from '../../util/printable.ts'
 import type { Exported, ExportResult } from './export-account.ts'
 
 /** The manifests as one stream of YAML documents, with what is to be known of each above it. */
@@ -8,11 +8,24 @@ export function manifestText({ manifests }: Pick<ExportResult, 'manifests'>): st
 }
 
 function documentText({ manifest, notes }: Exported): string {
-  if (notes.length === 0) return stringify(manifest, FORM)
-  const document = new Document(manifest)
-  if (document.contents !== null)
+  const document = new Document(manifest, FORM)
+  visit(document, { Scalar: (_key, scalar) => quoteUnprintable(scalar) })
+  if (document.contents !== null && notes.length > 0) {
     document.contents.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n')
-  return document.toString(FORM).trimStart()
+  }
+  return escapedBy(document.toString(FORM).trimStart(), escapeOf, true)
+}
+
+/** Only between double quotes can a character be written as its code point. */
+function quoteUnprintable(scalar: Scalar): void {
+  const { value } = scalar
+  if (typeof value === 'string' && escaped(value, true) !== value) scalar.type = Scalar.QUOTE_DOUBLE
+}
+
+/** As YAML writes it: other than in JSON, not as surrogates. */
+function escapeOf(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16)
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`
 }
 
 /** Texts stay on one line, so that they are the same when they are read again. */

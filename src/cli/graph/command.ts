@@ -46,7 +46,7 @@ export async function runGraph(cluster: Cluster, args: readonly string[], flags:
   const direction = flags.reverse ? 'usedBy' : 'needs'
   const trees = branchesOf(graph, roots, direction)
   if (trees.length === 0) err.print(noneText(allNamespaces ? undefined : namespace))
-  out.print(await drawn(drawingOf(trees, direction, allNamespaces ? undefined : namespace), output))
+  out.write(`${await drawn(drawingOf(trees, direction, allNamespaces ? undefined : namespace), output)}\n`)
   return 0
 }
 

@@ -1,6 +1,6 @@
 import { cut } from '../../util/cut.ts'
 import { printable } from '../../util/printable.ts'
-import type { Style } from '../terminal/terminal.ts'
+import type { Style } from '../terminal/line.ts'
 import type { Branch, Direction } from '../tree/branches.ts'
 import { nodeState, nodeText } from '../tree/tree-lines.ts'
 

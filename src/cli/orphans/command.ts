@@ -55,7 +55,7 @@ export async function runOrphans(cluster: Cluster, flags: OrphansFlags): Promise
     found.push({ account, orphans: await check(cluster, account, operatorNamespace) })
   }
   if (flags.output === 'json') {
-    out.print(JSON.stringify(found.map(jsonOf), null, 2))
+    out.json(found.map(jsonOf))
     return 0
   }
   for (const each of found) print(cluster, each)
@@ -125,7 +125,7 @@ const COLUMNS = [
 function print({ out }: Cluster, { account, orphans }: AccountOrphans): void {
   const { orphanCount = orphans.length } = account.status ?? {}
   const place = account.metadata.namespace === undefined ? '' : ` in namespace ${account.metadata.namespace}`
-  out.print(out.styled('bold', `${shortName(nameOfAccount(account))}${place}`))
+  out.print({ text: `${shortName(nameOfAccount(account))}${place}`, style: 'bold' })
   const rows = orphans.map((each) => {
     const { collection, id, kind, namespace, name } = each.orphan
     const used = each.type === 'settled' ? `(${each.why})` : each.usedBy.join(', ') || '-'

@@ -1,4 +1,5 @@
 import type { Collection, RemoteObject, RequestBody } from '../../api/types.ts'
+import { shownBody } from '../../managed/plan/answer-form.ts'
 import { KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
 
 /**
@@ -24,19 +25,6 @@ export function isPlaceholder(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes(`${UNKNOWN}-`)
 }
 
-/** Fields with the id of an object that the API shows as a bare id, not as a Ref. */
-const BARE_IDS: ReadonlySet<string> = new Set(['cloud_access_key_id', 'owner_id', 'ssh_certificate_authority_id'])
-/** Lists of ids, and the lists of Refs that the API shows for them. */
-const LISTS: Readonly<Record<string, string>> = {
-  ip_policy_ids: 'ip_policies',
-  certificate_authority_ids: 'certificate_authorities',
-  destination_ids: 'destinations',
-}
-/** Free-form maps: the names in them are not those of fields. */
-const MAPS: ReadonlySet<string> = new Set(['config', 'labels', 'headers', 'backends'])
-/** Fields that are never shown (`management-api.md § Events`). */
-const HIDDEN: ReadonlySet<string> = new Set(['api_key', 'cloud_secret_access_key'])
-
 /** The answer to the `number`th create of a plan. */
 export function answerToCreate(collection: Collection, body: RequestBody, number: number, now: number): RemoteObject {
   const id = `${UNKNOWN}-${number}`
@@ -45,13 +33,8 @@ export function answerToCreate(collection: Collection, body: RequestBody, number
     uri: `https://${id}.invalid/${collection.path}/${id}`,
     created_at: new Date(now).toISOString(),
     ...decided(collection, id, now),
-    ...shown(body),
+    ...shownBody(body),
   }
-}
-
-/** The object `before` after an update. */
-export function answerToUpdate(before: RemoteObject, body: RequestBody): RemoteObject {
-  return { ...before, ...shown(body) }
 }
 
 /** What the service decides for a new object of the collection. */
@@ -79,26 +62,4 @@ function sshLine(type: string, id: string): string {
 /** The contract's default: from now on, for 90 days (`management-api.md § SSH certificates`). */
 function validity(now: number): Fields {
   return { valid_after: new Date(now).toISOString(), valid_until: new Date(now + 90 * 86_400_000).toISOString() }
-}
-
-function shown(body: Fields): Fields {
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => shownField(name, value)))
-}
-
-function shownField(name: string, value: unknown): readonly [string, unknown] {
-  const list = LISTS[name]
-  if (list !== undefined && Array.isArray(value)) return [list, value.map(ref)]
-  if (name.endsWith('_id') && !BARE_IDS.has(name)) return [name.slice(0, -3), value === null ? null : ref(value)]
-  if (HIDDEN.has(name)) return [name, null]
-  if (MAPS.has(name)) return [name, value]
-  if (Array.isArray(value)) return [name, value.map((item) => (isFields(item) ? shown(item) : item))]
-  return [name, isFields(value) ? shown(value) : value]
-}
-
-function ref(id: unknown): Fields {
-  return { id, uri: `https://planned.invalid/${String(id)}` }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

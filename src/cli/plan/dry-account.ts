@@ -8,9 +8,10 @@ import type {
   RemoteObject,
   RequestBody,
 } from '../../api/types.ts'
+import { answerToUpdate } from '../../managed/plan/answer-form.ts'
 import type { WriteOrigin } from '../../telemetry/write-origin.ts'
 import type { Clock } from '../../util/clock.ts'
-import { answerToCreate, answerToUpdate } from './answers.ts'
+import { answerToCreate } from './answers.ts'
 
 /** A request that would have been sent, in the order of sending. */
 export interface PlannedWrite {

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
-import type { Risk } from '../../managed/descriptor/risks.ts'
+import { DELETED, REPLACED, type Risk } from '../../managed/descriptor/risks.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { isPlaceholder } from './answers.ts'
@@ -29,9 +29,9 @@ export function marksOf(kinds: KindsRegistry, write: PlannedWrite, guards: Reado
 }
 
 function lifeMarks({ method, origin }: PlannedWrite): readonly Mark[] {
-  if (method === 'delete') return [{ type: 'deleted', text: 'the object is deleted' }]
+  if (method === 'delete') return [{ type: 'deleted', text: DELETED }]
   if (method !== 'create' || !REPLACING.has(origin.reason)) return []
-  return [{ type: 'replaced', text: 'a new object replaces the present one, which is deleted' }]
+  return [{ type: 'replaced', text: REPLACED }]
 }
 
 function riskMarks(kinds: KindsRegistry, descriptor: ManagedDescriptor, write: PlannedWrite): readonly Mark[] {

@@ -1,6 +1,7 @@
 import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
 import { cut } from '../../util/cut.ts'
-import { printable } from '../../util/printable.ts'
+import { jsonText, nameText } from '../../util/printable.ts'
+import type { Line } from '../terminal/line.ts'
 import { wrap } from '../terminal/wrap.ts'
 import { withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
@@ -11,8 +12,8 @@ import { changeLine, headLines, linesBelow, type Paper } from './request-lines.t
 const VALUE_LENGTH = 160
 
 /** The plan as text, line by line. */
-export function planText({ operations, unplanned }: Plan, paper: Paper): readonly string[] {
-  const bold = (text: string): string => paper.styled('bold', text)
+export function planText({ operations, unplanned }: Plan, paper: Paper): readonly Line[] {
+  const bold = (text: string): Line => ({ text, style: 'bold' })
   return [
     ...operations.flatMap((operation, index) => operationText(operation, index + 1, paper)),
     ...(unplanned.length === 0 ? [] : [bold('Not carried out, or not yet:')]),
@@ -21,7 +22,7 @@ export function planText({ operations, unplanned }: Plan, paper: Paper): readonl
   ]
 }
 
-function operationText(operation: PlanOperation, number: number, paper: Paper): readonly string[] {
+function operationText(operation: PlanOperation, number: number, paper: Paper): readonly Line[] {
   const { action, changes, marks, reason, isTemporary } = operation
   const told = [...(reason === 'spec' ? [] : [reason]), ...(isTemporary ? ['placeholder, for the time being'] : [])]
   const why = told.length === 0 ? '' : ` (${told.join(', ')})`
@@ -29,18 +30,18 @@ function operationText(operation: PlanOperation, number: number, paper: Paper): 
   return [
     ...headLines(number, action, `${objectText(operation)} for ${resourceText(operation)}${why}`, paper),
     ...changes.flatMap((change) => linesBelow(changeText(change), paper)),
-    ...warnings.map((line) => paper.styled(['bold', 'red'], line)),
+    ...warnings.map((text): Line => ({ text, style: ['bold', 'red'] })),
   ]
 }
 
 /** The object of a request: its collection, and its id once it has one. */
 export function objectText({ collection, id }: Pick<PlanOperation, 'collection' | 'id'>): string {
   const shown = withoutPlaceholders(id)
-  return shown === KNOWN_AFTER_APPLY ? collection : `${collection}/${shown}`
+  return shown === KNOWN_AFTER_APPLY ? collection : `${collection}/${nameText(shown)}`
 }
 
 export function resourceText({ resource: { kind, namespace, name } }: Pick<PlanOperation, 'resource'>): string {
-  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
+  return `${kind} ${namespace === undefined ? '' : `${nameText(namespace)}/`}${nameText(name)}`
 }
 
 /** A field with its old and new value, in one line. */
@@ -48,18 +49,20 @@ export function changeText({ path, old, new: next, isSecret }: FieldChange): str
   return changeLine({ field: withoutPlaceholders(path), from: valueText(old), to: valueText(next), isSecret })
 }
 
-/** A value in one line, without control characters; a long one is cut. */
+/** A value in one line; a long one is cut. */
 function valueText(value: unknown): string | undefined {
   if (value === undefined) return undefined
-  const text = printable(withoutPlaceholders(JSON.stringify(value)))
-  return cut(text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text, VALUE_LENGTH)
+  const text = withoutPlaceholders(jsonText(value))
+  if (text.length > VALUE_LENGTH) return `${cut(text, VALUE_LENGTH)} (${text.length} characters, --output json has all)`
+  return text === JSON.stringify(KNOWN_AFTER_APPLY) ? KNOWN_AFTER_APPLY : text
 }
 
-function unplannedText({ resource, reason, message }: Unplanned, { styled, width }: Paper): readonly string[] {
+function unplannedText({ resource, reason, message }: Unplanned, { width }: Paper): readonly Line[] {
   const name = resourceText({ resource })
-  const [first = '', ...rest] = wrap(`${name}: ${reason}: ${printable(message)}`, width - 2, '  ')
-  const head = first.startsWith(name) ? `${styled('yellow', name)}${first.slice(name.length)}` : first
-  return [head, ...rest].map((line) => `  ${line}`)
+  const [first = '', ...rest] = wrap(`${name}: ${reason}: ${message}`, width - 2, '  ')
+  const isWhole = first.startsWith(name)
+  const head: Line = isWhole ? ['  ', { text: name, style: 'yellow' }, first.slice(name.length)] : `  ${first}`
+  return [head, ...rest.map((line) => `  ${line}`)]
 }
 
 /** The plan in one sentence. */

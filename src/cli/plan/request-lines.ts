@@ -1,8 +1,9 @@
+import type { Styled } from '../terminal/line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { wrap } from '../terminal/wrap.ts'
 
-/** Colours of a plan, and the length of its lines. */
-export type Paper = Pick<Terminal, 'styled' | 'width'>
+/** The length of the lines of a plan. */
+export type Paper = Pick<Terminal, 'width'>
 
 /** What a request of a plan does to its object. */
 export type Action = keyof typeof SIGNS
@@ -10,13 +11,13 @@ export type Action = keyof typeof SIGNS
 const SIGNS = { create: ['+', 'green'], update: ['~', 'yellow'], delete: ['-', 'red'] } as const
 
 /** The head of the `number`th request of a plan; `about` says what of. */
-export function headLines(number: number, action: Action, about: string, { styled, width }: Paper): readonly string[] {
+export function headLines(number: number, action: Action, about: string, { width }: Paper): readonly Styled[] {
   const [sign, colour] = SIGNS[action]
-  return wrap(`${number}. ${sign} ${action} ${about}`, width, BELOW).map((line) => styled(colour, line))
+  return wrap(`${number}. ${sign} ${action} ${about}`, width, BELOW).map((text) => ({ text, style: colour }))
 }
 
 /** What belongs to a request, below its head. */
-export function linesBelow(text: string, { width }: Pick<Paper, 'width'>): readonly string[] {
+export function linesBelow(text: string, { width }: Paper): readonly string[] {
   return wrap(text, width - BELOW.length, '  ').map((line) => BELOW + line)
 }
 

@@ -155,7 +155,7 @@ const COLUMNS = [
 ] as const
 
 /** What came of each action, of each session. */
-async function resultLines({ kube, out }: Cluster, resource: ResourceArgument): Promise<readonly string[]> {
+async function resultLines({ kube, out }: Cluster, resource: ResourceArgument) {
   const found = await kube.get<StatedResource>(resourceTypeOf(resource.descriptor), resource)
   const { targets = [] } = (found?.status ?? {}) as CommandStatus
   const rows = targets.flatMap(({ id, name, newID, actions }) => {

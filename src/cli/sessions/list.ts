@@ -17,13 +17,7 @@ export async function runSessions(cluster: Cluster, flags: SessionsFlags): Promi
   const scope = flags.allNamespaces ? undefined : namespace
   const found = await sessionsIn(cluster, scope, flags.selector)
   if (flags.output === 'json') {
-    out.print(
-      JSON.stringify(
-        found.map(({ metadata, status }) => ({ namespace: metadata.namespace, name: metadata.name, ...status })),
-        null,
-        2,
-      ),
-    )
+    out.json(found.map(({ metadata, status }) => ({ namespace: metadata.namespace, name: metadata.name, ...status })))
     return 0
   }
   if (found.length > 0) for (const line of sessionLines(cluster, found, flags.allNamespaces)) out.print(line)
@@ -73,11 +67,7 @@ export interface ShownSession extends StatedResource {
 }
 
 /** A table of sessions. */
-export function sessionLines(
-  { clock, out }: Cluster,
-  sessions: readonly ShownSession[],
-  showsNamespace: boolean,
-): readonly string[] {
+export function sessionLines({ clock, out }: Cluster, sessions: readonly ShownSession[], showsNamespace: boolean) {
   const headings = ['IP', 'OS', 'REGION', 'VERSION', 'ONLINE FOR', 'ID'].map((heading) => ({ heading }))
   // A name is a digest, and its beginning is enough to name a session.
   const columns = [

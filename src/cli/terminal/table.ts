@@ -1,4 +1,6 @@
 import { cut } from '../../util/cut.ts'
+import { escaped } from '../../util/printable.ts'
+import type { Span, Style } from './line.ts'
 import { wrap } from './wrap.ts'
 
 /** A column of a table. */
@@ -10,10 +12,10 @@ export interface Column {
   readonly wraps?: boolean
 }
 
-/** A cell; `paint` adds escape sequences, which take no width. */
+/** A cell. */
 export interface Cell {
   readonly text: string
-  readonly paint?: (text: string) => string
+  readonly style?: Style
 }
 
 const GAP = '  '
@@ -25,7 +27,12 @@ const LEAST_LAST = 24
  * Lines of a table with aligned columns, headings first, none longer than `width`. The last column takes what is left,
  * and is cut or wrapped at the end of the line.
  */
-export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number): string[] {
+export function tableLines(
+  columns: readonly Column[],
+  given: readonly (readonly Cell[])[],
+  width: number,
+): readonly (readonly Span[])[] {
+  const rows = given.map((cells) => cells.map((cell) => ({ ...cell, text: escaped(cell.text) })))
   const headings = columns.map(({ heading }) => ({ text: heading }))
   const widths = widthsFor(columns, [headings, ...rows], width)
   const wraps = columns.at(-1)?.wraps === true && Number.isFinite(width)
@@ -58,15 +65,14 @@ function wrapped(cells: readonly Cell[], widths: readonly number[], width: numbe
   return [[...cells.slice(0, -1), { ...last, text: first }], ...others.map((text) => [...blank, { ...last, text }])]
 }
 
-function lineOf(cells: readonly Cell[], widths: readonly number[], width: number): string {
+function lineOf(cells: readonly Cell[], widths: readonly number[], width: number): readonly Span[] {
   let plain = 0
-  const parts = cells.map(({ text, paint = (same) => same }, index) => {
+  return cells.flatMap(({ text, style }, index): readonly Span[] => {
     const isLast = index === cells.length - 1
     const room = Math.max(0, Math.min(widths[index] ?? width, width - plain))
     const shown = cut(text, room)
     const gap = isLast ? '' : ' '.repeat(Math.min((widths[index] ?? 0) - shown.length + GAP.length, width))
     plain += shown.length + gap.length
-    return `${shown === '' ? '' : paint(shown)}${gap}`
+    return [style === undefined || shown === '' ? shown : { text: shown, style }, gap]
   })
-  return parts.join('').trimEnd()
 }

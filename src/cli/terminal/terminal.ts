@@ -1,18 +1,26 @@
 import { styleText } from 'node:util'
+import { escaped, jsonText } from '../../util/printable.ts'
+import { type Line, lineText } from './line.ts'
 
-/** A colour or weight of `styleText`. */
-export type Style = Parameters<typeof styleText>[0]
-
-/** Where a command prints for a person. */
+/**
+ * Where a command prints: the only way to standard output and standard error (the linter forbids others). Whatever it
+ * is given to print may come from strangers, so that it adds all control sequences itself and escapes any others.
+ */
 export interface Terminal {
   /** Columns of a line; at least 60. */
   readonly width: number
   /** Columns of a line of a table, which other programs may read: no limit in a pipe or a file. */
   readonly tableWidth: number
+  /** Lines that can be redrawn: all that a terminal has, and none in a pipe or a file. */
+  readonly height: number
   /** Prints one line. */
-  print(line: string): void
-  /** `text` in a colour or weight, where there is a terminal that wants colours. */
-  styled(style: Style, text: string): string
+  print(line: Line): void
+  /** Prints a text of several lines as it is, such as a manifest. */
+  write(text: string): void
+  /** Prints a value for programs. */
+  json(value: unknown): void
+  /** Prints lines in the place of those that the last call printed; nothing else may be printed meanwhile. */
+  redraw(lines: readonly Line[]): void
 }
 
 /** Narrower terminals wrap lines by themselves. */
@@ -20,19 +28,47 @@ const LEAST_WIDTH = 60
 /** Width of prose that is printed into a pipe or a file. */
 const PIPE_WIDTH = 100
 
+/** A stream that may be a terminal. */
+export type Output = NodeJS.WritableStream & {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+}
+
 /** A stream as a terminal. Colours follow what the stream can show, `NO_COLOR` and `FORCE_COLOR`. */
-export function terminalOf(stream: NodeJS.WriteStream): Terminal {
+export function terminalOf(stream: Output): Terminal {
+  const textOf = (line: Line): string => lineText(line, ({ style, text }) => styleText(style, text, { stream }))
+  let drawn = 0
   return {
     width: Math.max(LEAST_WIDTH, stream.columns ?? PIPE_WIDTH),
     tableWidth: Math.max(LEAST_WIDTH, stream.columns ?? Number.POSITIVE_INFINITY),
-    print: (line) => void stream.write(`${line}\n`),
-    styled: (style, text) => styleText(style, text, { stream }),
+    height: stream.isTTY === true ? (stream.rows ?? Number.POSITIVE_INFINITY) : 0,
+    print: (line) => void stream.write(`${textOf(line)}\n`),
+    write: (text) => void stream.write(escaped(text, true)),
+    json: (value) => void stream.write(`${jsonText(value, 2)}\n`),
+    redraw: (lines) => {
+      // Up to the first of the former lines, then each line anew, cleared to its end, and what is left below.
+      const up = drawn === 0 ? '' : `\u001b[${drawn}A`
+      stream.write(`${up}\r${lines.map((line) => `${textOf(line)}\u001b[K\n`).join('')}\u001b[J`)
+      drawn = lines.length
+    },
   }
 }
 
+/** Where a command prints results, and messages. */
+export interface Terminals {
+  readonly out: Terminal
+  readonly err: Terminal
+}
+
+/** Standard output and standard error. */
+export function standardTerminals(): Terminals {
+  return { out: terminalOf(process.stdout), err: terminalOf(process.stderr) }
+}
+
 /** Ends the process without a word once nobody reads what it prints, as `culvert tree | head` does. */
-export function endWithReader(stream: NodeJS.WriteStream): void {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     endByBrokenPipe()
   })

@@ -1,3 +1,5 @@
+import { printable } from '../../util/printable.ts'
+
 /**
  * `text` in lines of at most `width` characters, broken between words; a longer word has a line of its own. Spaces
  * within a line stay as they are. Lines after the first begin with `indent`.
@@ -5,8 +7,7 @@
 export function wrap(text: string, width: number, indent = ''): readonly string[] {
   const lines: string[] = []
   let line = ''
-  for (const piece of text
-    .replaceAll(/[^\S ]+/g, ' ')
+  for (const piece of printable(text)
     .trim()
     .match(/ *[^ ]+/g) ?? []) {
     if (line !== '' && line.length + piece.length > width) {

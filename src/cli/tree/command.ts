@@ -40,7 +40,7 @@ export async function runTree(cluster: Cluster, args: readonly string[], flags: 
 
 function print({ namespace, out }: Cluster, trees: readonly Branch[], { allNamespaces, output }: TreeFlags): void {
   if (output === 'json') {
-    out.print(JSON.stringify(trees.map(jsonOf), null, 2))
+    out.json(trees.map(jsonOf))
     return
   }
   const shown = allNamespaces ? undefined : namespace

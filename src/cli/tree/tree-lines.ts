@@ -1,6 +1,8 @@
 import { cut } from '../../util/cut.ts'
+import { escaped } from '../../util/printable.ts'
 import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
-import type { Style, Terminal } from '../terminal/terminal.ts'
+import type { Line, Style } from '../terminal/line.ts'
+import type { Terminal } from '../terminal/terminal.ts'
 import type { Branch } from './branches.ts'
 import type { Node } from './resource-graph.ts'
 
@@ -57,9 +59,9 @@ const LEAST_STATE = 24
 /** Lines of trees: a resource each, with its state and what it waits for. `namespace`: names of others are in full. */
 export function treeLines(
   trees: readonly Branch[],
-  { width, styled }: Pick<Terminal, 'width' | 'styled'>,
+  { width }: Pick<Terminal, 'width'>,
   namespace: string | undefined,
-): readonly string[] {
+): readonly Line[] {
   const rows = trees.flatMap((tree) => rowsOf(tree, '', '', namespace))
   const widest = Math.max(0, ...rows.map(({ left }) => left.length))
   const column = Math.min(widest, width - LEAST_STATE)
@@ -67,9 +69,9 @@ export function treeLines(
     const name = cut(left, column).padEnd(column)
     const room = width - column - 2
     const word = state.word.slice(0, room)
-    const rest = repeated ? '(shown above)' : (state.message ?? '')
+    const rest = repeated ? '(shown above)' : escaped(state.message ?? '')
     const message = cut(rest, Math.max(0, room - word.length - 2))
-    return `${name}  ${styled(state.style, word)}${message === '' ? '' : `  ${message}`}`.trimEnd()
+    return [`${name}  `, { text: word, style: state.style }, message === '' ? '' : `  ${message}`]
   })
 }
 
@@ -86,7 +88,7 @@ function rowsOf(
   namespace: string | undefined,
 ): readonly Row[] {
   const field = by === undefined ? '' : `${by}: `
-  const own = { left: `${lead}${field}${nodeText(node, namespace)}`, state: nodeState(node), repeated }
+  const own = { left: escaped(`${lead}${field}${nodeText(node, namespace)}`), state: nodeState(node), repeated }
   const below = branches.flatMap((branch, index) => {
     const isLast = index === branches.length - 1
     return rowsOf(branch, `${indent}${isLast ? '└─ ' : '├─ '}`, `${indent}${isLast ? '   ' : '│  '}`, namespace)

@@ -68,12 +68,15 @@ export async function runWhy(cluster: Cluster, args: readonly string[], flags: W
   const own = remedyOf(root, leader, namedFor(snapshot, root.name), facts.now)
   const remedy = own.text === '' ? sideRemedy(sides, (name) => namedFor(snapshot, name)) : own
   if (flags.output === 'json') {
-    out.print(JSON.stringify({ resource: nameOf(asked), paragraph, ...jsonOf(facts), ...remedy }, null, 2))
+    out.json({ resource: nameOf(asked), paragraph, ...jsonOf(facts), ...remedy })
     return 0
   }
   const text = remedy.text === '' ? paragraph : `${paragraph} To do: ${remedy.text}`
   for (const line of wrap(text, out.width)) out.print(line)
-  if (remedy.command !== undefined) out.print(`\n  ${out.styled('bold', remedy.command)}`)
+  if (remedy.command !== undefined) {
+    out.print('')
+    out.print(['  ', { text: remedy.command, style: 'bold' }])
+  }
   return 0
 }
 

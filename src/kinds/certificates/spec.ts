@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
+import { objectID } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
-import { choice, object, text } from '../../schema/define.ts'
+import { choice, object } from '../../schema/define.ts'
 import { unionOf } from '../../schema/rules.ts'
 import { namesOf, objectOf, textOf } from '../shared/remote.ts'
 
@@ -48,10 +49,7 @@ export const managedOrUploadedCertificate = object(
     }),
     managed,
     uploaded: Type.Optional(
-      object(
-        { id: text({ description: 'Id of the certificate at the API.', minLength: 1, maxLength: 255 }) },
-        { description: 'The uploaded certificate.' },
-      ),
+      object({ id: objectID('Id of the certificate at the API.') }, { description: 'The uploaded certificate.' }),
     ),
   },
   {

@@ -14,12 +14,19 @@ const HOST = `(${LABEL}[.])+${LABEL}`
 /** The targets of `management-api.md § Access credentials`, ACL rules 3 to 5: a label, an address, a domain. */
 const BIND = `^bind:([^=]+=([^=]|=)*|${HOST}:[1-9][0-9]{0,4}|([*][.])?${HOST})$`
 
+/** Control characters, line ends, and those that change the reading order; as CEL writes them. */
+const MISLEADING = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`
+
 const rule = text({
   description:
     '`bind:` followed by what may be bound: a domain (`bind:*.example.com` for every name below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value; the value is everything after the first `=`). Or `*` alone, which permits everything.',
   minLength: 1,
   maxLength: RULE_LENGTH,
   rules: [
+    {
+      rule: `!self.matches('[${MISLEADING}]')`,
+      message: 'acl has a control character, which no label has: remove it',
+    },
     {
       rule: `self == '*' || self.matches('${BIND}')`,
       message:

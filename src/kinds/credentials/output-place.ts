@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
+import { dataKey, objectName } from '../../managed/descriptor/common.ts'
 import type { OutputTarget, OutputTemplate } from '../../managed/descriptor/output.ts'
-import { object, text } from '../../schema/define.ts'
+import { object } from '../../schema/define.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 import { outputMetadata, outputMetadataProblems } from './output-metadata.ts'
 
@@ -8,15 +9,8 @@ import { outputMetadata, outputMetadataProblems } from './output-metadata.ts'
 export function tokenPlace(key: string) {
   const secret = object(
     {
-      name: Type.Optional(objectName('Secret', ' Default: the name of this resource.')),
-      key: Type.Optional(
-        text({
-          description: `Key in the Secret. Default: ${key}.`,
-          minLength: 1,
-          maxLength: 253,
-          pattern: '^[-._a-zA-Z0-9]+$',
-        }),
-      ),
+      name: Type.Optional(outputName('Secret', ' Default: the name of this resource.')),
+      key: Type.Optional(dataKey(`Key in the Secret. Default: ${key}.`)),
       ...outputMetadata,
     },
     { description: 'The Secret that the token is written to.' },
@@ -74,18 +68,15 @@ const WHOLE = { atomic: true } as const
 
 function textsObject(kind: OutputTarget['kind'], { subject, keys }: Texts) {
   return object(
-    { name: objectName(kind), ...outputMetadata },
+    { name: outputName(kind), ...outputMetadata },
     { description: `The ${kind} that the ${subject} is written to. ${keys}` },
   )
 }
 
-function objectName(kind: OutputTarget['kind'], absent = '') {
-  return text({
-    description: `Name of the ${kind}. Culvert creates and owns it; one that already exists is refused. It is deleted when another name is set here, and with this resource unless the remote object stays (see \`deletionPolicy\`).${absent}`,
-    minLength: 1,
-    maxLength: 253,
-    pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
-  })
+function outputName(kind: OutputTarget['kind'], absent = '') {
+  return objectName(
+    `Name of the ${kind}. Culvert creates and owns it; one that already exists is refused. It is deleted when another name is set here, and with this resource unless the remote object stays (see \`deletionPolicy\`).${absent}`,
+  )
 }
 
 /** The outputs that a spec may have. */

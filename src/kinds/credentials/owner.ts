@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import { objectName, type Ref, referenceNamespace } from '../../managed/descriptor/common.ts'
+import { objectID, objectName, type Ref, referenceNamespace } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import { markedKind } from '../../managed/descriptor/metadata.ts'
 import type { FoundReference, ReferenceKind } from '../../managed/descriptor/references.ts'
@@ -21,13 +21,7 @@ export const ownerSpec = {
             { description: 'A BotUser.' },
           ),
         ),
-        id: Type.Optional(
-          text({
-            description: 'Id at the API of a user, or of a bot that no BotUser manages.',
-            minLength: 1,
-            maxLength: 255,
-          }),
-        ),
+        id: Type.Optional(objectID('Id at the API of a user, or of a bot that no BotUser manages.')),
       },
       {
         description:

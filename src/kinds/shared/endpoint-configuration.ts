@@ -1,12 +1,13 @@
+import { objectID } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import { object, text } from '../../schema/define.ts'
+import { object } from '../../schema/define.ts'
 import { isOurs } from './is-ours.ts'
 import { refId } from './remote.ts'
 
 /** Spec field that refers to an endpoint configuration, by id only, since no kind creates them. */
 export function endpointConfigurationRef(traffic: string) {
   return object(
-    { id: text({ description: 'Id of the endpoint configuration at the API.', minLength: 1, maxLength: 255 }) },
+    { id: objectID('Id of the endpoint configuration at the API.') },
     {
       description: `An existing endpoint configuration that the service applies to ${traffic}. Culvert does not manage endpoint configurations. Default: one that was set outside Culvert stays; one that the spec named before is removed.`,
     },

@@ -3,6 +3,8 @@ import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Desired } from '../descriptor/desired.ts'
 import type { Fields } from '../descriptor/fields.ts'
+import { DELETED, REPLACED, type Risk } from '../descriptor/risks.ts'
+import { answerToUpdate, shownBody } from '../plan/answer-form.ts'
 import { changesOf, type FieldChange, KNOWN_AFTER_APPLY } from '../plan/field-changes.ts'
 import { type Observed, type Operation, type PlanContext, plan, planCreate } from '../plan/plan.ts'
 
@@ -14,6 +16,8 @@ export interface PlannedRequest {
   /** Undefined while the object does not exist. */
   readonly id: string | undefined
   readonly changes: readonly FieldChange[]
+  /** Why to look at it first: what it opens, deletes or replaces; none for most. */
+  readonly marks: readonly string[]
 }
 
 /** What a plan is made from. */
@@ -39,12 +43,17 @@ export function plannedRequests(scene: Scene): readonly PlannedRequest[] {
   }
   const created = creation(scene, observed.remote)
   const deleted = deletion(scene.collection, observed.remote.id)
-  return descriptor.replacement?.first === 'delete' ? [deleted, ...created] : [...created, deleted]
+  const requests = descriptor.replacement?.first === 'delete' ? [deleted, ...created] : [...created, deleted]
+  return requests.map((request) => ({ ...request, marks: [REPLACED, ...request.marks] }))
 }
 
 /** The request that deletes an object. */
-export function deletion({ path }: Pick<Collection, 'path'>, id: string): PlannedRequest {
-  return { action: 'Delete', collection: path, id, changes: [] }
+export function deletion({ path }: Pick<Collection, 'path'>, id: string, risks: readonly Risk[] = []): PlannedRequest {
+  return { action: 'Delete', collection: path, id, changes: [], marks: [DELETED, ...textsOf(risks)] }
+}
+
+function textsOf(risks: readonly Risk[] = []): readonly string[] {
+  return risks.map(({ text }) => text)
 }
 
 function creation(scene: Scene, former: RemoteObject | undefined): readonly PlannedRequest[] {
@@ -56,7 +65,10 @@ function creation(scene: Scene, former: RemoteObject | undefined): readonly Plan
   const children = descriptor.children?.plan(desired, KNOWN_AFTER_APPLY, []) ?? []
   const own = (action: 'Create' | 'Update', fields: Fields): PlannedRequest => {
     const changes = changesOf(descriptor, { collection, body: fields, before: undefined })
-    return { action, collection: collection.path, id: undefined, changes }
+    // A new object opens nothing that was closed, unless it is a part of one that is in use.
+    const after = { id: '', ...shownBody(fields) }
+    const risks = descriptor.part === undefined ? [] : descriptor.fields.risks?.({ before: undefined, after })
+    return { action, collection: collection.path, id: undefined, changes, marks: textsOf(risks) }
   }
   return [
     own('Create', body),
@@ -70,7 +82,8 @@ function requestOf(scene: Scene, { remote, children }: Observed, operation: Oper
   if ('target' in operation) return childRequest(scene, children, operation)
   const { descriptor, collection } = scene
   const changes = changesOf(descriptor, { collection, body: operation.body, before: remote })
-  return { action: 'Update', collection: collection.path, id: remote.id, changes }
+  const risks = descriptor.fields.risks?.({ before: remote, after: answerToUpdate(remote, operation.body) })
+  return { action: 'Update', collection: collection.path, id: remote.id, changes, marks: textsOf(risks) }
 }
 
 function childRequest(
@@ -78,15 +91,17 @@ function childRequest(
   current: readonly RemoteObject[],
   operation: Extract<Operation, { readonly target: 'child' }>,
 ): PlannedRequest {
-  const collection = descriptor.children?.collection
-  if (collection === undefined) throw new Error('a kind without children planned a write to one')
-  if (operation.type === 'delete') return deletion(collection, operation.id)
+  if (descriptor.children === undefined) throw new Error('a kind without children planned a write to one')
+  const { collection, risks } = descriptor.children
+  const before = operation.type === 'create' ? undefined : current.find(({ id }) => id === operation.id)
+  if (operation.type === 'delete') return deletion(collection, operation.id, risks?.({ before, after: undefined }))
   const { body } = operation
+  const after = answerToUpdate(before ?? { id: '' }, body)
+  const marks = textsOf(risks?.({ before, after }))
   if (operation.type === 'create') {
     const changes = changesOf(descriptor, { collection, body, before: undefined })
-    return { action: 'Create', collection: collection.path, id: undefined, changes }
+    return { action: 'Create', collection: collection.path, id: undefined, changes, marks }
   }
-  const before = current.find(({ id }) => id === operation.id)
   const changes = changesOf(descriptor, { collection, body, before })
-  return { action: 'Update', collection: collection.path, id: operation.id, changes }
+  return { action: 'Update', collection: collection.path, id: operation.id, changes, marks }
 }

@@ -4,7 +4,7 @@ import { fixedField } from '../../schema/rules.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT } from '../names.ts'
 import type { AccessEntry } from './access.ts'
 import { answerTo } from './answer.ts'
-import { conditions, observedGeneration } from './common.ts'
+import { conditions, dataKey, objectName, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 import { INTERNAL_DESCRIPTION } from './internal.ts'
 
@@ -30,15 +30,8 @@ const resyncInterval = durationText({
 const apiKeySecretRef = (where: string) =>
   object(
     {
-      name: text({ description: `Name of the Secret in ${where}.`, minLength: 1, maxLength: 253 }),
-      key: Type.Optional(
-        text({
-          description: 'Key in the Secret. Default: apiKey.',
-          minLength: 1,
-          maxLength: 253,
-          default: accountDefaults.apiKeySecretKey,
-        }),
-      ),
+      name: objectName(`Name of the Secret in ${where}.`),
+      key: Type.Optional(dataKey('Key in the Secret. Default: apiKey.', { default: accountDefaults.apiKeySecretKey })),
     },
     { description: `The Secret with the API key, in ${where}. A new key there is used as soon as Culvert notices it.` },
   )

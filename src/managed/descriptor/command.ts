@@ -4,7 +4,7 @@ import { choice, integer, list, object, text, timestamp } from '../../schema/def
 import type { KindDefinition } from '../../schema/definition.ts'
 import { unionOf } from '../../schema/rules.ts'
 import type { Reach } from './access.ts'
-import { accountInUse, accountRefTo, conditionsList, objectName, observedGeneration } from './common.ts'
+import { accountInUse, accountRefTo, conditionsList, objectID, objectName, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 import { INTERNAL_DESCRIPTION } from './internal.ts'
 import { labelSelector } from './label-selector.ts'
@@ -31,7 +31,7 @@ export function commandSpec(target: string) {
             { description: `One ${target} in the namespace.` },
           ),
         ),
-        id: Type.Optional(text({ description: 'Id of the session at the API.', minLength: 1, maxLength: 255 })),
+        id: Type.Optional(objectID('Id of the session at the API.')),
         selector: Type.Optional(
           labelSelector(
             `Every ${target} of the namespace and the account that has these labels; an empty selector means all. The sessions are selected once, when the command begins; if there are more than ${MAX_TARGETS}, nothing is sent and the command fails.`,

@@ -7,11 +7,27 @@ import type { ReferenceGrant } from './grant.ts'
 import { internalStatus } from './internal.ts'
 import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
 import { namespaceName } from './namespace-name.ts'
+import { OBJECT_NAME } from './object-name.ts'
 import { pendingPlan } from './pending-plan.ts'
 
-/** A name of a Kubernetes object, as long as the apiserver allows. */
+/** A name of a Kubernetes object. */
 export function objectName(description: string) {
-  return text({ description, minLength: 1, maxLength: 253 })
+  return text({ description, minLength: 1, maxLength: 253, pattern: OBJECT_NAME })
+}
+
+/** A key of a Secret or ConfigMap. */
+export function dataKey(description: string, options: { readonly default?: string } = {}) {
+  return text({ description, minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$', ...options })
+}
+
+/** An id at the API. No id has other characters, which could mislead whoever reads them. */
+export function objectID(description: string) {
+  return text({
+    description: `${description} At most 255 printable ASCII characters, without spaces.`,
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^[!-~]+$',
+  })
 }
 
 /** `accountRef` of a spec. */
@@ -44,12 +60,9 @@ const managementPolicy = choice(['Manage', 'Observe', 'Plan'], {
     'Manage: Culvert creates the object, or adopts the one that `externalID` names, and keeps it in sync with this spec. Observe: the object is only read, never written or deleted; the condition Synced says how it differs from this spec. Plan: like Manage, but a new spec and a deletion wait in `status.plan` until somebody approves them (`culvert approve`). Required with `externalID`. Default: Manage.',
 })
 
-const externalID = text({
-  description:
-    'Id of an existing object, to observe or adopt it (see `managementPolicy`) instead of creating one. An adopted object keeps its values for fields that this spec leaves out, and stays when this resource is deleted, unless `deletionPolicy` is Delete. Immutable once this resource manages an object, except that it may be set to `status.id`. Default: none; Culvert creates the object.',
-  minLength: 1,
-  maxLength: 255,
-})
+const externalID = objectID(
+  'Id of an existing object, to observe or adopt it (see `managementPolicy`) instead of creating one. An adopted object keeps its values for fields that this spec leaves out, and stays when this resource is deleted, unless `deletionPolicy` is Delete. Immutable once this resource manages an object, except that it may be set to `status.id`. Default: none; Culvert creates the object.',
+)
 
 /** Fields that every managed kind has, whatever its objects can store. */
 export const bareSpec = {
@@ -241,11 +254,9 @@ export function referenceFields(target: string) {
     name: Type.Optional(objectName(`Name of the ${target}.`)),
     namespace: referenceNamespace(target),
     id: Type.Optional(
-      text({
-        description: `Id of an existing ${target} that Culvert does not manage. In an account that namespaces share, its administrator must allow this (\`unmanagedObjects\`), and an object that a resource in another namespace manages cannot be reached by its id.`,
-        minLength: 1,
-        maxLength: 255,
-      }),
+      objectID(
+        `Id of an existing ${target} that Culvert does not manage. In an account that namespaces share, its administrator must allow this (\`unmanagedObjects\`), and an object that a resource in another namespace manages cannot be reached by its id.`,
+      ),
     ),
   }
 }
@@ -272,7 +283,7 @@ export function secretKeyRef(description: string) {
   return object(
     {
       name: objectName('Name of the Secret in the same namespace.'),
-      key: text({ description: 'Key in the Secret.', minLength: 1, maxLength: 253 }),
+      key: dataKey('Key in the Secret.'),
     },
     { description },
   )
@@ -287,7 +298,7 @@ export function valueFrom(description: string) {
         object(
           {
             name: objectName('Name of the ConfigMap in the same namespace.'),
-            key: text({ description: 'Key in the ConfigMap.', minLength: 1, maxLength: 253 }),
+            key: dataKey('Key in the ConfigMap.'),
           },
           { description: 'Key of a ConfigMap in the same namespace.' },
         ),

@@ -21,3 +21,8 @@ export interface ObjectChange {
 
 /** What of a change a person should look at; none for most changes. */
 export type JudgeRisks = (change: ObjectChange) => readonly Risk[]
+
+/** Of a request that deletes an object. */
+export const DELETED = 'the object is deleted'
+/** Of the requests that replace one object by another. */
+export const REPLACED = 'a new object replaces the present one, which is deleted'

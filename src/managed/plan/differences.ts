@@ -1,5 +1,5 @@
 import { cut } from '../../util/cut.ts'
-import { printable } from '../../util/printable.ts'
+import { jsonText } from '../../util/printable.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Wanted } from './desired.ts'
 import { type Difference, differences, type Observed, type Operation, type PlanContext } from './plan.ts'
@@ -48,5 +48,5 @@ function valuesText({ field, found, wanted }: Difference): string {
 }
 
 function valueText(value: unknown): string {
-  return cut(printable(value === undefined ? 'unset' : JSON.stringify(value)), VALUE)
+  return cut(value === undefined ? 'unset' : jsonText(value), VALUE)
 }

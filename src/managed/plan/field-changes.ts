@@ -1,5 +1,6 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import { jsonText } from '../../util/printable.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { MARK_KEY, parseObject } from '../descriptor/metadata.ts'
@@ -7,7 +8,7 @@ import { parseMarker } from '../identity/marker.ts'
 
 /** A field of the API that a request sets. */
 export interface FieldChange {
-  /** Path within the object, `ip_restriction.enforced`. */
+  /** Path within the object, `ip_restriction.enforced` or `labels["example.com/team"]`, in printable characters. */
   readonly path: string
   /** Undefined: there was none. */
   readonly old: unknown
@@ -65,7 +66,12 @@ function leaves(path: string, old: unknown, next: unknown): readonly FieldChange
   }
   const names = [...new Set([...Object.keys(old ?? {}), ...Object.keys(next)])]
   if (names.length === 0) return [{ path, old: old ?? undefined, new: next, isSecret: false }]
-  return names.flatMap((name) => leaves(`${path}.${name}`, (old as Fields | undefined)?.[name], next[name]))
+  return names.flatMap((name) => leaves(`${path}${stepText(name)}`, (old as Fields | undefined)?.[name], next[name]))
+}
+
+/** A step of a path. Names of users are quoted, so that no two look alike. */
+function stepText(name: string): string {
+  return /^[\w-]+$/.test(name) ? `.${name}` : `[${jsonText(name)}]`
 }
 
 function isFields(value: unknown): value is Fields {

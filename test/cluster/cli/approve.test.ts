@@ -32,6 +32,49 @@ describe('plans that wait for approval', () => {
     expect(again.stderr).toContain('no plan waits for approval')
   })
 
+  test('approve shows first what opens, and --yes approves nothing that cannot be seen', async () => {
+    await using world = await World.open()
+    const spec = (count: number, description: string) => ({
+      managementPolicy: 'Plan',
+      rules: [
+        ...Array.from({ length: count }, (_, index) => {
+          return { cidr: `10.${Math.floor(index / 250)}.${index % 250}.0/24`, action: 'Deny', description }
+        }),
+        { cidr: '0.0.0.0/0', action: 'Allow' },
+      ],
+    })
+    await world.apply('IPPolicy', 'office', spec(25, 'one'))
+    await world.reason('IPPolicy', 'office', 'Synced', 'AwaitingApproval')
+    const { stdout } = await run(world, 'approve', 'ippolicy/office')
+    expect(stdout).toMatch(
+      /^27\. \+ create ip_policy_rules\n.+\n {5}cidr: "0\.0\.0\.0\/0"\n[^\d]+! the policy lets in 0\.0\.0\.0\/0\n1\. /,
+    )
+    expect(stdout.match(/^\d+\. /gm)).toHaveLength(27)
+    expect(stdout).not.toContain('not the whole plan')
+
+    await world.apply('IPPolicy', 'large', spec(999, 'x'.repeat(250)))
+    await world.reason('IPPolicy', 'large', 'Synced', 'AwaitingApproval')
+    const refused = await run(world, 'approve', 'ippolicy/large', '--yes')
+    expect(refused.code).toBe(1)
+    expect(refused.stdout.slice(0, 500)).toMatch(
+      /^! This is not the whole plan\. Not shown: \d+ requests.*\n1001\. \+ create/,
+    )
+    expect(await world.remote('ip_policies')).toEqual([])
+
+    // The command that the refusal names.
+    const [, plural, flags = ''] =
+      /kubectl get (\S+) large -n \S+ -o yaml \| culvert plan -f - --context "\S+ config current-context\)" (.+)/.exec(
+        refused.stderr,
+      ) ?? []
+    expect(plural).toBe('ippolicies.culvert.dev')
+    const stdin = JSON.stringify(await world.get('IPPolicy', 'large'))
+    const args = ['--kubeconfig', world.kubeconfig, '--operator-namespace', world.operatorNamespace]
+    const planned = await culvert(['plan', '-f', '-', ...flags.split(' '), ...args], { ...world, stdin })
+    expect(planned.stderr).toBe('')
+    const { operations } = JSON.parse(planned.stdout) as { operations: readonly { changes: readonly unknown[] }[] }
+    expect(operations).toHaveLength(1001)
+  })
+
   test('approve --plan refuses another plan than the one that was read', async () => {
     await using world = await World.open()
     await world.apply('Backend', 'web', { ...group, description: 'one' })

@@ -1,6 +1,4 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Cluster } from '../../../src/cli/cluster/ask-cluster.ts'
@@ -12,16 +10,17 @@ import { runExport } from '../../../src/cli/export.ts'
 import { runGet } from '../../../src/cli/get.ts'
 import { runGraph } from '../../../src/cli/graph/command.ts'
 import { runOrphans } from '../../../src/cli/orphans/command.ts'
-import type { Paper } from '../../../src/cli/plan/request-lines.ts'
 import { runPlan } from '../../../src/cli/plan.ts'
 import { runRequests } from '../../../src/cli/requests/command.ts'
 import type { Verb } from '../../../src/cli/requests/request.ts'
 import { runSessionAction } from '../../../src/cli/sessions/action.ts'
 import { runSessions } from '../../../src/cli/sessions/list.ts'
+import type { Terminals } from '../../../src/cli/terminal/terminal.ts'
 import { wrap } from '../../../src/cli/terminal/wrap.ts'
 import { runTree } from '../../../src/cli/tree/command.ts'
 import { runWhy } from '../../../src/cli/why/command.ts'
 import { readEnvironment } from '../../../src/config.ts'
+import { capturedTerminals } from '../../builders/captured-text.ts'
 import { completedInBash } from '../../builders/completed.ts'
 import { startNameServer } from '../../builders/name-server.ts'
 import { ask } from '../support/ask.ts'
@@ -75,14 +74,10 @@ function requested(verb: Verb): Run {
   return asked((cluster) => runRequests(cluster, verb, ['backend/web'], { wait: false, timeout: 0 }))
 }
 
-async function printed(
-  run: (streams: { output: PassThrough; errors: PassThrough }) => Promise<number>,
-): Promise<string> {
-  const streams = { output: new PassThrough(), errors: new PassThrough() }
-  const all = Promise.all([text(streams.output), text(streams.errors)])
-  await run(streams)
-  for (const stream of Object.values(streams)) stream.end()
-  const [output, errors] = await all
+async function printed(width: number, run: (terminals: Terminals) => Promise<number>): Promise<string> {
+  const terminals = capturedTerminals({ columns: width })
+  await run(terminals)
+  const { output, errors } = terminals.printed()
   return `${output}${errors}`.trimEnd()
 }
 
@@ -91,8 +86,7 @@ const account = () => ({ baseUrl: world.emulator.url, apiKey: world.emulator.api
 function planned(output: 'text' | 'markdown', width: number): Promise<string> {
   const { namespace, operatorNamespace } = world
   const flags = { ...account(), filename: [PULL_REQUEST], namespace, operatorNamespace, prune: false, output }
-  const paper: Paper = { styled: (_style, plain) => plain, width }
-  return printed((streams) => runPlan(flags, readEnvironment(), { ...streams, input: [], paper }))
+  return printed(width, (terminals) => runPlan(flags, readEnvironment(), { input: [], ...terminals }))
 }
 
 /** Commands with what they print, in the order of a session. */
@@ -138,9 +132,9 @@ const sessions: Readonly<Record<string, Session>> = {
   export: [
     [
       'culvert export --kind IPPolicy --kind Edge -n shop-staging',
-      whole(() => {
+      whole((width) => {
         const flags = { ...account(), kind: ['IPPolicy', 'Edge'], id: [], namespace: world.namespace }
-        return printed((streams) => runExport(flags, readEnvironment(), streams))
+        return printed(width, (terminals) => runExport(flags, readEnvironment(), terminals))
       }),
     ],
   ],

@@ -1,5 +1,6 @@
 import { type Cluster, withCluster } from '../../../src/cli/cluster/ask-cluster.ts'
-import type { Terminal } from '../../../src/cli/terminal/terminal.ts'
+import { terminalOf } from '../../../src/cli/terminal/terminal.ts'
+import { CapturedText } from '../../builders/captured-text.ts'
 
 /** What a command printed, and its exit code. */
 export interface Asked {
@@ -21,13 +22,9 @@ export async function ask(
   run: (cluster: Cluster) => Promise<number>,
   width = 100,
 ): Promise<Asked> {
-  const lines: string[] = []
-  const terminal: Terminal = {
-    width,
-    tableWidth: width,
-    print: (line) => lines.push(line),
-    styled: (_style, text) => text,
-  }
+  const printed = new CapturedText({ columns: width })
+  const terminal = terminalOf(printed)
   const code = await withCluster({ kubeconfig, namespace }, { out: terminal, err: terminal }, run)
+  const lines = String(printed).split('\n').slice(0, -1)
   return { code, lines, text: lines.join(' ').replaceAll(/\s+/g, ' ') }
 }

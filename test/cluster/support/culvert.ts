@@ -7,11 +7,16 @@ import { PROGRAM } from '../../builders/program.ts'
 /** How a test runs `culvert`. */
 export interface CulvertOptions {
   readonly kubeconfig: string
+  /** Text for its standard input. */
+  readonly stdin?: string
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Runs the command `culvert` to its end, as a person without colours does. */
-export function culvert(args: readonly string[], { kubeconfig }: CulvertOptions): Promise<ProgramResult> {
-  return runProgram(process.execPath, [PROGRAM, ...args], { env: environment(kubeconfig) })
+export function culvert(args: readonly string[], { kubeconfig, stdin, env }: CulvertOptions): Promise<ProgramResult> {
+  const options = { env: { ...environment(kubeconfig), ...env }, ...(stdin === undefined ? {} : { stdin }) }
+  return runProgram(process.execPath, [PROGRAM, ...args], options)
 }
 
 /** Runs the command `culvert` with a reader of its output that has gone before anything is printed. */

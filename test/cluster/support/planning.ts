@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { runExport } from '../../../src/cli/export.ts'
 import { runPlan } from '../../../src/cli/plan.ts'
 import { readEnvironment } from '../../../src/config.ts'
-import { CapturedText } from '../../builders/captured-text.ts'
+import { capturedTerminals } from '../../builders/captured-text.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
 import type { World } from './world.ts'
 
@@ -29,7 +29,6 @@ export async function planIn(world: World, manifests: readonly Manifest[], prune
   const folder = await mkdtemp(join(tmpdir(), 'culvert-plan-'))
   try {
     await writeFile(join(folder, 'all.yaml'), documentsOf(world, manifests))
-    const [output, errors] = [new CapturedText(), new CapturedText()]
     const flags = {
       filename: [folder],
       kubeconfig: world.kubeconfig,
@@ -39,9 +38,9 @@ export async function planIn(world: World, manifests: readonly Manifest[], prune
       output: 'json' as const,
       prune,
     }
-    const streams = { input: [], output, errors }
-    const code = await runPlan(flags, readEnvironment({}), streams)
-    return { code, output: String(output), errors: String(errors) }
+    const terminals = capturedTerminals()
+    const code = await runPlan(flags, readEnvironment({}), { input: [], ...terminals })
+    return { code, ...terminals.printed() }
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -69,7 +68,6 @@ export function sentIn(world: World, mark: number): readonly string[] {
 
 /** `culvert export` of the world's account. */
 export async function exportFrom(world: World): Promise<Ran> {
-  const [output, errors] = [new CapturedText(), new CapturedText()]
   const flags = {
     kind: [],
     id: [],
@@ -77,6 +75,7 @@ export async function exportFrom(world: World): Promise<Ran> {
     baseUrl: world.emulator.url,
     apiKey: world.emulator.apiKey,
   }
-  const code = await runExport(flags, readEnvironment({}), { output, errors })
-  return { code, output: String(output), errors: String(errors) }
+  const terminals = capturedTerminals()
+  const code = await runExport(flags, readEnvironment({}), terminals)
+  return { code, ...terminals.printed() }
 }

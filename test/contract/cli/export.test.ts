@@ -144,6 +144,50 @@ describe('an account made by hand', () => {
   })
 })
 
+describe('an account with markers that others have written', () => {
+  const planted = [
+    { kind: 'IPPolicy', namespace: 'kube-system', name: 'planted' },
+    { kind: 'IPPolicy', namespace: NAMESPACE, name: '../../etc/cron.d/x' },
+    { kind: 'IPPolicy', namespace: '../../etc', name: 'x' },
+    { kind: 'IPPolicy', namespace: NAMESPACE, name: 'a\n---\nkind: Pod\u001b[2J' },
+    { kind: 'Edge', namespace: NAMESPACE, name: 'of-another-kind' },
+  ]
+  const markerOf = (marker: object) => {
+    return JSON.stringify({ culvert: { installation: 'i', uid: 'u', nonce: 'n', ...marker } })
+  }
+
+  test('is written down with names of its own, in the namespace that was asked for', async () => {
+    const world = await startWorld()
+    await world.admin.seed({
+      objects: {
+        ip_policies: planted.map((marker, index) => ({ id: `ipp_${index}`, metadata: markerOf(marker) })),
+        'edges/tcp': [{ ip_restriction: { ip_policy_ids: ['ipp_0'] } }],
+      },
+    })
+    const planning = new Planning(world)
+    const result = await exportAccount({
+      kinds: new KindsRegistry(kinds),
+      reader: planning.reader,
+      namespace: NAMESPACE,
+    })
+    await planning.close()
+    await world.close()
+    expect(result.leftOut).toEqual([])
+    const text = manifestText(result)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/)
+    const manifests = parseManifestsAt(text, 'export.yaml').map(({ manifest }) => manifest)
+    const policies = manifests.filter(({ kind }) => kind === 'IPPolicy')
+    expect(policies.map(({ metadata }) => metadata).toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(
+      planted.map((_, index) => ({ namespace: NAMESPACE, name: `ippolicy-ipp-${index}` })),
+    )
+    expect(text.match(/^# Marked as /gm)).toHaveLength(planted.length)
+    expect(text).toContain('# Marked as IPPolicy kube-system/planted, which alone can manage it')
+    const edge = manifests.find(({ kind }) => kind === 'Edge')
+    expect(edge?.spec).toMatchObject({ ipRestriction: { ipPolicyRefs: [{ id: 'ipp_0' }] } })
+  })
+})
+
 describe('an export', () => {
   test.each(cases)(
     'of what a $kind ($title) makes is planned without any request',

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { runPlan } from '../../../src/cli/plan.ts'
 import { readEnvironment } from '../../../src/config.ts'
-import { CapturedText } from '../../builders/captured-text.ts'
+import { capturedTerminals } from '../../builders/captured-text.ts'
 import { startWorld, type World } from '../../builders/contract/world.ts'
 import { type BareManifest, manifestsOf, Planning } from '../../builders/planning.ts'
 
@@ -41,7 +41,6 @@ interface Given {
 async function run(text: string, { output: form = 'text', input, baseUrl = world.url, prune = false }: Given = {}) {
   const file = join(folder, 'all.yaml')
   await writeFile(file, text)
-  const [output, errors] = [new CapturedText(), new CapturedText()]
   const flags = {
     filename: [input === undefined ? file : '-'],
     namespace: 'shop',
@@ -50,8 +49,10 @@ async function run(text: string, { output: form = 'text', input, baseUrl = world
     prune,
   }
   const environment = readEnvironment({ CULVERT_BASE_URL: baseUrl, CULVERT_API_KEY: world.apiKey })
-  const code = await runPlan(flags, environment, { input: input ?? [], output, errors })
-  return { code, output: String(output), errors: String(errors).replaceAll(folder, '') }
+  const terminals = capturedTerminals()
+  const code = await runPlan(flags, environment, { input: input ?? [], ...terminals })
+  const { output, errors } = terminals.printed()
+  return { code, output, errors: errors.replaceAll(folder, '') }
 }
 
 const textOf = (resources: readonly BareManifest[]): string => {

@@ -54,6 +54,13 @@ export const aclDrifts: CollectionTestData['drifts'] = {
 
 export const aclRefusals: readonly Refusal[] = [
   refuse('with a rule that is none', { acl: ['bind:'] }, 'acl takes rules bind:<domain>, bind:<host>'),
+  ...['\n', '\u0000', '\u009b', '\u202e', '\u2028'].map((misleading) => {
+    return refuse(
+      `with ${JSON.stringify(misleading)}`,
+      { acl: [`bind:a=${misleading}`] },
+      'acl has a control character',
+    )
+  }),
   refuse('with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl has * beside other rules, which * makes'),
 ]
 

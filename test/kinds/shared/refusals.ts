@@ -25,6 +25,16 @@ export const managedRefusals: readonly Refusal[] = [
     { externalID: 'x_1' },
     'managementPolicy is required with externalID: set Observe',
   ),
+  refuse(
+    'with an id that would drive a terminal',
+    { externalID: 'x_1\u001b[2J', managementPolicy: 'Observe' },
+    "spec.externalID in body should match '^[!-~]+$'",
+  ),
+  refuse(
+    'with an account of no possible name',
+    { accountRef: { ...account, name: 'a\nb' } },
+    'spec.accountRef.name in body should match',
+  ),
 ]
 
 /** Refused by every kind that can grant references to others. */

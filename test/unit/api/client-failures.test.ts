@@ -88,7 +88,7 @@ describe('an error answer', () => {
     const target = { firehose: { auth: { creds: { cloud_secret_access_key: secret } } } }
     const error = await failure(clientFor(server.url).create(eventDestinations, { format: 'json', target }))
     expect(error.message).toMatch(
-      /^POST event_destinations: bad "\[redacted\]" for \[redacted\] \[31m in \[redacted\]: x+…$/,
+      /^POST event_destinations: bad "\[redacted\]" for \[redacted\] \\u001b\[31m in \[redacted\]: x+…$/,
     )
     expect(error.message.length).toBeLessThanOrEqual('POST event_destinations: '.length + 512)
   })

@@ -21,7 +21,7 @@ function fieldsSent(): Readonly<Record<'create' | 'update', ReadonlyMap<string, 
     for (const name of Object.keys(body)) names.add(name)
   }
   for (const descriptor of managed) {
-    for (const sample of fc.sample(anySpecOf(descriptor), { numRuns: 120, seed: 1 })) send(descriptor, sample, note)
+    for (const sample of fc.sample(anySpecOf(descriptor), { numRuns: 240, seed: 1 })) send(descriptor, sample, note)
   }
   return sent
 }

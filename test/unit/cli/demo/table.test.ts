@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Row } from '../../../../src/cli/demo/rows.ts'
 import { rowLine, tableLines } from '../../../../src/cli/demo/table.ts'
+import { lineText } from '../../../../src/cli/terminal/line.ts'
 
 const edge: Row = {
   kind: 'Edge',
@@ -13,14 +14,9 @@ const edge: Row = {
 }
 const policy: Row = { kind: 'IPPolicy', name: 'office', id: '', state: 'Waiting', message: '', ready: false }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how a terminal is told of colours
-const COLOURS = /\u001b\[\d+m/g
-
-const plain = (line: string): string => line.replace(COLOURS, '')
-
 describe('the table', () => {
   test('has aligned columns and a dash for an id that is not there yet', () => {
-    expect(tableLines([edge, policy], 120).map(plain)).toEqual([
+    expect(tableLines([edge, policy], 120).map((line) => lineText(line))).toEqual([
       'KIND      NAME    ID                                  STATE      MESSAGE',
       'Edge      shop    edgtls_3MPcK0VYwiLMaZ0tqduGz5zZBWp  Available  the edge has every module that its spec names',
       'IPPolicy  office  -                                   Waiting',
@@ -29,12 +25,12 @@ describe('the table', () => {
 
   test('shows the state of what is Ready in green, of what is not in yellow', () => {
     const [, ready, waiting] = tableLines([edge, policy], 120)
-    expect(ready).toContain('\u001b[32mAvailable\u001b[39m')
-    expect(waiting).toContain('\u001b[33mWaiting\u001b[39m')
+    expect(ready).toContainEqual({ text: 'Available', style: 'green' })
+    expect(waiting).toContainEqual({ text: 'Waiting', style: 'yellow' })
   })
 
   test('shortens ids on a narrow terminal, so that some of the message is seen', () => {
-    const [, line] = tableLines([edge], 80).map(plain)
+    const [, line] = tableLines([edge], 80).map((line) => lineText(line))
     expect(line).toBe('Edge  shop  edgtls_3MPcK0VYwiLMaZ0tqduGz5z…  Available  the edge has every modu…')
   })
 
@@ -45,7 +41,7 @@ describe('the table', () => {
       fc.property(fc.array(row), fc.integer({ min: 1, max: 200 }), (rows, width) => {
         const lines = tableLines(rows, width)
         expect(lines).toHaveLength(rows.length + 1)
-        for (const line of lines) expect(plain(line).length).toBeLessThanOrEqual(width)
+        for (const line of lines) expect(lineText(line).length).toBeLessThanOrEqual(width)
       }),
     )
   })

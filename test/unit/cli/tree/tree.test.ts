@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StatedResource } from '../../../../src/cli/cluster/resource-state.ts'
+import { lineText } from '../../../../src/cli/terminal/line.ts'
 import { type Branch, branchesOf } from '../../../../src/cli/tree/branches.ts'
 import { graphOf, rootsOf } from '../../../../src/cli/tree/resource-graph.ts'
 import { treeLines } from '../../../../src/cli/tree/tree-lines.ts'
@@ -9,7 +10,6 @@ import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 
 const kinds = new KindsRegistry(descriptors)
 const order = descriptors.map(({ definition }) => definition.kind)
-const plain = { width: 100, styled: (_style: unknown, text: string) => text }
 
 function resource(kind: string, name: string, spec: object, id?: string): StatedResource {
   const time = { lastTransitionTime: '2026-11-24T10:00:00Z' }
@@ -50,7 +50,7 @@ function lines(resources: readonly StatedResource[], direction: 'needs' | 'usedB
   const graph = graphOf(kinds, resources)
   const roots =
     root === undefined ? rootsOf(graph, order) : [...graph.nodes.values()].filter(({ name }) => name === root)
-  return [...treeLines(branchesOf(graph, roots, direction), plain, 'web')]
+  return treeLines(branchesOf(graph, roots, direction), { width: 100 }, 'web').map((line) => lineText(line))
 }
 
 describe('a tree', () => {
@@ -101,7 +101,7 @@ describe('a tree', () => {
         const graph = graphOf(kinds, resources)
         const trees = branchesOf(graph, [...graph.nodes.values()], 'needs')
         expect(new Set(trees.flatMap(namesIn))).toEqual(new Set(names))
-        for (const line of treeLines(trees, { ...plain, width }, 'web')) expect(line.length).toBeLessThanOrEqual(width)
+        for (const line of treeLines(trees, { width }, 'web')) expect(lineText(line).length).toBeLessThanOrEqual(width)
       }),
     )
   })

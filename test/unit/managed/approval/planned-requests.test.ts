@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ipPolicy } from '../../../../src/kinds/ip-policy.ts'
+import { hashOfPlan, shownPlan } from '../../../../src/managed/approval/pending-plan.ts'
 import { plannedRequests, type Scene } from '../../../../src/managed/approval/planned-requests.ts'
 import type { Observed } from '../../../../src/managed/plan/plan.ts'
 import { plan } from '../../../../src/managed/plan/plan.ts'
@@ -73,5 +74,27 @@ describe('the requests of a plan that waits for approval', () => {
         expect(shown.map(({ new: cidr }) => cidr).toSorted()).toEqual(spec.rules.map(({ cidr }) => cidr).toSorted())
       }),
     )
+  })
+
+  test('show first what opens or deletes, wherever its place is, and the hash covers their order', () => {
+    const denied = Array.from({ length: 25 }, (_, index) => ({ cidr: `10.0.${index}.0/24`, action: 'Deny' as const }))
+    const spec = { rules: [...denied, { cidr: '0.0.0.0/0', action: 'Allow' as const }] }
+    const rule = { id: 'ippr_1', ip_policy: { id: 'ipp_1' }, cidr: '198.51.100.0/24', action: 'deny', metadata: '' }
+    const observed = { remote: { id: 'ipp_1', metadata: 'marker' }, children: [rule] }
+    const requests = plannedRequests(sceneOf(spec, observed))
+    const { operations, moreOperations } = shownPlan(requests, 'hash', '2026-01-01T00:00:00.000Z')
+    expect(moreOperations).toBeUndefined()
+    expect(operations).toHaveLength(27)
+    const marked = operations.slice(0, 2).toSorted((one, other) => one.action.localeCompare(other.action))
+    expect(marked).toMatchObject([
+      { action: 'Create', marks: ['the policy lets in 0.0.0.0/0'] },
+      { action: 'Delete', marks: ['the object is deleted', 'the policy no longer refuses 198.51.100.0/24'] },
+    ])
+    for (const { step, action, object } of operations) {
+      const { action: sent, collection, id } = requests[step - 1] ?? {}
+      expect([action, object]).toEqual([sent, id === undefined ? collection : `${collection}/${id}`])
+    }
+    const origin = { of: 'o', after: undefined }
+    expect(hashOfPlan(requests.toReversed(), origin)).not.toBe(hashOfPlan(requests, origin))
   })
 })
