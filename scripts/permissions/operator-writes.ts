@@ -29,12 +29,13 @@ import {
 } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
-import { list, text } from './cel-literals.ts'
+import { text } from './cel-literals.ts'
 import {
   anything,
   between,
   exactly,
   type Field,
+  fromServer,
   listOf,
   map,
   matching,
@@ -62,14 +63,18 @@ export interface DescribedWrite {
 
 /** What the API server sets, or lets nobody change. */
 const SERVER_SET = {
-  name: anything,
-  namespace: anything,
-  uid: anything,
-  resourceVersion: anything,
-  generation: anything,
-  creationTimestamp: anything,
-  managedFields: anything,
+  // Sent, and part of the address of the request.
+  name: fromServer(anything),
+  namespace: fromServer(anything),
+  uid: fromServer(anything),
+  resourceVersion: fromServer(anything),
+  generation: fromServer(anything),
+  creationTimestamp: fromServer(anything),
+  managedFields: fromServer(anything),
 } as const
+
+/** Sent in some requests, and part of the address of each. */
+const TYPE = { apiVersion: fromServer(anything), kind: fromServer(anything) } as const
 
 function metadata(fields: Readonly<Record<string, Field>>): Field {
   return required(object({ ...SERVER_SET, ...fields }))
@@ -77,7 +82,7 @@ function metadata(fields: Readonly<Record<string, Field>>): Field {
 
 /** An object of Kubernetes; the API server resets a status that is written with the object. */
 function whole(fields: Readonly<Record<string, Field>>): ObjectShape {
-  return object({ apiVersion: anything, kind: anything, status: anything, ...fields })
+  return object({ ...TYPE, status: fromServer(anything), ...fields })
 }
 
 /** Only Culvert's own finalizer comes or goes. */
@@ -122,7 +127,7 @@ function statusWrite(descriptor: Descriptor): DescribedWrite {
   return {
     type: resourceTypeOf(descriptor),
     subresource: 'status',
-    shape: object({ apiVersion: anything, kind: anything, metadata: metadata({}), status: anything }),
+    shape: object({ ...TYPE, metadata: metadata({}), status: anything }),
   }
 }
 
@@ -147,8 +152,7 @@ function heldWrite(kinds: KindsRegistry): (descriptor: Descriptor) => DescribedW
       type: resourceTypeOf(descriptor),
       ...(isOwned.length === 0 ? {} : { when: isOwned.map((each) => `!${each}`).join(' && ') }),
       shape: object({
-        apiVersion: anything,
-        kind: anything,
+        ...TYPE,
         metadata: metadata({ finalizers: ownFinalizer, annotations: ownAnnotations }),
       }),
     }
@@ -163,13 +167,12 @@ function mirrorWrite(descriptor: Descriptor): DescribedWrite {
   return {
     type: resourceTypeOf(descriptor),
     shape: object({
-      apiVersion: anything,
-      kind: anything,
+      ...TYPE,
       metadata: metadata({
         labels: map((key) => `${key}.startsWith(${text(`${GROUP}/`)})`),
         ownerReferences: owners(isAccount),
       }),
-      spec: object({}),
+      spec: fromServer(object({})),
     }),
   }
 }
@@ -395,7 +398,7 @@ const TIME = '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}(Z|[+-][0-9]{2}:[0-9]{2})'
 
 const podMetadata: Field = required(
   object({
-    creationTimestamp: exactly('null'),
+    creationTimestamp: fromServer(exactly('null')),
     labels: required(
       map(
         (key, each) =>
@@ -437,7 +440,7 @@ const probe = object({
   httpGet: object({
     path: required(matching('/[!-~]*')),
     port: required(anything),
-    scheme: oneOf('HTTP'),
+    scheme: fromServer(oneOf('HTTP')),
   }),
   tcpSocket: object({ port: required(anything) }),
   ...Object.fromEntries(
@@ -464,7 +467,7 @@ const agentContainer = object({
         ` ? ${each}.startsWith(pattern.substring(0, pattern.size() - 1)) : ${each} == pattern))`,
     ),
   ),
-  imagePullPolicy: oneOf('Always', 'IfNotPresent'),
+  imagePullPolicy: fromServer(oneOf('Always', 'IfNotPresent')),
   command: value(() => `!${isAgent}`),
   args: value(
     (each) => `!${isAgent} || (${each}[0] == 'agent' && ${each}.all(word, word == 'agent' || ${argument('word')}))`,
@@ -478,7 +481,7 @@ const agentContainer = object({
     object({
       name: required(oneOf('health')),
       containerPort: required(exactly('8080')),
-      protocol: oneOf('TCP'),
+      protocol: fromServer(oneOf('TCP')),
     }),
   ),
   readinessProbe: probe,
@@ -495,8 +498,8 @@ const agentContainer = object({
     }),
   ),
   volumeMounts: required(listOf(keyMount, { least: 1, most: 1 })),
-  terminationMessagePath: oneOf('/dev/termination-log'),
-  terminationMessagePolicy: oneOf('File'),
+  terminationMessagePath: fromServer(oneOf('/dev/termination-log')),
+  terminationMessagePolicy: fromServer(oneOf('File')),
 })
 
 function isOwnToken(each: string): string {
@@ -529,13 +532,13 @@ const podTemplate: Field = required({
     spec: required(
       object({
         serviceAccountName: required(exactly('variables.name')),
-        serviceAccount: exactly('variables.name'),
+        serviceAccount: fromServer(exactly('variables.name')),
         automountServiceAccountToken: required(exactly('false')),
         enableServiceLinks: required(exactly('false')),
         terminationGracePeriodSeconds: required(between(0, 3_600)),
-        restartPolicy: oneOf('Always'),
-        dnsPolicy: oneOf('ClusterFirst'),
-        schedulerName: oneOf('default-scheduler'),
+        restartPolicy: fromServer(oneOf('Always')),
+        dnsPolicy: fromServer(oneOf('ClusterFirst')),
+        schedulerName: fromServer(oneOf('default-scheduler')),
         securityContext: required(
           object({
             runAsNonRoot: required(exactly('true')),
@@ -585,8 +588,8 @@ const workloadWrites: readonly DescribedWrite[] = [
             }),
           ),
           // Defaults of the API server.
-          revisionHistoryLimit: exactly('10'),
-          progressDeadlineSeconds: exactly('600'),
+          revisionHistoryLimit: fromServer(exactly('10')),
+          progressDeadlineSeconds: fromServer(exactly('600')),
           template: podTemplate,
         }),
       ),
@@ -644,8 +647,7 @@ const runtimeWrites: readonly DescribedWrite[] = [
   {
     type: events,
     shape: object({
-      apiVersion: anything,
-      kind: anything,
+      ...TYPE,
       metadata: metadata({}),
       eventTime: required(anything),
       reportingController: required(oneOf(EVENT_SOURCE)),
@@ -672,14 +674,14 @@ const runtimeWrites: readonly DescribedWrite[] = [
         }),
       ),
       // The API server keeps fields of an older version of the type.
-      deprecatedSource: object({}),
-      deprecatedFirstTimestamp: exactly('null'),
-      deprecatedLastTimestamp: exactly('null'),
+      deprecatedSource: fromServer(object({})),
+      deprecatedFirstTimestamp: fromServer(exactly('null')),
+      deprecatedLastTimestamp: fromServer(exactly('null')),
     }),
   },
   {
     type: roleBindingType,
-    shape: object({ apiVersion: anything, kind: anything, metadata: metadata({ finalizers: ownFinalizer }) }),
+    shape: object({ ...TYPE, metadata: metadata({ finalizers: ownFinalizer }) }),
   },
 ]
 
@@ -691,8 +693,7 @@ const serviceStatus: DescribedWrite = {
   type: serviceType,
   subresource: 'status',
   shape: object({
-    apiVersion: anything,
-    kind: anything,
+    ...TYPE,
     metadata: metadata({}),
     status: object({
       loadBalancer: object({

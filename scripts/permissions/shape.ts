@@ -37,6 +37,8 @@ export type Field = Shape & {
   readonly isRequired?: boolean
   /** Whether all of it must be as described, also where it is as stored. Default: false. */
   readonly isWhole?: boolean
+  /** Whether the API server sets it, and the operator never sends it. Default: false. */
+  readonly isFromServer?: boolean
 }
 
 /** Any value: what it may be is decided elsewhere, such as by the schema of a CRD. */
@@ -86,6 +88,27 @@ export function required(shape: Field): Field {
 
 /** The paths that mutating webhooks may change, which every shape admits. */
 const EXTRA = 'variables.allowedExtras'
+
+/** What the API server fills in. */
+export function fromServer(shape: Field): Field {
+  return { ...shape, isFromServer: true }
+}
+
+/** Paths of the values that the operator sends, with `*` for any item and any key. */
+export function sentPaths(shape: Shape): readonly string[] {
+  switch (shape.type) {
+    case 'value':
+      return ['']
+    case 'map':
+      return ['.*']
+    case 'list':
+      return sentPaths(shape.items).map((path) => `.*${path}`)
+    case 'object':
+      return Object.entries(shape.fields).flatMap(([name, { isFromServer, isRequired: _, isWhole: __, ...field }]) => {
+        return isFromServer ? [] : sentPaths(field as Shape).map((path) => `.${name}${path}`)
+      })
+  }
+}
 
 /** Where a shape is applied. */
 export interface Place {
@@ -164,7 +187,7 @@ const UNSELECTABLE: ReadonlySet<string> = new Set([
 ])
 
 function fieldChecks(
-  { isRequired = false, isWhole = false, ...shape }: Field,
+  { isRequired = false, isWhole = false, isFromServer: _, ...shape }: Field,
   { parent, ...place }: Place & { readonly parent: string | undefined },
 ): readonly string[] {
   const { found, path } = place

@@ -3,6 +3,7 @@ import type { TestProject } from 'vitest/node'
 import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
 import type { Rule } from '../../src/managed/permissions.ts'
 import { installDefinitions } from './support/definitions.ts'
+import { compare } from './support/described-writes.ts'
 import { generatedRules } from './support/operator-account.ts'
 import { judge, usesIn } from './support/permissions-used.ts'
 import './provided.ts'
@@ -55,12 +56,19 @@ async function judgePermissions(folder: string, isWhole: boolean): Promise<void>
     own: (await generatedRules('own-namespace')) as readonly Rule[],
     watched: (await generatedRules('cluster', 'dns-endpoints', 'tunnels', 'services')) as readonly Rule[],
   }
-  const { refused, unused } = judge(await usesIn(folder), granted)
+  const { uses, sent } = await usesIn(folder)
+  const { refused, unused } = judge(uses, granted)
+  const { undescribed, unsent } = compare(sent)
   const problems = [
     ...refused.map((permission) => `refused to an operator: ${permission}`),
+    ...undescribed.map((field) => `sent by an operator, and not described: ${field}`),
     ...(isWhole ? unused.map((permission) => `granted, and used by no operator: ${permission}`) : []),
+    ...(isWhole ? unsent.map((field) => `described, and sent by no operator: ${field}`) : []),
   ]
-  if (problems.length > 0) throw new Error(`the audit log and the generated rules differ:\n${problems.join('\n')}`)
+  if (problems.length > 0)
+    throw new Error(
+      `the audit log differs from the generated rules, or from the described writes:\n${problems.join('\n')}`,
+    )
   const rest = unused.length === 0 ? '' : `; not used by this part of the suite: ${unused.join(', ')}`
   console.error(`permissions: nothing refused${unused.length === 0 ? ', everything granted was used' : rest}`)
 }

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Rule } from '../../../src/managed/permissions.ts'
+import { pathsOf, type SentFields } from './described-writes.ts'
 import { OPERATOR_ACCOUNT } from './operator-account.ts'
 
 /** Suffix of the names of all audit logs that are checked together. */
@@ -21,6 +22,8 @@ export interface Use {
   readonly allowed: boolean
   /** Reason of a refusal by an admission policy. */
   readonly denied?: string
+  /** Body of a write, unless it is of a Secret. */
+  readonly body?: unknown
 }
 
 /** The operator's rights in its own namespace and in what it watches. */
@@ -64,9 +67,10 @@ function textOf({ own, group, resource, verb }: Pick<Use, 'own' | 'group' | 'res
   return `${verb} ${group === '' ? resource : `${resource} of ${group}`}${own ? " in the operator's own namespace" : ''}`
 }
 
-/** The distinct uses in a folder's audit logs. */
-export async function usesIn(folder: string): Promise<readonly Use[]> {
+/** The distinct uses in a folder's audit logs, and the fields that were written. */
+export async function usesIn(folder: string): Promise<{ readonly uses: readonly Use[]; readonly sent: SentFields }> {
   const found = new Map<string, Use>()
+  const sent = new Map<string, Set<string>>()
   for (const name of await readdir(folder)) {
     if (!name.endsWith(AUDIT_LOG)) continue
     for await (const line of createInterface({ input: createReadStream(join(folder, name)) })) {
@@ -74,10 +78,15 @@ export async function usesIn(folder: string): Promise<readonly Use[]> {
       for (const use of usesOf(line)) {
         const key = `${textOf(use)} ${use.allowed} ${use.denied}`
         if (!found.has(key)) found.set(key, use)
+        const resource = use.group === '' ? use.resource : `${use.group}/${use.resource}`
+        for (const path of use.body === undefined ? [] : pathsOf(use.body)) {
+          const paths = sent.get(resource) ?? new Set()
+          sent.set(resource, paths.add(path))
+        }
       }
     }
   }
-  return [...found.values()]
+  return { uses: [...found.values()], sent }
 }
 
 const USER = 'system:serviceaccount:'
@@ -95,6 +104,7 @@ interface Line {
   >
   readonly responseStatus?: { readonly code?: number }
   readonly annotations?: Readonly<Record<string, string | undefined>>
+  readonly requestObject?: unknown
 }
 
 /**
@@ -102,7 +112,16 @@ interface Line {
  */
 function usesOf(text: string): readonly Use[] {
   if (!text.endsWith('}')) return []
-  const { stage, verb, user, userAgent, objectRef, responseStatus, annotations = {} } = JSON.parse(text) as Line
+  const {
+    stage,
+    verb,
+    user,
+    userAgent,
+    objectRef,
+    responseStatus,
+    annotations = {},
+    requestObject,
+  } = JSON.parse(text) as Line
   const decision = annotations['authorization.k8s.io/decision']
   const [, , home, account] = user.username.split(':')
   const isOperator = user.username.startsWith(USER) && account === OPERATOR_ACCOUNT && userAgent === 'culvert'
@@ -116,6 +135,7 @@ function usesOf(text: string): readonly Use[] {
     object: namespace === undefined ? name : `${namespace}/${name}`,
     allowed: decision === 'allow',
     ...(annotations[DENIED] === undefined ? {} : { denied: annotations[DENIED] }),
+    ...(requestObject === undefined ? {} : { body: requestObject }),
   }
   // An apply that created its object needed the right to create, too.
   return verb === 'patch' && responseStatus?.code === 201 ? [use, { ...use, verb: 'create' }] : [use]

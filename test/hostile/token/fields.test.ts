@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../../controlplane/control-plane.ts'
-import { type DescribedWrite, describedWrites } from '../../../scripts/permissions/operator-writes.ts'
-import type { Shape } from '../../../scripts/permissions/shape.ts'
-import { kinds } from '../../../src/kinds/index.ts'
-import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
+import type { DescribedWrite } from '../../../scripts/permissions/operator-writes.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { installCRDs } from '../../builders/install-crds.ts'
 import { type KubeAnswer, KubeRequests } from '../../builders/kube-requests.ts'
 import { installDefinitions } from '../../cluster/support/definitions.ts'
+import { described, listing } from '../../cluster/support/described-writes.ts'
 import { OPERATOR_POLICY } from '../../cluster/support/operator-policy.ts'
 import { until } from '../../cluster/support/wait.ts'
 import type { Fields } from './support/attempt.ts'
@@ -26,7 +24,6 @@ const NAMESPACE = 'default'
 const CONCURRENCY = 8
 
 const resources = new AsyncDisposableStack()
-const described = describedWrites(new KindsRegistry(kinds))
 const schemas = new Map<string, Promise<Schemas>>()
 let cluster: ControlPlane
 let requests: KubeRequests
@@ -124,17 +121,6 @@ function shapesOf({ type, subresource }: Written): readonly DescribedWrite[] {
   })
 }
 
-/** Whether a shape lists a field: with any value, or only with some. */
-function listing(shape: Shape, path: readonly string[]): 'no' | 'any' | 'some' {
-  const [name, ...rest] = path
-  if (shape.type === 'value') return shape.holds('x') === 'true' ? 'any' : 'some'
-  if (shape.type === 'map') return 'some'
-  if (name === undefined) return 'any'
-  if (shape.type === 'list') return listing(shape.items, rest)
-  const field = shape.fields[name]
-  return field === undefined ? 'no' : listing(field as Shape, rest)
-}
-
 /** A Secret's `stringData` is stored as its `data`. */
 function asStored([first = '', ...rest]: readonly string[]): readonly string[] {
   return [first === 'stringData' ? 'data' : first, ...rest]
@@ -226,9 +212,12 @@ const ALL_DESCRIBED: readonly RegExp[] = [/^(create|update) type$/]
 
 let total = 0
 
-test.each(writtenObjects().map((each) => [each.title, each] as const))(
-  '%s: no field but those described is written',
-  async (title, written) => {
+for (const written of writtenObjects()) {
+  const { title, isForNight } = written
+  test(`${title}: no field but those described is written`, {
+    tags: isForNight ? ['nightly'] : [],
+    timeout: 600_000,
+  }, async () => {
     const tried = await tryAll(written)
     total += tried.length
     const text = ({ request, change, message }: Tried): string => {
@@ -264,8 +253,8 @@ test.each(writtenObjects().map((each) => [each.title, each] as const))(
       return isChecked && outcomes.get(path)?.has('changed') && !isRefused
     })
     expect(loose.map(([path]) => path).filter((path) => !ALL_DESCRIBED.some((each) => each.test(path)))).toEqual([])
-  },
-)
+  })
+}
 
 test('prints how many changes were tried', () => {
   console.log(`${total} changes of single fields were tried`)

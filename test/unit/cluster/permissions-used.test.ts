@@ -31,7 +31,8 @@ const forbidden = { annotations: { 'authorization.k8s.io/decision': 'forbid' } }
 async function judged(...lines: readonly string[]) {
   await writeFile(join(folder, 'own-1audit.log'), lines.join('\n'))
   const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch'] as const }]
-  return judge(await usesIn(folder), { own: rules, watched: rules })
+  const { uses } = await usesIn(folder)
+  return judge(uses, { own: rules, watched: rules })
 }
 
 test('what an operator was refused is named, each kind of request once', async () => {

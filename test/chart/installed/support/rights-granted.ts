@@ -37,7 +37,7 @@ export async function expectRightsOfManifest(
 
 /** Expects that no request of any operator in the cluster was refused. */
 export async function expectNothingRefused(cluster: InstalledCluster): Promise<void> {
-  const uses = await usesIn(cluster.folder)
+  const { uses } = await usesIn(cluster.folder)
   expect(uses.length).toBeGreaterThan(0)
   expect(judge(uses, { own: [], watched: [] }).refused).toEqual([])
 }

@@ -24,6 +24,8 @@ export interface Written {
   readonly isCreated: boolean
   /** Whether the operator writes no such object: then the policy refuses it as it is. Default: false. */
   readonly isNeverWritten?: boolean
+  /** Whether others show by day what it shows. Default: false. */
+  readonly isForNight?: boolean
   /** Whether it is in the operator's own namespace. Default: false. */
   readonly isAtHome?: boolean
 }
@@ -77,7 +79,7 @@ function tunnels(): readonly Written[] {
   const deployment = foreign.filter(({ type }) => type.kind === 'Deployment')
   return [...own, secret, ...credentials]
     .map((each) => owned(each, by))
-    .concat(deployment.map((each) => ({ ...owned(each, by), title: 'Deployment of another agent' })))
+    .concat(deployment.map((each) => ({ ...owned(each, by), title: 'Deployment of another agent', isForNight: true })))
 }
 
 function services(): readonly Written[] {
@@ -159,6 +161,9 @@ const ofService: readonly Written[] = [
   },
 ]
 
+/** The policy is the same for the other kinds. */
+const BY_DAY: ReadonlySet<string> = new Set(['Account', 'Edge', 'TunnelSession', 'TunnelSessionCommand', 'Tunnel'])
+
 /** Resources that people write: of their specs the operator writes nothing. */
 function resources(): readonly Written[] {
   return kinds.flatMap((descriptor): readonly Written[] => {
@@ -168,11 +173,19 @@ function resources(): readonly Written[] {
     const bare = { apiVersion: `${group}/${version}`, kind, spec }
     const object = { ...bare, metadata: { name: `held-${kind.toLowerCase()}`, ...held } }
     const shown = { ...bare, metadata: { name: `shown-${kind.toLowerCase()}` } }
+    const isForNight = !BY_DAY.has(kind)
     const isNeverWritten = descriptor.role === 'command' || descriptor.role === 'composed'
     const type = { ...resourceTypeOf(descriptor), namespaced: scope === 'Namespaced' }
     return [
-      { title: `${kind} of somebody`, type, object, isCreated: descriptor.role === 'mirror', isNeverWritten },
-      { title: `status of a ${kind}`, type, object: shown, subresource: 'status', isCreated: false },
+      {
+        title: `${kind} of somebody`,
+        type,
+        object,
+        isCreated: descriptor.role === 'mirror',
+        isNeverWritten,
+        isForNight,
+      },
+      { title: `status of a ${kind}`, type, object: shown, subresource: 'status', isCreated: false, isForNight },
     ]
   })
 }
