@@ -6,9 +6,10 @@ import { startControlPlane } from '../../controlplane/control-plane.ts'
 import { CURRENT_CRDS, installCRDs } from '../builders/install-crds.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { World } from '../cluster/support/world.ts'
+import { writtenObjects } from '../hostile/token/support/written-objects.ts'
 import { Etcd } from './etcd.ts'
 import { record } from './recording.ts'
-import { CRDS, INDEX, RELEASES, type RecordedScene, type ReleaseIndex } from './release.ts'
+import { CRDS, INDEX, RELEASES, type RecordedScene, type ReleaseIndex, WRITES } from './release.ts'
 import { releasedVersions } from './released.ts'
 import type { Scene } from './scene.ts'
 import { scenes } from './scenes/index.ts'
@@ -33,6 +34,8 @@ async function main(names: readonly string[]): Promise<void> {
   if (names.length === 0) await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   await cp(CURRENT_CRDS, join(folder, CRDS), { recursive: true })
+  const writes = writtenObjects().filter(({ isCreated }) => isCreated)
+  await writeFile(join(folder, WRITES), `${JSON.stringify(writes, null, 2)}\n`)
   await using cluster = await startControlPlane({ onProgress: console.error })
   await installCRDs(cluster)
   const recorded = new Map((await formerScenes(folder)).map((scene) => [scene.name, scene]))

@@ -7,6 +7,8 @@ import type { KubeObject } from '../../src/kube/types.ts'
 import type { Subject } from './scene.ts'
 
 /** A folder for each release, named by its version. */
+/** File with one object of each shape that the operator of a version creates. */
+export const WRITES = 'writes.json'
 export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
 /** Replaces the origin of the API in recordings. */
 export const ORIGIN = 'http://127.0.0.1:4040'

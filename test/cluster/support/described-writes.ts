@@ -18,10 +18,7 @@ export function listing(shape: Shape, path: readonly string[]): 'no' | 'any' | '
 }
 
 /** The resource of a description, as `group/plural` or `plural`, with its subresource. */
-export function resourceOf({
-  type: { group, plural },
-  subresource,
-}: Pick<DescribedWrite, 'type' | 'subresource'>): string {
+function resourceOf({ type: { group, plural }, subresource }: Pick<DescribedWrite, 'type' | 'subresource'>): string {
   return `${group === '' ? '' : `${group}/`}${plural}${subresource === undefined ? '' : `/${subresource}`}`
 }
 

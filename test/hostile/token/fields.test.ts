@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ControlPlane, startControlPlane } from '../../../controlplane/control-plane.ts'
 import type { DescribedWrite } from '../../../scripts/permissions/operator-writes.ts'
@@ -8,6 +10,7 @@ import { installDefinitions } from '../../cluster/support/definitions.ts'
 import { described, listing } from '../../cluster/support/described-writes.ts'
 import { OPERATOR_POLICY } from '../../cluster/support/operator-policy.ts'
 import { until } from '../../cluster/support/wait.ts'
+import { RELEASES, recordedReleases, WRITES } from '../../releases/release.ts'
 import type { Fields } from './support/attempt.ts'
 import { type Change, changesOf, isRecord, type Schemas } from './support/schema-walk.ts'
 import { type Written, writtenObjects } from './support/written-objects.ts'
@@ -207,8 +210,14 @@ const REFUSED_BY_KUBERNETES: readonly RegExp[] = [
   /^deprecated/,
 ]
 
-/** Kubernetes takes no value of it but those that the operator writes. */
-const ALL_DESCRIBED: readonly RegExp[] = [/^(create|update) type$/]
+/** Where each value that Kubernetes takes may be written. */
+const ALL_DESCRIBED: readonly RegExp[] = [
+  // An Event is Normal or a Warning.
+  /^create type$/,
+  // The template of a Tunnel sets them, which these tests allow.
+  /^\w+ spec\.template\.spec\.(affinity|nodeSelector|tolerations|topologySpreadConstraints|priorityClassName)/,
+  /^\w+ spec\.template\.spec\.containers\.\*\.resources/,
+]
 
 let total = 0
 
@@ -253,6 +262,22 @@ for (const written of writtenObjects()) {
       return isChecked && outcomes.get(path)?.has('changed') && !isRefused
     })
     expect(loose.map(([path]) => path).filter((path) => !ALL_DESCRIBED.some((each) => each.test(path)))).toEqual([])
+  })
+}
+
+// The policy is renewed before the operator, so that the former one writes under it for a while.
+for (const version of await recordedReleases()) {
+  test(`what the operator of ${version} creates is admitted`, async () => {
+    const writes = JSON.parse(await readFile(join(RELEASES, version, WRITES), 'utf8')) as readonly Written[]
+    for (const written of writes) {
+      const query = new URLSearchParams({ dryRun: 'All' })
+      const { status, body } = await requests.send('POST', pathOf(written), {
+        query,
+        body: written.object,
+        headers: OPERATOR,
+      })
+      expect(status, `${written.title}: ${body.message}`).toBe(201)
+    }
   })
 }
 

@@ -315,14 +315,14 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function valueAt(object: unknown, at: readonly string[]): unknown {
+function valueAt(object: unknown, at: readonly string[]): unknown {
   return at.reduce<unknown>((value, name) => {
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
   }, object)
 }
 
 /** A copy with another value at a path, whose parents are made where they are missing; undefined removes it. */
-export function changed(
+function changed(
   object: Fields,
   at: readonly string[],
   value: unknown,
