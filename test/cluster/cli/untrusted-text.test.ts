@@ -242,7 +242,8 @@ describe('nothing of strangers gets raw to a terminal', { concurrent: false }, (
     poisonBoth(logic)
     const coloured = await run(one, true)
     poisonBoth(addresses)
-    const plain = await run(one, false)
+    // JSON and YAML have no colours.
+    const plain = one.form === undefined ? await run(one, false) : coloured
     for (const [ran, options] of [
       [coloured, { coloured: true }],
       [plain, { coloured: false }],
