@@ -57,9 +57,11 @@ export interface Release {
   readonly flags: readonly string[]
 }
 
+export const PINNED: Release = { name: KUBERNETES_VERSION, flags: [] }
+
 /** The pinned release, and the oldest that the chart supports. */
 export const RELEASES: readonly Release[] = [
-  { name: KUBERNETES_VERSION, flags: [] },
+  PINNED,
   { name: '1.31', flags: ['-modfile=kubernetes131.mod', '-tags=kubernetes131'] },
 ]
 
