@@ -10,18 +10,21 @@ const FLAGS = ['-trimpath', '-buildvcs=false', '-mod=readonly']
 /**
  * Path of the program of a Go module of the tests, built first if this machine has not built this state of it: a minute
  * or more.
+ *
+ * @param more further arguments of `go build`
  */
-export async function goProgram(module: string): Promise<string> {
+export async function goProgram(module: string, more: readonly string[] = []): Promise<string> {
   const name = basename(module)
   const target = `${process.platform}/${process.arch}`
-  const hash = sourceHash({ files: await readModule(module), target, flags: FLAGS })
+  const flags = [...FLAGS, ...more]
+  const hash = sourceHash({ files: await readModule(module), target, flags })
   const folder = join(dirname(defaultCacheFolder(process.env, homedir())), 'tools', `${name}-${hash}`)
-  await buildOnce({ folder, build: (staging) => build(module, join(staging, name)) })
+  await buildOnce({ folder, build: (staging) => build(module, [...flags, '-o', join(staging, name)]) })
   return join(folder, name)
 }
 
-async function build(module: string, path: string): Promise<void> {
+async function build(module: string, flags: readonly string[]): Promise<void> {
   await requireGo(goIn(module))
-  const { code, stderr } = await goIn(module)(['build', ...FLAGS, '-o', path, '.'])
+  const { code, stderr } = await goIn(module)(['build', ...flags, '.'])
   if (code !== 0) throw new Error(`${basename(module)} does not build: ${stderr}`)
 }

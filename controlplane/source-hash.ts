@@ -25,10 +25,13 @@ export function sourceHash(input: BuildInput): string {
   return createHash('sha256').update(canonical).digest('hex').slice(0, 20)
 }
 
-/** Reads the files of a Go module that are part of its programs: `go.mod`, `go.sum` and sources, without tests. */
+/**
+ * Reads the files of a Go module that are part of its programs: `go.mod`, `go.sum` and what stands in for them in some
+ * builds, and sources without tests.
+ */
 export async function readModule(folder: string): Promise<SourceFile[]> {
   const files: SourceFile[] = []
-  for await (const path of glob(['go.mod', 'go.sum', '**/*.go'], { cwd: folder })) {
+  for await (const path of glob(['*.mod', '*.sum', '**/*.go'], { cwd: folder })) {
     if (path.endsWith('_test.go')) continue
     files.push({ path: path.replaceAll('\\', '/'), content: await readFile(join(folder, path), 'utf8') })
   }

@@ -151,12 +151,12 @@ function checksOf(shape: Shape, place: Place): readonly string[] {
     case 'list':
       return listChecks(shape, place)
     case 'map':
-      return keyChecks(place, (of) => `!(${shape.holds('key', `${of}[key]`)})`)
+      return keyChecks(place, 'values', (of) => `!(${shape.holds('key', `${of}[key]`)})`)
     case 'object': {
       const { at, found, former, path } = place
       const isRoot = place === WHOLE
       return [
-        ...keyChecks(place, () => `!(key in ${list(Object.keys(shape.fields))})`),
+        ...keyChecks(place, 'names', () => `!(key in ${list(Object.keys(shape.fields))})`),
         ...Object.entries(shape.fields).flatMap(([name, field]) => {
           const optional = /^[a-zA-Z_]\w*$/.test(name) && !UNSELECTABLE.has(name) ? `.?${name}` : `[?${text(name)}]`
           const select = optional.replace('?', '')
@@ -219,14 +219,26 @@ function check(holds: string, { found, former, path }: Place): string {
   return `!${found}.hasValue() || (${holds})${isKept}${isExtra} ? '' : ${text(path === '' ? 'value' : path)}`
 }
 
-/** The keys of a map that may not be there or may not go, and are not as they are stored. */
-function keyChecks({ at, found, former, path }: Place, isOther: (of: string) => string): readonly string[] {
+/**
+ * The keys of a map that may not be there or may not go, and are not as they are stored. Both maps are bound to `maps`:
+ * a path to them would cost for each of thousands of annotations. `first` is the check that costs less than the other:
+ * of names, or of values.
+ */
+function keyChecks(
+  { found, former, path }: Place,
+  first: 'names' | 'values',
+  isOther: (of: string) => string,
+): readonly string[] {
   const prefix = path === '' ? '' : `${text(`${path}.`)} + `
   const isExtra = ` && !((${prefix}key) in ${EXTRA})`
   const named = `.map(key, ${prefix}key).join(', ')`
-  const added = former === undefined ? '' : ` && ${former}[?key] != ${found}[?key]`
-  const wrong = `${found}.orValue({}).filter(key, ${isOther(at)}${added}${isExtra})${named}`
-  if (former === undefined) return [wrong]
-  const stored = `${former}.orValue({})`
-  return [wrong, `${stored}.filter(key, !(key in ${found}.orValue({})) && ${isOther(stored)}${isExtra})${named}`]
+  const maps = [found, former ?? found].map((each) => `${each}.orValue({})`).join(', ')
+  const bind = (check: string): string => `[[${maps}]].map(maps, ${check}${isExtra})${named})[0]`
+  if (former === undefined) return [bind(`maps[0].filter(key, ${isOther('maps[0]')}`)]
+  const differs = 'maps[1][?key] != maps[0][?key]'
+  const added = first === 'values' ? [differs, isOther('maps[0]')] : [isOther('maps[0]'), differs]
+  return [
+    bind(`maps[0].filter(key, ${added.join(' && ')}`),
+    bind(`maps[1].filter(key, !(key in maps[0]) && ${isOther('maps[1]')}`),
+  ]
 }

@@ -47,17 +47,16 @@ it('does not take text that moves from one file to the next for the same', () =>
 })
 
 it('reads what goes into the programs and nothing else', async () => {
+  const parts = ['go.mod', 'go.sum', 'older.mod', 'older.sum', 'main.go', 'watchdog/main.go']
   const folder = await mkdtemp(join(tmpdir(), 'culvert-test-'))
   try {
     await mkdir(join(folder, 'watchdog'))
-    for (const name of ['go.mod', 'go.sum', 'main.go', 'watchdog/main.go', 'watchdog/main_test.go', 'build.ts']) {
+    for (const name of [...parts, 'watchdog/main_test.go', 'build.ts']) {
       await writeFile(join(folder, name), name)
     }
     const files = await readModule(folder)
-    expect(new Set(files.map((file) => file.path))).toEqual(
-      new Set(['go.mod', 'go.sum', 'main.go', 'watchdog/main.go']),
-    )
-    expect(files).toHaveLength(4)
+    expect(new Set(files.map((file) => file.path))).toEqual(new Set(parts))
+    expect(files).toHaveLength(parts.length)
   } finally {
     await rm(folder, { recursive: true })
   }

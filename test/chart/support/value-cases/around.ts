@@ -185,6 +185,17 @@ export const aroundCases: readonly ValueCase[] = [
       }),
     ],
   },
+  {
+    path: 'admissionPolicy.operator.extraFields',
+    to: ['secrets.metadata.labels.team'],
+    sees: [
+      object('ValidatingAdmissionPolicy', 'culvert-system-culvert-operator', {
+        spec: {
+          variables: expect.arrayContaining([{ name: 'extraFields', expression: '["secrets.metadata.labels.team"]' }]),
+        },
+      }),
+    ],
+  },
   { path: 'service.enabled', to: false, sees: [absent('Service', 'culvert'), absent('Pod', 'culvert-test')] },
   { path: 'service.type', to: 'NodePort', sees: [object('Service', 'culvert', { spec: { type: 'NodePort' } })] },
   {
