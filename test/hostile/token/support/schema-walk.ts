@@ -49,7 +49,8 @@ export function* changesOf(base: Fields, schema: Schema, schemas: Schemas): Gene
     const samples = samplesOf(path, field, schemas).filter((sample) => !isSame(sample, before))
     if (before !== undefined) yield { path, what: 'missing', object: changed(base, at, undefined) }
     if (before !== undefined) yield { path, what: 'null', object: changed(base, at, null, fill) }
-    const empty = emptyOf(field, schemas)
+    // With its parents, something else would be added.
+    const empty = valueAt(base, at.slice(0, -1)) === undefined ? undefined : emptyOf(field, schemas)
     if (empty !== undefined && !isSame(empty, before))
       yield { path, what: 'empty', object: changed(base, at, empty, fill) }
     const parent = at.slice(0, -1)
