@@ -1,7 +1,4 @@
-import { KubeError, type KubeErrorCode } from './errors.ts'
-
-/** Longest part of a server's message that is kept. */
-const MAX_MESSAGE = 1024
+import { KubeError, type KubeErrorCode, LONGEST_MESSAGE } from './errors.ts'
 
 /** The parts of a Status object that are read. */
 interface Status {
@@ -35,7 +32,7 @@ export function errorFromFrame(call: string, object: unknown): KubeError {
 
 function errorFromStatus(call: string, status: Status, httpStatus: number, retryAfter: number | undefined): KubeError {
   const reason = typeof status.reason === 'string' ? status.reason : undefined
-  const words = typeof status.message === 'string' ? status.message.slice(0, MAX_MESSAGE) : `HTTP ${httpStatus}`
+  const words = typeof status.message === 'string' ? status.message.slice(0, LONGEST_MESSAGE) : `HTTP ${httpStatus}`
   const seconds = status.details?.retryAfterSeconds
   return new KubeError(codeOf(httpStatus, reason, status), `${call}: ${words}`, {
     status: httpStatus === 0 ? undefined : httpStatus,

@@ -18,11 +18,16 @@ export type KubeErrorCode =
   | 'Aborted' // aborted by the caller's signal, or the client is closed
   | 'Unexpected'
 
+/** Longest part of a server's message that an error has. */
+export const LONGEST_MESSAGE = 1024
+
 export interface KubeErrorOptions {
   readonly status?: number | undefined
   /** Machine-readable `reason` of the Status object, if there is one. */
   readonly reason?: string | undefined
   readonly retryAfterMs?: number | undefined
+  /** Whether the admission policy for the operator refused the write. Default: false. */
+  readonly isRefusedWrite?: boolean
   readonly cause?: unknown
 }
 
@@ -36,6 +41,7 @@ export class KubeError extends Error {
   readonly status: number | undefined
   readonly reason: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly isRefusedWrite: boolean
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -43,6 +49,7 @@ export class KubeError extends Error {
     this.status = options.status
     this.reason = options.reason
     this.retryAfterMs = options.retryAfterMs
+    this.isRefusedWrite = options.isRefusedWrite ?? false
   }
 }
 

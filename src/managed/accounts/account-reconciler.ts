@@ -10,6 +10,7 @@ import { ownCollections } from '../descriptor/descriptor.ts'
 import { logUntold } from '../reconcile/long-waits.ts'
 import { openRequest } from '../reconcile/requests.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
+import { kubeReason } from '../status/result.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountFacts } from './account-facts.ts'
@@ -285,7 +286,7 @@ export class AccountReconciler {
       if (!(error instanceof KubeError)) throw error
       const { operatorNamespace } = this.#context
       const message = `the key cannot be kept in a Secret of namespace ${operatorNamespace}: ${error.message}`
-      return problem(reasons.KubernetesError, message, false, this.#backoff(key))
+      return problem(kubeReason(error), message, false, this.#backoff(key))
     }
   }
 
