@@ -416,7 +416,7 @@ const podMetadata: Field = required(
 /** The words of Culvert's own agent, as `src/managed/tunnels/pod.ts` writes them. */
 const argument = (each: string): string => {
   const patterns = [
-    '--host-key=SHA256:[A-Za-z0-9+/=]+',
+    '--host-key=[-a-z0-9@.]+ [A-Za-z0-9+/=]+',
     `--key=${OWN_FOLDER}/key/id`,
     '--listen=0[.]0[.]0[.]0:8080',
     '--drain=[0-9]{1,5}s',

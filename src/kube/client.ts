@@ -9,6 +9,7 @@ import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
 import { SharedTexts } from './shared-texts.ts'
 import { callName, Transport, type TransportOptions } from './transport.ts'
 import type {
+  CreateOptions,
   DeleteOptions,
   KubeClient,
   KubeList,
@@ -23,6 +24,7 @@ import type {
 import { readFrames } from './watch.ts'
 
 const FIELD_MANAGER = 'culvert'
+const DRY_RUN = { dryRun: 'All', fieldValidation: 'Strict' }
 
 type Defaulted = 'timeoutMs' | 'writeTimeoutMs' | 'maxRetries' | 'maxConcurrent' | 'userAgent'
 
@@ -155,6 +157,7 @@ class HttpKubeClient implements ClosableKubeClient {
     type: ResourceType,
     key: ObjectKey,
     object: Readonly<Record<string, unknown>>,
+    { dryRun = false }: CreateOptions = {},
   ): Promise<T> {
     // Validates the key like an object's path, although the request goes to the collection.
     objectPath(type, key)
@@ -162,7 +165,7 @@ class HttpKubeClient implements ClosableKubeClient {
       verb: 'create',
       method: 'POST',
       resource: type.plural,
-      path: withQuery(collectionPath(type, key.namespace), { fieldManager: FIELD_MANAGER }),
+      path: withQuery(collectionPath(type, key.namespace), { fieldManager: FIELD_MANAGER, ...(dryRun ? DRY_RUN : {}) }),
       accept: acceptObject(type),
       body: identified(type, key, object),
     })
@@ -180,12 +183,15 @@ class HttpKubeClient implements ClosableKubeClient {
       method: 'PATCH',
       resource: type.plural,
       subresource: options.subresource,
-      path: withQuery(objectPath(type, key, options.subresource), { fieldManager: FIELD_MANAGER }),
+      path: withQuery(objectPath(type, key, options.subresource), {
+        fieldManager: FIELD_MANAGER,
+        ...(options.dryRun ? DRY_RUN : {}),
+      }),
       accept: acceptObject(type),
       contentType: 'application/merge-patch+json',
       body: withPreconditions(patch, options),
     }
-    const echoes = type.metadataOnly ? undefined : this.#echoes.get(collectionPath(type, undefined))
+    const echoes = type.metadataOnly || options.dryRun ? undefined : this.#echoes.get(collectionPath(type, undefined))
     const send = () =>
       this.#transport.call(request, (text, parse) => {
         const read = () => normalise<T>(type, parse(), this.#texts)

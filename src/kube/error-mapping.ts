@@ -1,4 +1,7 @@
-import { KubeError, type KubeErrorCode, LONGEST_MESSAGE } from './errors.ts'
+import { KubeError, type KubeErrorCode } from './errors.ts'
+
+/** Longest parts of a server's message that are kept. A refused patch is quoted in full before the reason. */
+const MAX_MESSAGE = { head: 512, tail: 512 }
 
 /** The parts of a Status object that are read. */
 interface Status {
@@ -32,13 +35,18 @@ export function errorFromFrame(call: string, object: unknown): KubeError {
 
 function errorFromStatus(call: string, status: Status, httpStatus: number, retryAfter: number | undefined): KubeError {
   const reason = typeof status.reason === 'string' ? status.reason : undefined
-  const words = typeof status.message === 'string' ? status.message.slice(0, LONGEST_MESSAGE) : `HTTP ${httpStatus}`
+  const words = typeof status.message === 'string' ? shortened(status.message) : `HTTP ${httpStatus}`
   const seconds = status.details?.retryAfterSeconds
   return new KubeError(codeOf(httpStatus, reason, status), `${call}: ${words}`, {
     status: httpStatus === 0 ? undefined : httpStatus,
     reason,
     retryAfterMs: retryAfter ?? (typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined),
   })
+}
+
+function shortened(message: string): string {
+  const { head, tail } = MAX_MESSAGE
+  return message.length <= head + tail ? message : `${message.slice(0, head)}…${message.slice(-tail)}`
 }
 
 function codeOf(httpStatus: number, reason: string | undefined, status: Status): KubeErrorCode {

@@ -18,9 +18,6 @@ export type KubeErrorCode =
   | 'Aborted' // aborted by the caller's signal, or the client is closed
   | 'Unexpected'
 
-/** Longest part of a server's message that an error has. */
-export const LONGEST_MESSAGE = 1024
-
 export interface KubeErrorOptions {
   readonly status?: number | undefined
   /** Machine-readable `reason` of the Status object, if there is one. */

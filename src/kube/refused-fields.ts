@@ -1,4 +1,4 @@
-import { type KubeError, LONGEST_MESSAGE } from './errors.ts'
+import type { KubeError } from './errors.ts'
 
 /** The beginning of what the chart's admission policy says of fields that the operator may not write. */
 export const REFUSED_FIELDS = 'the operator of Culvert does not write '
@@ -32,10 +32,11 @@ export function refusalOf({ code, message }: KubeError, { resource, body }: Sent
   const start = message.indexOf(REFUSED_FIELDS)
   if (start < 0) return { fields: [] }
   const words = message.slice(start + REFUSED_FIELDS.length).split(', ')
-  // The last one of a long message may be cut.
-  const named = message.length >= LONGEST_MESSAGE && words.length > 1 ? words.slice(0, -1) : words
   const prefix = `${resource}.`
-  const paths = named.map((word) => (word.startsWith(prefix) ? word.slice(prefix.length) : word))
+  // Errors shorten long messages, in a name or between two.
+  const paths = words
+    .filter((word) => !word.includes('…'))
+    .map((word) => (word.startsWith(prefix) ? word.slice(prefix.length) : word))
   return { fields: [...new Set(paths)].map((path) => ({ name: prefix + path, isSent: hasValueAt(body, path) })) }
 }
 

@@ -88,6 +88,13 @@ export interface PatchOptions {
   readonly resourceVersion?: string
   /** Precondition: it is still the same object, not another one of the same name. */
   readonly uid?: string
+  /** Only checks the patch, and refuses unknown fields. Default: false. */
+  readonly dryRun?: boolean
+}
+
+export interface CreateOptions {
+  /** Only checks the object, and refuses unknown fields. Default: false. */
+  readonly dryRun?: boolean
 }
 
 export interface DeleteOptions {
@@ -110,6 +117,7 @@ export interface KubeClient {
     type: ResourceType,
     key: ObjectKey,
     object: Readonly<Record<string, unknown>>,
+    options?: CreateOptions,
   ): Promise<T>
   mergePatch<T extends KubeObject>(
     type: ResourceType,

@@ -1,6 +1,6 @@
 import { KubeError } from '../kube/errors.ts'
 import { labelOf, type Refusal, refusalOf, remedyOf, type SentWrite } from '../kube/refused-fields.ts'
-import type { KubeClient } from '../kube/types.ts'
+import type { KubeClient, ObjectKey, ResourceType } from '../kube/types.ts'
 
 /** Counts refused writes by type of object and by field; undefined: the policy names none that could be a label. */
 export type OnRefusedWrite = (resource: string, field: string | undefined) => void
@@ -25,24 +25,22 @@ export function explainingRefusals(kube: KubeClient, onRefused: OnRefusedWrite):
     get: (type, key, signal) => kube.get(type, key, signal),
     list: (type, options) => kube.list(type, options),
     watch: (type, options) => kube.watch(type, options),
-    delete: (type, key, options) => {
-      return explained({ resource: type.plural, body: undefined }, () => kube.delete(type, key, options))
-    },
-    create: (type, key, body) => explained({ resource: type.plural, body }, () => kube.create(type, key, body)),
-    mergePatch: (type, key, body, options) => {
-      return explained({ resource: type.plural, body }, () => kube.mergePatch(type, key, body, options))
-    },
-    apply: (type, key, body, options) => {
-      return explained({ resource: type.plural, body }, () => kube.apply(type, key, body, options))
-    },
+    delete: (...call) => explained({ resource: call[0].plural, body: undefined }, () => kube.delete(...call)),
+    create: (...call) => explained(sentBy(call), () => kube.create(...call)),
+    mergePatch: (...call) => explained(sentBy(call), () => kube.mergePatch(...call)),
+    apply: (...call) => explained(sentBy(call), () => kube.apply(...call)),
   }
+}
+
+function sentBy([{ plural: resource }, , body]: readonly [ResourceType, ObjectKey, unknown, ...unknown[]]): SentWrite {
+  return { resource, body }
 }
 
 function labelsOf({ fields }: Refusal): ReadonlySet<string | undefined> {
   return new Set(fields.length === 0 ? [undefined] : fields.map(labelOf))
 }
 
-function refusedWrite(cause: KubeError, refusal: Refusal): KubeError {
-  const { code, message, status, reason } = cause
-  return new KubeError(code, `${message}: ${remedyOf(refusal)}`, { status, reason, isRefusedWrite: true, cause })
+/** It has everything that the first error says, so that no log repeats that as its cause. */
+function refusedWrite({ code, message, status, reason }: KubeError, refusal: Refusal): KubeError {
+  return new KubeError(code, `${message}: ${remedyOf(refusal)}`, { status, reason, isRefusedWrite: true })
 }

@@ -3,7 +3,11 @@ import { KubeError } from '../../../src/kube/errors.ts'
 import { REFUSED_FIELDS } from '../../../src/kube/refused-fields.ts'
 import type { KubeClient } from '../../../src/kube/types.ts'
 import { secretType } from '../../../src/managed/inputs/inputs.ts'
+import type { Watches } from '../../../src/managed/store/watches.ts'
+import { budgetType } from '../../../src/managed/tunnels/tunnel.ts'
+import { notingWrites } from '../../../src/operator/noting-writes.ts'
 import { explainingRefusals } from '../../../src/operator/refused-writes.ts'
+import { Poller } from '../../../src/runtime/poller.ts'
 
 const KEY = { namespace: 'web', name: 'shop' }
 
@@ -37,6 +41,21 @@ test('a refused deletion is counted without a field', async () => {
   const { kube, counted } = failing(refusal('the operator of Culvert changes and deletes only outputs'))
   await expect(kube.delete(secretType, KEY)).rejects.toMatchObject({ isRefusedWrite: true })
   expect(counted).toEqual([['secrets', undefined]])
+})
+
+test('what is only to be checked stays so behind every client of the operator', async () => {
+  const options: unknown[] = []
+  const create = (...[, , object, option]: Parameters<KubeClient['create']>) => {
+    options.push(option)
+    return Promise.resolve(object)
+  }
+  const kube = { create } as unknown as KubeClient
+  const secrets = new Poller({ client: kube, type: secretType } as unknown as ConstructorParameters<typeof Poller>[0])
+  const noting = notingWrites(kube, { secrets } as unknown as Watches)
+  for (const client of [noting, explainingRefusals(kube, () => undefined)]) {
+    await client.create(budgetType, KEY, {}, { dryRun: true })
+  }
+  expect(options).toEqual([{ dryRun: true }, { dryRun: true }])
 })
 
 test('other failures stay as they are', async () => {

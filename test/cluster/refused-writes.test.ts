@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import type { KubeObject } from '../../src/kube/types.ts'
+import { ADDED_FIELDS, ADDED_LABEL, installAddingPolicy } from './support/adding-policy.ts'
+import { AuditLog } from './support/audit-log.ts'
+import { installOperatorPolicy } from './support/operator-policy.ts'
+import { startOwnCluster } from './support/own-cluster.ts'
+import { deploymentOf, deployments, reportAgents } from './support/tunnel-agent.ts'
+import { until } from './support/wait.ts'
+import { conditionOf, core, type ResourceCondition, World } from './support/world.ts'
+
+const services = core('services', 'Service')
+const secrets = core('secrets', 'Secret')
+const SPEC = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
+
+interface Service extends KubeObject {
+  readonly status?: { readonly conditions?: readonly ResourceCondition[] }
+}
+
+let cluster: ControlPlane
+let world: World
+beforeAll(async () => {
+  cluster = await startOwnCluster({ mayRefuse: true })
+  await installOperatorPolicy(cluster, { templates: 'false' })
+  const gateway = { sshListen: '127.0.0.1:0', tlsListen: '127.0.0.1:0', log: () => undefined }
+  world = await World.open({
+    kubeconfig: cluster.kubeconfigPath,
+    emulator: { gateway },
+    flags: ['--tunnels', '--agent-image', 'culvert:test', '--services'],
+  })
+  const { baseURL, apiKeySecretRef } = (await world.get('Account', 'default'))?.spec ?? {}
+  const { host, port, hostKey } = world.emulator.gateway?.ssh ?? {}
+  const sshGateway = { address: `${host}:${port}`, hostKeys: [hostKey] }
+  await world.apply('Account', 'default', { baseURL, apiKeySecretRef, resyncInterval: '10m', sshGateway })
+  await world.apply('Backend', 'shop', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
+  await world.ready('Backend', 'shop')
+  await installAddingPolicy(cluster, world)
+})
+afterAll(async () => {
+  await world[Symbol.asyncDispose]()
+  await cluster.stop()
+})
+
+async function serviceIs(name: string, reason: string): Promise<ResourceCondition> {
+  const look = async (): Promise<ResourceCondition | undefined> => {
+    const service = await world.kube.get<Service>(services, { namespace: world.namespace, name })
+    const condition = service?.status?.conditions?.find(({ type }) => type === 'culvert.dev/ready')
+    return condition?.reason === reason ? condition : undefined
+  }
+  return await until(`Service ${name} has the reason ${reason}`, look, { timeoutMs: 60_000 })
+}
+
+async function serve(name: string): Promise<void> {
+  const ports = [{ name: 'http', port: 80 }]
+  const spec = { type: 'LoadBalancer', loadBalancerClass: 'culvert.dev/edge', selector: { app: name }, ports }
+  const key = { namespace: world.namespace, name }
+  await world.kube.apply(services, key, { apiVersion: 'v1', kind: 'Service', metadata: key, spec })
+}
+
+/** Waits until a Tunnel reports a refused field, with the remedy. */
+async function refusedOf(tunnel: string, field: string): Promise<void> {
+  const cr = await world.until('Tunnel', tunnel, `names ${field}`, (each) => {
+    const { reason, message = '' } = conditionOf(each, 'Synced') ?? {}
+    return reason === 'WriteRefused' && message.includes(field)
+  })
+  const { message } = conditionOf(cr, 'Synced') as ResourceCondition
+  const [, added = ''] =
+    /a mutating webhook added ([^:]+): .*admissionPolicy\.operator\.extraFields/.exec(message) ?? []
+  expect(added.split(', ')).toContain(field)
+  expect(message).not.toContain('Culvert itself sent')
+  expect(conditionOf(cr, 'Stalled')).toMatchObject({ status: 'True', reason: 'WriteRefused' })
+}
+
+async function admit(extraFields: readonly string[]): Promise<void> {
+  await installOperatorPolicy(cluster, { templates: 'false', extraFields: JSON.stringify(extraFields) })
+}
+
+/** Has everything tried again now that waits after a refusal. */
+async function restart(): Promise<void> {
+  await world.operator.stop()
+  await world.startOperator()
+}
+
+const LEASE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'culvert' } }
+
+/** Tries a write as the operator, in its own namespace. */
+function asOperator(object: object) {
+  const account = `system:serviceaccount:${world.operatorNamespace}:culvert`
+  const command = ['create', '--dry-run=server', '-n', world.operatorNamespace, '--as', account, '-f', '-']
+  return cluster.kubectl(command, { stdin: JSON.stringify(object) })
+}
+
+const isInPods = (field: string): boolean => field.startsWith('deployments.spec.')
+
+test('what a mutating webhook adds is refused, and conditions and metric name the field and the remedy', async () => {
+  await world.apply('IPPolicy', 'office', { allowEmpty: true })
+  const { message } = await world.reason('IPPolicy', 'office', 'Ready', 'WriteRefused')
+  expect(message).toContain('a mutating webhook added ippolicies.metadata.labels:')
+  expect(message).toContain('admissionPolicy.operator.extraFields')
+  await world.reason('IPPolicy', 'office', 'Stalled', 'WriteRefused')
+
+  await world.apply('Tunnel', 'agents', SPEC)
+  await refusedOf('agents', `secrets.metadata.labels.${ADDED_LABEL}`)
+  await serve('served')
+  const said = await serviceIs('served', 'WriteRefused')
+  expect(said.message).toContain(`reservedaddresses.metadata.labels.${ADDED_LABEL}`)
+
+  const counted = (resource: string, field: string) => {
+    const labels = [`resource="${resource}"`, `field="${field}"`]
+    return world.operator.metric('culvert_kubernetes_refused_writes_total', ...labels)
+  }
+  expect(await counted('ippolicies', 'metadata.labels')).toBeGreaterThan(0)
+  expect(await counted('secrets', 'metadata.labels')).toBeGreaterThan(0)
+  expect(await counted('reservedaddresses', 'metadata.labels')).toBeGreaterThan(0)
+
+  // The Deployment comes last: what is added to its Pods is named once the rest is admitted.
+  await admit(ADDED_FIELDS.filter((field) => !isInPods(field)))
+  await restart()
+  await refusedOf('agents', 'deployments.spec.template.spec.tolerations')
+  await refusedOf('agents', 'deployments.spec.template.spec.imagePullSecrets')
+  expect(await counted('deployments', 'spec.template.spec.tolerations')).toBeGreaterThan(0)
+})
+
+test('with these fields admitted, everything gets Ready, and nothing is written at rest', async () => {
+  await admit(ADDED_FIELDS)
+  await restart()
+  await world.ready('IPPolicy', 'office', 120_000)
+  const { metadata, spec } = await deploymentOf(world, 'agents')
+  expect(metadata.labels).toMatchObject({ [ADDED_LABEL]: 'yes' })
+  expect(spec.template.spec).toMatchObject({
+    tolerations: [{ key: 'added', operator: 'Exists' }],
+    imagePullSecrets: [{ name: 'added' }],
+  })
+  await reportAgents(world, 'agents')
+  await world.ready('Tunnel', 'agents', 120_000)
+  const own = await until('the Tunnel of the Service', async () => {
+    return (await world.list('Tunnel')).find(({ metadata: { name } }) => name.startsWith('served-'))
+  })
+  await deploymentOf(world, own.metadata.name)
+  await reportAgents(world, own.metadata.name)
+  await serviceIs('served', 'Available')
+
+  const audit = new AuditLog(cluster.auditLogPath as string)
+  const mark = await audit.mark()
+  // Every object that the operator watches changes; the next resource is Ready once it has looked at them all.
+  const touch = { metadata: { annotations: { 'example.com/touched': 'yes' } } }
+  for (const tunnel of ['agents', own.metadata.name]) {
+    const key = { namespace: world.namespace, name: `${tunnel}-tunnel` }
+    await world.kube.mergePatch(deployments, key, touch)
+    await world.annotate('Tunnel', tunnel, { 'example.com/touched': 'yes' })
+  }
+  await world.kube.mergePatch(services, { namespace: world.namespace, name: 'served' }, touch)
+  await world.annotate('IPPolicy', 'office', { 'example.com/touched': 'yes' })
+  await world.secret('unrelated', { any: 'thing' })
+  await world.apply('IPPolicy', 'later', { allowEmpty: true })
+  await world.ready('IPPolicy', 'later')
+  const writes = await audit.operatorWrites([world.namespace, world.operatorNamespace], mark)
+  expect(writes.length).toBeGreaterThan(0)
+  expect(writes.filter(({ name }) => name !== 'later')).toEqual([])
+})
+
+test('an operator whose own Secret is refused says which field, and does not start', async () => {
+  await world.operator.stop()
+  await admit([])
+  await until('a label is refused again', async () =>
+    (await asOperator(LEASE)).stderr.includes('leases.metadata.labels'),
+  )
+  await world.kube.delete(secrets, { namespace: world.operatorNamespace, name: 'culvert-salt' })
+  const operator = await world.startOperator([], 'serving')
+  const said = 'a mutating webhook added secrets.metadata.labels'
+  await until('the log names the field', async () => operator.log.includes(said), {
+    describe: async () => operator.log,
+  })
+  expect(operator.log).not.toContain('"reconciling"')
+})
