@@ -1,4 +1,5 @@
 import type { KubeError } from './errors.ts'
+import type { ObjectKey, ResourceType } from './types.ts'
 
 /** The beginning of what the chart's admission policy says of fields that the operator may not write. */
 export const REFUSED_FIELDS = 'the operator of Culvert does not write '
@@ -22,6 +23,16 @@ export interface SentWrite {
   readonly resource: string
   /** An object or a merge patch, where null stands for a field that is absent. */
   readonly body: unknown
+}
+
+/** The write of a call of a client: its type, its key, and its body. */
+export function sentBy([{ plural: resource }, , body]: readonly [
+  ResourceType,
+  ObjectKey,
+  unknown,
+  ...unknown[],
+]): SentWrite {
+  return { resource, body }
 }
 
 const BY_POLICY = /ValidatingAdmissionPolicy .* denied request: the operator of Culvert /

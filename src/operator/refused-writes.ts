@@ -1,6 +1,6 @@
 import { KubeError } from '../kube/errors.ts'
-import { labelOf, type Refusal, refusalOf, remedyOf, type SentWrite } from '../kube/refused-fields.ts'
-import type { KubeClient, ObjectKey, ResourceType } from '../kube/types.ts'
+import { labelOf, type Refusal, refusalOf, remedyOf, type SentWrite, sentBy } from '../kube/refused-fields.ts'
+import type { KubeClient } from '../kube/types.ts'
 
 /** Counts refused writes by type of object and by field; undefined: the policy names none that could be a label. */
 export type OnRefusedWrite = (resource: string, field: string | undefined) => void
@@ -30,10 +30,6 @@ export function explainingRefusals(kube: KubeClient, onRefused: OnRefusedWrite):
     mergePatch: (...call) => explained(sentBy(call), () => kube.mergePatch(...call)),
     apply: (...call) => explained(sentBy(call), () => kube.apply(...call)),
   }
-}
-
-function sentBy([{ plural: resource }, , body]: readonly [ResourceType, ObjectKey, unknown, ...unknown[]]): SentWrite {
-  return { resource, body }
 }
 
 function labelsOf({ fields }: Refusal): ReadonlySet<string | undefined> {

@@ -1,14 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { runDoctor } from '../../src/cli/doctor/command.ts'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
+import { leases } from '../../src/runtime/lease-lock.ts'
+import { microTime } from '../../src/util/micro-time.ts'
 import { ADDED_FIELDS, ADDED_LABEL, installAddingPolicy } from './support/adding-policy.ts'
+import { ask } from './support/ask.ts'
 import { AuditLog } from './support/audit-log.ts'
+import { OperatorAccount } from './support/operator-account.ts'
 import { installOperatorPolicy } from './support/operator-policy.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { deploymentOf, deployments, reportAgents } from './support/tunnel-agent.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, core, type ResourceCondition, World } from './support/world.ts'
 
+/** Fields of what doctor tries: of Culvert's kinds those that Services and Tunnels own, and those that exist. */
+const DOCTORED =
+  /^(leases|events|accounts|ippolicies|backends)\.metadata\.labels$|^(deployments|serviceaccounts|poddisruptionbudgets|secrets)\.metadata\.labels\.|^(tunnels|edges|backends|reserved\w+|\w+credentials)\.metadata\.labels\.|^deployments\.spec/
 const services = core('services', 'Service')
 const secrets = core('secrets', 'Secret')
 const SPEC = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
@@ -34,12 +43,45 @@ beforeAll(async () => {
   await world.apply('Account', 'default', { baseURL, apiKeySecretRef, resyncInterval: '10m', sshGateway })
   await world.apply('Backend', 'shop', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } })
   await world.ready('Backend', 'shop')
+  await deployOperator()
+  expect(await doctor()).toEqual([])
   await installAddingPolicy(cluster, world)
 })
 afterAll(async () => {
   await world[Symbol.asyncDispose]()
   await cluster.stop()
 })
+
+/** Deployment and Lease of an operator that runs in the cluster, as far as `culvert doctor` reads them. */
+async function deployOperator(): Promise<void> {
+  const { host, port } = world.emulator.gateway?.ssh ?? {}
+  const args = [
+    'operator',
+    '--tunnels',
+    '--agent-image=culvert:test',
+    `--allow-ssh-gateway=${host}:${port}`,
+    '--services',
+  ]
+  const labels = { app: 'culvert' }
+  const containers = [
+    { name: 'operator', image: 'culvert:test', args: [...args, `--watch-namespace=${world.namespace}`] },
+  ]
+  const template = { metadata: { labels }, spec: { serviceAccountName: 'culvert', containers } }
+  const key = { namespace: world.operatorNamespace, name: 'culvert' }
+  await world.kube.create(deployments, key, { spec: { selector: { matchLabels: labels }, template } })
+  const spec = { holderIdentity: 'any', leaseDurationSeconds: 3600, renewTime: microTime(Date.now()) }
+  await world.kube.create(leases, key, { spec })
+}
+
+/** What `culvert doctor` finds about the operator's writes. */
+async function doctor(kubeconfig = world.kubeconfig): Promise<readonly Finding[]> {
+  const flags = { allNamespaces: false, dnsServer: [], release: 'culvert', operatorNamespace: world.operatorNamespace }
+  const { lines } = await ask({ kubeconfig, namespace: world.namespace }, (asked) => {
+    return runDoctor(asked, { ...flags, output: 'json' })
+  })
+  const { findings } = JSON.parse(lines.join('\n')) as { readonly findings: readonly Finding[] }
+  return findings.filter(({ check }) => check === 'writes')
+}
 
 async function serviceIs(name: string, reason: string): Promise<ResourceCondition> {
   const look = async (): Promise<ResourceCondition | undefined> => {
@@ -113,6 +155,11 @@ test('what a mutating webhook adds is refused, and conditions and metric name th
   expect(await counted('secrets', 'metadata.labels')).toBeGreaterThan(0)
   expect(await counted('reservedaddresses', 'metadata.labels')).toBeGreaterThan(0)
 
+  const [finding, ...others] = await doctor()
+  expect(others).toEqual([])
+  expect(finding).toMatchObject({ severity: 'error', remedy: /A mutating webhook added .*extraFields/ })
+  for (const field of ADDED_FIELDS.filter((each) => DOCTORED.test(each))) expect(finding?.remedy).toContain(field)
+
   // The Deployment comes last: what is added to its Pods is named once the rest is admitted.
   await admit(ADDED_FIELDS.filter((field) => !isInPods(field)))
   await restart()
@@ -140,6 +187,7 @@ test('with these fields admitted, everything gets Ready, and nothing is written 
   await reportAgents(world, own.metadata.name)
   await serviceIs('served', 'Available')
 
+  expect(await doctor()).toEqual([])
   const audit = new AuditLog(cluster.auditLogPath as string)
   const mark = await audit.mark()
   // Every object that the operator watches changes; the next resource is Ready once it has looked at them all.
@@ -157,6 +205,44 @@ test('with these fields admitted, everything gets Ready, and nothing is written 
   const writes = await audit.operatorWrites([world.namespace, world.operatorNamespace], mark)
   expect(writes.length).toBeGreaterThan(0)
   expect(writes.filter(({ name }) => name !== 'later')).toEqual([])
+})
+
+test('a caller who may not act as the operator learns that its writes were not tried', async () => {
+  await using account = await OperatorAccount.ofNobody({
+    kubeconfig: cluster.kubeconfigPath,
+    kube: world.kube,
+    namespace: world.namespace,
+    name: 'reader',
+  })
+  const rbac = 'rbac.authorization.k8s.io'
+  const rules = ['leases', 'deployments'].map((plural) => ({ apiGroups: ['*'], resources: [plural], verbs: ['list'] }))
+  const apiVersion = `${rbac}/v1`
+  const metadata = { name: 'reader' }
+  const roleRef = { apiGroup: rbac, kind: 'ClusterRole', name: 'reader' }
+  const subjects = [{ kind: 'ServiceAccount', namespace: world.namespace, name: account.name }]
+  const items = [
+    { apiVersion, kind: 'ClusterRole', metadata, rules },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
+  ]
+  const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
+  expect(await cluster.kubectl(['apply', '-f', '-'], { stdin })).toMatchObject({ code: 0 })
+  const kubeconfig = account.kubeconfigFor(cluster.kubeconfigPath)
+  const found = await until(
+    'the roles are in force',
+    async () => {
+      const findings = await doctor(kubeconfig)
+      return findings.some(({ cause }) => cause.includes('impersonate')) ? findings : undefined
+    },
+    { describe: () => doctor(kubeconfig) },
+  )
+  expect(found).toMatchObject([{ severity: 'unchecked', command: /can-i impersonate serviceaccounts\/culvert/ }])
+})
+
+test('culvert doctor stores nothing', async () => {
+  const types = 'deployments,serviceaccounts,poddisruptionbudgets,secrets,configmaps,leases,events,culvert'
+  const { stdout } = await cluster.kubectl(['get', types, '--all-namespaces', '--output', 'name'])
+  expect(stdout).toContain('deployment.apps/agents-tunnel')
+  expect(stdout).not.toContain('culvert-doctor')
 })
 
 test('an operator whose own Secret is refused says which field, and does not start', async () => {
