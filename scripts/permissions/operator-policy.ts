@@ -67,7 +67,7 @@ export interface Installation {
   readonly priorityClasses: string
   /** SSH gateways that agents connect to, as `host:port` or `*.suffix:port`. */
   readonly gateways: string
-  /** Fields that mutating webhooks change in what the operator writes, as `deployments.spec.template.spec.tolerations`. */
+  /** Fields that mutating webhooks change in what the operator writes, as `deployments.spec.replicas`. */
   readonly extraFields: string
 }
 

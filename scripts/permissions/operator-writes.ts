@@ -29,7 +29,7 @@ import {
 } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
-import { list, text } from './cel-literals.ts'
+import { text } from './cel-literals.ts'
 import {
   anything,
   between,

@@ -67,7 +67,7 @@ function deployment(scene: Scene, { spec, pod, podMetadata, container, name = NA
 const PAYROLL = { secretKeyRef: { name: 'payroll', key: 'a' } }
 const items = [{ key: 'a', path: 'token' }]
 /** Culvert's image, as the chart has it in these tests. */
-export const OWN_IMAGE = 'registry.example.com/culvert:stolen'
+const OWN_IMAGE = 'registry.example.com/culvert:stolen'
 const own = (more: Fields): Change => ({ container: { image: OWN_IMAGE, ...more } })
 const args = (...more: readonly string[]): Change => own({ args: ['agent', '--key=/etc/culvert/key/id', ...more] })
 const pod = (fields: Fields): Change => ({ pod: fields })
