@@ -141,6 +141,11 @@ test('what a mutating webhook adds is refused, and conditions and metric name th
   expect(message).toContain('admissionPolicy.operator.extraFields')
   await world.reason('IPPolicy', 'office', 'Stalled', 'WriteRefused')
 
+  const { baseURL, apiKeySecretRef } = (await world.get('Account', 'default'))?.spec ?? {}
+  await world.apply('Account', 'another', { baseURL, apiKeySecretRef })
+  const ofAccount = await world.reason('Account', 'another', 'Ready', 'WriteRefused')
+  expect(ofAccount.message).toContain('a mutating webhook added accounts.metadata.labels:')
+
   await world.apply('Tunnel', 'agents', SPEC)
   await refusedOf('agents', `secrets.metadata.labels.${ADDED_LABEL}`)
   await serve('served')
@@ -172,6 +177,9 @@ test('with these fields admitted, everything gets Ready, and nothing is written 
   await admit(ADDED_FIELDS)
   await restart()
   await world.ready('IPPolicy', 'office', 120_000)
+  await world.reason('Account', 'another', 'Ready', 'Available', 120_000)
+  await world.delete('Account', 'another')
+  await world.gone('Account', 'another')
   const { metadata, spec } = await deploymentOf(world, 'agents')
   expect(metadata.labels).toMatchObject({ [ADDED_LABEL]: 'yes' })
   expect(spec.template.spec).toMatchObject({
