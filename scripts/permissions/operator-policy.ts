@@ -67,7 +67,7 @@ export interface Installation {
   readonly priorityClasses: string
   /** SSH gateways that agents connect to, as `host:port` or `*.suffix:port`. */
   readonly gateways: string
-  /** Fields that mutating webhooks change in what the operator writes, as `deployments.spec.template.spec.tolerations`. */
+  /** Fields that mutating webhooks change in what the operator writes, as `deployments.spec.replicas`. */
   readonly extraFields: string
 }
 
@@ -123,7 +123,7 @@ export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
           'object == null',
           'variables.problems.size() == 0',
         ]),
-        messageExpression: `${text(REFUSED_FIELDS)} + variables.problems.map(each, request.resource.resource + '.' + each).join(', ')`,
+        messageExpression: `${text(REFUSED_FIELDS)} + variables.problems.map(each, request.resource.resource + '.' + each.replace(', ', ', ' + request.resource.resource + '.')).join(', ')`,
       },
     ],
   }

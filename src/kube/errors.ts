@@ -23,6 +23,8 @@ export interface KubeErrorOptions {
   /** Machine-readable `reason` of the Status object, if there is one. */
   readonly reason?: string | undefined
   readonly retryAfterMs?: number | undefined
+  /** Whether the admission policy for the operator refused the write. Default: false. */
+  readonly isRefusedWrite?: boolean
   readonly cause?: unknown
 }
 
@@ -36,6 +38,7 @@ export class KubeError extends Error {
   readonly status: number | undefined
   readonly reason: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly isRefusedWrite: boolean
 
   constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
     super(message, { cause: options.cause })
@@ -43,6 +46,7 @@ export class KubeError extends Error {
     this.status = options.status
     this.reason = options.reason
     this.retryAfterMs = options.retryAfterMs
+    this.isRefusedWrite = options.isRefusedWrite ?? false
   }
 }
 

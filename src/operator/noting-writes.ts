@@ -18,7 +18,7 @@ export function notingWrites(kube: KubeClient, { secrets, configMaps }: Watches)
     list: (type, options) => kube.list(type, options),
     watch: (type, options) => kube.watch(type, options),
     delete: (type, key, options) => kube.delete(type, key, options),
-    create: async (type, key, object) => noted(type, await kube.create(type, key, object)),
+    create: async (...call) => noted(call[0], await kube.create(...call)),
     mergePatch: async (type, key, patch, options) => noted(type, await kube.mergePatch(type, key, patch, options)),
     apply: async (type, key, object, options) => noted(type, await kube.apply(type, key, object, options)),
   }

@@ -19,6 +19,7 @@ import { installationId } from './installation.ts'
 import { notingWrites } from './noting-writes.ts'
 import type { OperatorOptions } from './options.ts'
 import { createReconcilers } from './reconcilers.ts'
+import { explainingRefusals } from './refused-writes.ts'
 import { Relist } from './relist.ts'
 import { USER_AGENT } from './sessions.ts'
 import { allWatches, createWatches, refreshWatches } from './watches.ts'
@@ -77,7 +78,7 @@ export class Operator {
       tracer,
     })
     this.#election = new LeaderElection({
-      client: this.#electionKube,
+      client: explainingRefusals(this.#electionKube, metrics.refusedWrite),
       clock,
       random,
       logger: options.logger,
@@ -207,15 +208,16 @@ export class Operator {
 
   async #reconcile(watches: Watches, store: ResourceStore, signal: AbortSignal): Promise<void> {
     const { namespace, name, logger } = this.#options
-    const installation = this.#options.installation ?? (await installationId(this.#kube, namespace, name))
-    const { random, salt = await keptSalt({ kube: this.#kube, namespace, random }) } = this.#parts
+    const kube = explainingRefusals(this.#kube, this.#metrics.refusedWrite)
+    const installation = this.#options.installation ?? (await installationId(kube, namespace, name))
+    const { random, salt = await keptSalt({ kube, namespace, random }) } = this.#parts
     const reconcilers = createReconcilers({
       ...this.#parts,
       installation,
       fingerprints: new Fingerprints(salt),
       watches,
       store,
-      kube: notingWrites(this.#kube, watches),
+      kube: notingWrites(kube, watches),
       leadingSince: this.#leadingSince ?? this.#clock.monotonic(),
       beforeApiWrite: () => this.#assertLeaderForApi(),
     })

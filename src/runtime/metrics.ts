@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 import type { KubeRequestObservation } from '../kube/transport.ts'
 import { knownStatus } from '../telemetry/known-status.ts'
+import { BoundedValues, OTHER } from './bounded-values.ts'
 import type { Controller, ControllerObserver } from './controller.ts'
 import { type StateSources, watchStates } from './state-metrics.ts'
 import type { WorkQueueObserver } from './work-queue.ts'
@@ -9,6 +10,8 @@ import type { WorkQueueObserver } from './work-queue.ts'
 const WORK_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 const WAIT_BUCKETS = [0.001, 0.01, 0.1, 1, 10, 60, 300, 1000]
 const QUEUE = 'culvert'
+/** Most fields in the labels of refused writes, of all types of objects together. */
+const REFUSED_FIELDS = 50
 
 /** One call to the management API that ended. */
 export interface ApiRequestObservation {
@@ -53,6 +56,8 @@ export class Metrics {
   readonly #declareController: (controller: string) => void
   readonly #kubeRequests: Counter<'code' | 'method' | 'verb' | 'resource'>
   readonly #kubeDuration: Histogram<'verb' | 'resource'>
+  readonly #refusedWrites: Counter<'resource' | 'field'>
+  readonly #refusedFields = new BoundedValues(REFUSED_FIELDS)
   readonly #leader: Gauge<'name'>
   readonly #apiRequests: Counter<'collection' | 'method' | 'status'>
   readonly #apiDuration: Histogram<'collection' | 'method'>
@@ -84,6 +89,12 @@ export class Metrics {
       help: 'Duration of requests to the Kubernetes API.',
       labelNames: ['verb', 'resource'],
       buckets: WORK_BUCKETS,
+      registers,
+    })
+    this.#refusedWrites = new Counter({
+      name: 'culvert_kubernetes_refused_writes_total',
+      help: 'Writes that the admission policy for the operator refused, by field.',
+      labelNames: ['resource', 'field'],
       registers,
     })
     this.#leader = new Gauge({
@@ -184,6 +195,14 @@ export class Metrics {
   readonly kubeRequest = ({ verb, resource, code, seconds }: KubeRequestObservation): void => {
     this.#kubeRequests.inc({ code: knownStatus(code), method: METHODS[verb], verb, resource })
     this.#kubeDuration.observe({ verb, resource }, seconds)
+  }
+
+  /**
+   * The admission policy for the operator refused a write, because of `field`; undefined: it names none. Who chooses
+   * fields, such as a webhook, must not decide how many time series there are.
+   */
+  readonly refusedWrite = (resource: string, field: string | undefined): void => {
+    this.#refusedWrites.inc({ resource, field: field === undefined ? OTHER : this.#refusedFields.of(field) })
   }
 
   setLeading(name: string, leading: boolean): void {

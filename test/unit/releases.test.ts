@@ -29,6 +29,7 @@ const PLANS = 'newer than the recording of 0.1.0, which has no plan that waits f
 /** Reasons that no recording can contain. */
 const UNHELD_REASONS: Readonly<Record<string, string>> = {
   OperatorError: 'a bug makes it',
+  WriteRefused: 'it takes a webhook of another, or a policy of another release',
   AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
   NotConnected: TUNNELS,
   TunnelsDisabled: TUNNELS,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { kinds } from '../../kinds/index.ts'
-import { createKubeClient } from '../../kube/client.ts'
+import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
 import { type KubeConnection, loadKubeConnection } from '../../kube/load-config.ts'
 import { KindsRegistry } from '../../managed/kinds-registry.ts'
@@ -22,6 +22,8 @@ export interface ClusterFlags {
 /** A cluster, as a command asks it. */
 export interface Cluster extends Terminals {
   readonly kube: ExplainedClient
+  /** A client with the rights of another user, if the caller may impersonate that; to be closed. */
+  readonly impersonate: (user: string) => ClosableKubeClient
   readonly kinds: KindsRegistry
   /** The namespace in which named resources are looked up. */
   readonly namespace: string
@@ -64,11 +66,16 @@ export async function withCluster<T>(
   run: (cluster: Cluster) => Promise<T>,
 ): Promise<T> {
   const connection = connect(flags)
-  const kube = createKubeClient({ connection, clock: systemClock, random: systemRandom, maxRetries: 1 })
+  const options = { clock: systemClock, random: systemRandom, maxRetries: 1 }
+  const kube = createKubeClient({ ...options, connection })
+  const impersonate = (user: string): ClosableKubeClient => {
+    return createKubeClient({ ...options, connection: impersonating(connection, user) })
+  }
   const namespace = flags.namespace ?? connection.namespace ?? 'default'
   try {
     return await run({
       kube: new ExplainedClient(kube, connection.server),
+      impersonate,
       kinds: new KindsRegistry(kinds),
       namespace,
       scope: { kinds, namespace },
@@ -78,6 +85,17 @@ export async function withCluster<T>(
     })
   } finally {
     await kube.close()
+  }
+}
+
+function impersonating(connection: KubeConnection, user: string): KubeConnection {
+  return {
+    ...connection,
+    reload: () => connection.reload(),
+    material: async () => {
+      const { headers, tls } = await connection.material()
+      return { headers: { ...headers, 'Impersonate-User': user }, tls }
+    },
   }
 }
 

@@ -16,6 +16,7 @@ import { checkCertificates, checkConditions, checkResources } from './checks/res
 import { checkRights } from './checks/rights.ts'
 import { checkTunnels } from './checks/tunnels.ts'
 import { checkWebhooks } from './checks/webhooks.ts'
+import { checkWrites } from './checks/writes.ts'
 import { type Finding, isWell, type Severity, worstFirst } from './finding.ts'
 import { readPatient } from './patient.ts'
 
@@ -53,6 +54,7 @@ export async function runDoctor(cluster: Cluster, flags: DoctorFlags): Promise<n
     checkCRDs(patient),
     checkRights(patient),
     checkWebhooks(patient),
+    checkWrites(patient),
     checkAccounts(patient),
     checkResources(patient),
     checkConditions(patient),

@@ -10,6 +10,7 @@ export const CHECKS = [
   'crds',
   'rights',
   'webhooks',
+  'writes',
   'account',
   'api',
   'clock',

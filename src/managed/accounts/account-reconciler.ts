@@ -10,6 +10,7 @@ import { ownCollections } from '../descriptor/descriptor.ts'
 import { logUntold } from '../reconcile/long-waits.ts'
 import { openRequest } from '../reconcile/requests.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
+import { kubeReason } from '../status/result.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountFacts } from './account-facts.ts'
@@ -74,10 +75,22 @@ export class AccountReconciler {
     if (isPaused(resource)) return done
     try {
       if (isDeleting(resource)) return await this.#remove(key, resource)
-      if (!hasFinalizer(resource)) await addAccountFinalizer(this.#context, resource)
+      const refused = hasFinalizer(resource) ? undefined : await this.#hold(key, resource)
+      if (refused !== undefined) return await this.#conclude(key, resource, refused)
       return await this.#observe(key, this.#context.resources.account(key) ?? resource)
     } catch (error) {
       return { type: 'backoff', error }
+    }
+  }
+
+  /** Adds the finalizer. @returns why not, if the admission policy for the operator refuses it */
+  async #hold(key: AccountKey, resource: AccountResource): Promise<Problem | undefined> {
+    try {
+      await addAccountFinalizer(this.#context, resource)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof KubeError && error.isRefusedWrite)) throw error
+      return problem(kubeReason(error), error.message, true, this.#backoff(key))
     }
   }
 
@@ -285,7 +298,7 @@ export class AccountReconciler {
       if (!(error instanceof KubeError)) throw error
       const { operatorNamespace } = this.#context
       const message = `the key cannot be kept in a Secret of namespace ${operatorNamespace}: ${error.message}`
-      return problem(reasons.KubernetesError, message, false, this.#backoff(key))
+      return problem(kubeReason(error), message, error.isRefusedWrite, this.#backoff(key))
     }
   }
 

@@ -13,17 +13,19 @@ export function keptFor({ metadata: { name, labels = {} } }: KubeObject): string
   return isOurs && name.startsWith(KEPT_KEY_PREFIX) ? name.slice(KEPT_KEY_PREFIX.length) : undefined
 }
 
+type Client = Pick<KubeClient, 'get' | 'apply' | 'delete'>
+
 /**
  * The last working key of each account, in a Secret of the operator's own namespace. Deleting a namespace deletes its
  * Secrets first; with this copy, the remote objects of its CRs can still be deleted, and the deletion completes.
  */
 export class KeptKeys {
-  readonly #kube: KubeClient
+  readonly #kube: Client
   readonly #namespace: string
   /** Keys known to be kept, by the account's UID. */
   readonly #known = new Map<string, string>()
 
-  constructor(kube: KubeClient, namespace: string) {
+  constructor(kube: Client, namespace: string) {
     this.#kube = kube
     this.#namespace = namespace
   }

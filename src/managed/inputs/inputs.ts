@@ -44,7 +44,11 @@ export interface Inputs {
  * Reads one key of a Secret.
  * @returns the value, or undefined if the Secret or the key does not exist.
  */
-export async function readSecretKey(kube: KubeClient, namespace: string, ref: KeyRef): Promise<string | undefined> {
+export async function readSecretKey(
+  kube: Pick<KubeClient, 'get'>,
+  namespace: string,
+  ref: KeyRef,
+): Promise<string | undefined> {
   const secret = await kube.get<Holder>(secretType, { namespace, name: ref.name })
   return decoded(ownField(secret?.data, ref.key))
 }

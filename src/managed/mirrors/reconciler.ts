@@ -12,7 +12,7 @@ import { type MirrorDescriptor, type MirrorSettings, mirrorDefaults } from '../d
 import type { KindCondition } from '../descriptor/status.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import type { AccountSession, EventSink } from '../reconcile/context.ts'
-import { reasons } from '../status/reasons.ts'
+import { kubeReason } from '../status/result.ts'
 import { type MirroredObject, mirrorName } from './mirrored.ts'
 import { planMirror, removalOf } from './plan.ts'
 import { crowdedOut, tooMany } from './report.ts'
@@ -193,7 +193,7 @@ export class MirrorReconciler {
     if (error.code === 'NotLeader' || error.code === 'Aborted') return
     this.#context.events.record(account, {
       type: 'Warning',
-      reason: reasons.KubernetesError,
+      reason: kubeReason(error),
       message: `spec.mirrorSessions: the sessions of the account cannot be shown: ${error.message}`,
     })
   }

@@ -11,7 +11,7 @@ import type { KindCondition } from '../descriptor/status.ts'
 import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
-import type { ReconcileResult } from '../status/result.ts'
+import { kubeReason, type ReconcileResult } from '../status/result.ts'
 import { isMarkedAsOwn, ownershipOf } from './ownership.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
 import { naming, notOurs, patchTarget, takeOwnership } from './take-ownership.ts'
@@ -222,7 +222,7 @@ function trouble(companion: Companion<CommonSpec>, cr: CustomResource, error: un
   if (error.code === 'NotFound') throw new ConflictError(error)
   if (error.code !== 'Forbidden' && error.code !== 'Invalid') throw error
   const about = targetText(targetOf(companion, cr))
-  return told(companion, 'False', reasons.KubernetesError, `${about}: ${error.message}`, REFUSED_MS)
+  return told(companion, 'False', kubeReason(error), `${about}: ${error.message}`, REFUSED_MS)
 }
 
 function notInstalled(companion: Companion<CommonSpec>): Accompanied {

@@ -87,8 +87,9 @@ export async function naming<T>(target: Place, act: () => Promise<T>): Promise<T
     return await act()
   } catch (error) {
     if (!(error instanceof KubeError) || !REFUSED.has(error.code)) throw error
+    const { code, status, reason, isRefusedWrite } = error
     const message = `${targetText(target)} cannot be written: ${error.message}`
-    throw new KubeError(error.code, message, { status: error.status, reason: error.reason, cause: error })
+    throw new KubeError(code, message, { status, reason, isRefusedWrite, cause: error })
   }
 }
 

@@ -72,7 +72,8 @@ function isTCP(protocol: string | undefined): boolean {
   return protocol === undefined || protocol === 'TCP'
 }
 
-function portObjects(
+/** What there should be for one port of a Service. Pure. */
+export function portObjects(
   service: ServiceResource,
   settings: ServiceSettings,
   port: number,

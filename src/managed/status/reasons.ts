@@ -159,6 +159,12 @@ export const conditionReasons = {
     remedy:
       'See the message: the cause may be missing rights, a webhook or quota that refuses, or a failing API server.',
   },
+  WriteRefused: {
+    means:
+      "The admission policy for the operator's writes refused one. The message names the field, and whether Culvert sent it or a mutating webhook of the cluster added it.",
+    remedy:
+      'If a webhook added the field, change the webhook, or add the field to `admissionPolicy.operator.extraFields` of the chart. Otherwise update the policy to the release of the operator ([install.md](install.md#the-admission-policy)).',
+  },
   OperatorError: {
     means: 'An error inside Culvert.',
     remedy: "Report it, with the stack trace from the operator's log.",

@@ -58,6 +58,11 @@ function failing(reason: Reason, message: string, existing: boolean, error: unkn
   return { state: { type: 'failing', reason, message, existing }, outcome: { type: 'backoff', error } }
 }
 
+/** The reason of a condition for a failed call to Kubernetes. */
+export function kubeReason({ isRefusedWrite }: KubeError): Reason {
+  return isRefusedWrite ? reasons.WriteRefused : reasons.KubernetesError
+}
+
 function kubeResult(error: KubeError, existing: boolean): ReconcileResult {
   switch (error.code) {
     case 'Conflict':
@@ -65,8 +70,15 @@ function kubeResult(error: KubeError, existing: boolean): ReconcileResult {
     case 'Aborted':
       return { state: undefined, outcome: { type: 'backoff', error } }
     // `NotFound` is no exception: a proxy may have answered it. If the CR is really gone, the next run finds none.
-    default:
-      return failing(reasons.KubernetesError, error.message, existing, error)
+    default: {
+      const { isRefusedWrite: lasts, message } = error
+      // Whoever mends the webhook or the policy wakes nobody.
+      const outcome: Outcome = { type: 'backoff', error }
+      return {
+        state: { type: lasts ? 'stalled' : 'failing', reason: kubeReason(error), message, existing },
+        outcome,
+      }
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import type { ConditionText } from '../descriptor/status.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { type Reason, reasons } from '../status/reasons.ts'
+import { kubeReason } from '../status/result.ts'
 
 /** How a reconcile of a Tunnel ended. */
 export type Said =
@@ -55,5 +56,5 @@ export function saidOf(error: unknown): Exclude<Said, { readonly type: 'kept' }>
   if (error instanceof WaitError) return { type: 'waiting', reason: error.code, message: error.message }
   if (error instanceof TerminalError) return { type: 'stalled', reason: error.code, message: error.message }
   if (!(error instanceof KubeError) || error.code === 'NotLeader' || error.code === 'Aborted') return undefined
-  return { type: 'waiting', reason: reasons.KubernetesError, message: error.message }
+  return { type: error.isRefusedWrite ? 'stalled' : 'waiting', reason: kubeReason(error), message: error.message }
 }

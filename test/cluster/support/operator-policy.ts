@@ -38,8 +38,14 @@ const everyOperator: Installation = {
   extraFields: '[]',
 }
 
-/** Applies the chart's admission policy to every operator of a cluster; returns once it is in force. */
-export async function installOperatorPolicy(cluster: Pick<ControlPlane, 'kubectl'>): Promise<void> {
+/**
+ * Applies the chart's admission policy to every operator of a cluster; returns once it is in force.
+ * @param different from the policy of the suites
+ */
+export async function installOperatorPolicy(
+  cluster: Pick<ControlPlane, 'kubectl'>,
+  different: Partial<Installation> = {},
+): Promise<void> {
   const metadata = { name: OPERATOR_POLICY }
   const apiVersion = 'admissionregistration.k8s.io/v1'
   const items = [
@@ -47,7 +53,7 @@ export async function installOperatorPolicy(cluster: Pick<ControlPlane, 'kubectl
       apiVersion,
       kind: 'ValidatingAdmissionPolicy',
       metadata,
-      spec: policySpec(operatorPolicy(new KindsRegistry(kinds)), everyOperator),
+      spec: policySpec(operatorPolicy(new KindsRegistry(kinds)), { ...everyOperator, ...different }),
     },
     {
       apiVersion,

@@ -1,3 +1,4 @@
+import { REFUSED_FIELDS } from '../../../../src/kube/refused-fields.ts'
 import { sshKeys } from '../../../builders/contract/ssh-keys.ts'
 import type { KubeProxy } from '../../../builders/kube-proxy.ts'
 import { until } from '../../support/wait.ts'
@@ -168,11 +169,14 @@ export function watchesFail(proxy: KubeProxy): void {
   for (const watch of proxy.watches().filter(({ path }) => UNWATCHED.test(path))) watch.reset()
 }
 
-/** Kubernetes refuses to be told how BotUsers stand. */
+/** What an admission policy of another release says of a status. */
+const REFUSAL = `ValidatingAdmissionPolicy 'culvert' with binding 'culvert' denied request: ${REFUSED_FIELDS}botusers.status.novelty`
+
+/** The policy for the operator refuses to have it said how BotUsers stand. */
 export async function statusesFail(world: World, proxy: KubeProxy): Promise<void> {
   proxy.intercept(({ path }) => {
     const refused = /\/botusers\/[^/]+\/status$/.test(path)
-    return refused ? { type: 'answer', status: 403, reason: 'Forbidden' } : undefined
+    return refused ? { type: 'answer', status: 403, reason: 'Forbidden', message: REFUSAL } : undefined
   })
   for (const name of names('unheard')) await world.apply('BotUser', name, { displayName: name })
 }
