@@ -13,6 +13,8 @@ import {
   watchedPermissions,
 } from './permissions/operator.ts'
 import { operatorPolicy } from './permissions/operator-policy.ts'
+import { describedWrites } from './permissions/operator-writes.ts'
+import { sentPaths } from './permissions/shape.ts'
 
 export const PERMISSIONS_PAGE = join('docs', 'permissions.md')
 
@@ -51,7 +53,23 @@ function admissionOf(kinds: KindsRegistry): string {
     'RBAC tells objects apart by type and name only. With `admissionPolicy.operator` of the chart, the API server refuses every write by the ServiceAccount of the operator',
     'that does not keep to the following, whatever its roles grant ([security.md](security.md#the-admission-policy-for-the-operator)).\n',
     ...validations.map(({ message }) => `- ${message[0]?.toUpperCase()}${message.slice(1)}.`),
+    '\nThese are the fields. `*` is an item of a list or a key of a map; everything else must stay as it is stored.\n',
+    fieldsOf(kinds),
   ].join('\n')
+}
+
+/** The fields of each object that the operator writes; objects with the same ones share a row. */
+function fieldsOf(kinds: KindsRegistry): string {
+  const writes = describedWrites(kinds).map(({ type: { plural }, subresource, shape }) => ({
+    resource: subresource === undefined ? plural : `${plural}/${subresource}`,
+    fields: sentPaths(shape).map((path) => code(path.slice(1))),
+  }))
+  return table(
+    ['Objects', 'Fields'],
+    [...Map.groupBy(writes, ({ fields }) => fields.join(', '))].map(([fields, alike]) => {
+      return [[...new Set(alike.map(({ resource }) => code(resource)))].join(', '), fields]
+    }),
+  )
 }
 
 function keyOf(permission: Permission): string {

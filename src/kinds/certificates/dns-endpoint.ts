@@ -58,12 +58,16 @@ export function neededRecords({ dns: asked }: Pick<AsksForDNS, 'dns'>, records: 
 const covers = (name: string): string =>
   `(pattern.startsWith('*.') ? ${name}.endsWith(pattern.substring(1)) && ${name}.size() > pattern.size() - 1 : ${name} == pattern)`
 const RECORD_TYPES = DNS_RECORD_TYPES.map((type) => `'${type}'`).join(', ')
+/** Whether others have set a field of a record that stays, such as a setting of a DNS provider. */
+const KEPT =
+  '(oldObject != null && oldObject.?spec.?endpoints.orValue([]).exists(before, before.dnsName == each.dnsName' +
+  ' && before.?recordType == each.?recordType && before[?key] == each[?key]))'
 /** Records that were published before may stay. */
 const admitted = {
   rule:
     "(object.?spec.orValue({}).all(key, key == 'endpoints' || (oldObject != null && oldObject.?spec[?key] == object.spec[?key]))" +
     ' && object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
-    ` || (each.all(key, key in ['dnsName', 'recordTTL', 'recordType', 'targets']) && each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
+    ` || (each.all(key, key in ['dnsName', 'recordTTL', 'recordType', 'targets'] || ${KEPT}) && each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
     ` || (each.dnsName.startsWith('${CHALLENGE}') && ${covers(`each.dnsName.substring(${CHALLENGE.length})`)})))))`,
   message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only for the domains that DNSEndpoints may publish`,
 }

@@ -34,7 +34,7 @@ const everyOperator: Installation = {
   // Emulators listen at ports that are not known before.
   gateways:
     "(request.resource.resource != 'deployments' || object == null ? [] : object.spec.template.spec.containers[0].?args.orValue([])" +
-    ".filter(word, word.startsWith('--gateway=127.')).map(word, word.substring(10))) + ['ssh.example.com:22', 'gateway.example:22']",
+    ".filter(word, word.startsWith('--gateway=127.')).map(word, word.substring(10))) + ['ssh.example.com:22', 'gateway.example:22', 'gateway.example.com:22']",
   extraFields: '[]',
 }
 
