@@ -184,7 +184,7 @@ const LARGE = 2_000_000
 function samplesOf(path: readonly string[], schema: Schema, schemas: Schemas): readonly unknown[] {
   const name = path.at(-1) === '*' ? (path.at(-2) ?? '') : (path.at(-1) ?? '')
   const known = path.at(-1) === '*' ? undefined : BY_NAME[name]
-  if (known !== undefined) return known
+  if (known !== undefined && (schema.type !== 'string' || known.every((each) => typeof each === 'string'))) return known
   const [parent] = path
     .slice(0, -1)
     .filter((each) => each !== '*')
