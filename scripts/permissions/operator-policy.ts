@@ -119,7 +119,7 @@ export function operatorPolicy(kinds: KindsRegistry): OperatorPolicy {
       ...validations,
       ...companionValidations(kinds),
       {
-        ...validation('writes only the fields that it is described to write', [
+        ...validation('writes only the fields that its description lists', [
           'object == null',
           'variables.problems.size() == 0',
         ]),
@@ -231,7 +231,7 @@ const validations: readonly Validation[] = [
     'variables.watched.size() == 0',
     'request.namespace in variables.watched',
   ]),
-  validation('writes neither outputs, nor what Tunnels and Services consist of, into protected namespaces', [
+  validation('writes no outputs and no objects of Tunnels or Services into protected namespaces', [
     `!(variables.isOutput || variables.isPart || variables.isOfTunnel || variables.resource == ${text(serviceStatus)})`,
     '!variables.isProtected',
   ]),
@@ -264,7 +264,7 @@ const validations: readonly Validation[] = [
     'variables.name == variables.hold',
   ]),
   validation(
-    'creates and deletes, of the resources that people write, only the credentials that a Tunnel owns and what a Service owns',
+    'creates and deletes no resources of its kinds, except the credentials of Tunnels and the objects of Services',
     [
       '!(variables.resource in variables.ownResources)',
       '(oldObject != null && object != null)',
@@ -272,13 +272,13 @@ const validations: readonly Validation[] = [
       'variables.isOfTunnel',
     ],
   ),
-  validation('names what a Tunnel owns after it', [
+  validation('names the objects of a Tunnel after the Tunnel', [
     '!variables.isOfTunnel',
     `(variables.resource in ${list(workloadTypes.map(nameOf))} ? variables.name == variables.ownerName + '-tunnel'` +
       " : variables.name.startsWith(variables.ownerName + '-tunnel-')" +
       " && variables.name.substring(variables.ownerName.size() + 8).matches('^(key|token)-[0-9]{1,9}$'))",
   ]),
-  validation('names what a Service owns after it', [
+  validation('names the objects of a Service after the Service', [
     '!variables.isPart',
     "(variables.name.startsWith(variables.ownerName + '-')" +
       ` && variables.name.substring(variables.ownerName.size() + 1).matches('^([0-9]{1,5}|${HASH})$'))`,
@@ -290,16 +290,13 @@ const validations: readonly Validation[] = [
     `!(variables.resource in ${list(workloadTypes.map(nameOf))})`,
     "(variables.isOfTunnel && variables.agentImage != '')",
   ]),
-  validation(
-    'says only of Services of its classes where they are reached, and takes that back from those that it served',
-    [
-      `variables.resource != ${text(serviceStatus)}`,
-      'object == null',
-      "(object.spec.?type.orValue('') == 'LoadBalancer' && object.spec.?loadBalancerClass.orValue('') in variables.serviceClasses" +
-        ` && (has(object.spec.loadBalancerClass) || ${isMarked('oldObject')} || ${ingressOf('oldObject')}.size() == 0))`,
-      `(${isMarked('oldObject')} && !${isMarked('object')} && (${ingressOf('object')}.size() == 0 || ${ingressOf('object')} == ${ingressOf('oldObject')}))`,
-    ],
-  ),
+  validation('writes the status only of Services of its classes, and removes its own from Services that it served', [
+    `variables.resource != ${text(serviceStatus)}`,
+    'object == null',
+    "(object.spec.?type.orValue('') == 'LoadBalancer' && object.spec.?loadBalancerClass.orValue('') in variables.serviceClasses" +
+      ` && (has(object.spec.loadBalancerClass) || ${isMarked('oldObject')} || ${ingressOf('oldObject')}.size() == 0))`,
+    `(${isMarked('oldObject')} && !${isMarked('object')} && (${ingressOf('object')}.size() == 0 || ${ingressOf('object')} == ${ingressOf('oldObject')}))`,
+  ]),
 ]
 
 function companionValidations(kinds: KindsRegistry): readonly Validation[] {

@@ -78,7 +78,7 @@ const container = (fields: Fields): Change => ({ container: fields })
 const BEYOND: Readonly<Record<string, readonly [change: Change, field: string]>> = {
   'under the name of another workload': [
     { name: 'external-dns', pod: { serviceAccountName: 'external-dns' } },
-    'names what a Tunnel owns after it',
+    'names the objects of a Tunnel after the Tunnel',
   ],
   'with a container beside it': [
     pod({

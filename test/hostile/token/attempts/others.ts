@@ -397,7 +397,7 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
         spec: { publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGWj5WsELK+Ia2pYS7rEcYT1J3hZz5UlEu40Jb6MKuWp' },
       }),
     }),
-    'only the credentials that a Tunnel owns',
+    'except the credentials of Tunnels',
   ],
   ...['no owner', 'a Tunnel'].map((owner): (typeof NEVER)[number] => [
     `create an Edge of ${owner}`,
@@ -409,7 +409,7 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
         spec: { protocol: 'TCP' },
       }),
     }),
-    'what a Service owns',
+    'the objects of Services',
   ]),
   [
     'define a new kind of resource',
@@ -458,7 +458,7 @@ const internal = (scene: Scene) => service(scene, 'internal', { type: 'ClusterIP
 
 const condition = { status: 'True', reason: 'Any', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' }
 const OWN_CONDITION = { type: 'culvert.dev/ready', ...condition }
-const OF_OTHERS = 'says only of Services of its classes'
+const OF_OTHERS = 'writes the status only of Services of its classes'
 const reached = (...ingress: readonly Fields[]): Fields => ({ status: { loadBalancer: { ingress } } })
 const annotated = (key: string, value: string | null): Fields => ({ metadata: { annotations: { [key]: value } } })
 
@@ -573,7 +573,7 @@ const PARTS: (typeof NEVER)[number][] = [
   [
     'create an Edge of a Service under the name of another',
     (scene) => ofService(scene, 'edges', 'Edge', 'bank-80', EDGE),
-    'names what a Service owns after it',
+    'names the objects of a Service after the Service',
   ],
   [
     'create a Tunnel of a Service that leads to another Service',
