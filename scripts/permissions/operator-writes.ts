@@ -131,11 +131,11 @@ function statusWrite(descriptor: Descriptor): DescribedWrite {
   }
 }
 
-/** The annotations of resources that the operator writes. */
+/** The annotations of resources that the operator writes, once it has an object at the API in view. */
 const ownAnnotations = map(
   (key, each) =>
-    `(${key} == ${text(REMOTE_ID)} && ${isPrintable(each, 255)})` +
-    ` || (${key} == ${text(CREATE_ATTEMPT)} && ${isPrintable(each, 1_000)})`,
+    `(oldObject != null && ${key} == ${text(REMOTE_ID)} && ${isPrintable(each, 255)})` +
+    ` || (oldObject != null && ${key} == ${text(CREATE_ATTEMPT)} && ${isPrintable(each, 1_000)})`,
 )
 
 /** A resource that somebody else has written: finalizer and bookkeeping. */
@@ -153,7 +153,11 @@ function heldWrite(kinds: KindsRegistry): (descriptor: Descriptor) => DescribedW
       ...(isOwned.length === 0 ? {} : { when: isOwned.map((each) => `!${each}`).join(' && ') }),
       shape: object({
         ...TYPE,
-        metadata: metadata({ finalizers: ownFinalizer, annotations: ownAnnotations }),
+        metadata: metadata({
+          finalizers: ownFinalizer,
+          // An account has no object at the API.
+          ...(descriptor.role === 'managed' ? { annotations: ownAnnotations } : {}),
+        }),
       }),
     }
   }
@@ -261,7 +265,8 @@ function partWrite(kinds: KindsRegistry, kind: PartKind): DescribedWrite {
             : ownAnnotations.holds,
         ),
         ownerReferences: oneOwner,
-        finalizers: ownFinalizer,
+        // What a Tunnel consists of is collected as garbage.
+        ...(kind === 'Tunnel' ? {} : { finalizers: ownFinalizer }),
       }),
       spec: required(object(partSpecs[kind])),
     }),
@@ -444,7 +449,7 @@ const probe = object({
   }),
   tcpSocket: object({ port: required(anything) }),
   ...Object.fromEntries(
-    ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'].map((name) => [
+    ['timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'].map((name) => [
       name,
       between(0, 3_600),
     ]),

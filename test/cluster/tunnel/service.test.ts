@@ -331,7 +331,7 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
   expect((await world.ready('Edge', 'shop-443', 60_000)).status?.hostports).toEqual(['next.example.com:443'])
 })
 
-test('a Service for which another account is named moves there as a whole', { tags: 'nightly' }, async () => {
+test('a Service for which another account is named moves there as a whole', async () => {
   await serve('moved')
   await reached('moved')
   const before = await partsOf('moved')

@@ -326,7 +326,13 @@ describe('the template of a Tunnel', () => {
 })
 
 describe('an agent of the service', () => {
-  const agent = { image: IMAGE, args: ['--token-file=$(CULVERT_TOKEN_FILE)', '--to=$(CULVERT_UPSTREAM)'] }
+  const agent = {
+    image: IMAGE,
+    command: ['/agent'],
+    args: ['--token-file=$(CULVERT_TOKEN_FILE)', '--to=$(CULVERT_UPSTREAM)'],
+    readinessProbe: { tcpSocket: { port: 8081 } },
+    livenessProbe: { tcpSocket: { port: 8081 } },
+  }
   const secretOf = ({ spec: { containers } }: Pods): string | undefined => {
     const { valueFrom } = containers[0].env?.find(({ name }) => name === 'CULVERT_TOKEN') ?? {}
     return (valueFrom as { readonly secretKeyRef: { readonly name: string } } | undefined)?.secretKeyRef.name
@@ -348,6 +354,7 @@ describe('an agent of the service', () => {
         {
           name: 'agent',
           image: IMAGE,
+          command: agent.command,
           args: agent.args,
           env: [
             { name: 'CULVERT_TOKEN', valueFrom: { secretKeyRef: { name: 'own-tunnel-token-1', key: 'token' } } },
