@@ -217,14 +217,16 @@ export function outputWrites({ items, bytes }: Many): readonly Request[] {
 export function resourceWrites({ items, bytes }: Many): readonly Request[] {
   const spec = { labels: Object.fromEntries(times(items, (i) => [`label-${i}`, 'x'])) }
   const status = { conditions: times(items, (i) => ({ type: `C${i}`, message: 'x'.repeat(bytes / items) })) }
-  const bookkeeping = { annotations: { [REMOTE_ID]: 'x'.repeat(200) }, finalizers: ['culvert.dev/remote'] }
+  const held = { finalizers: ['culvert.dev/remote'] }
+  const bookkeeping = { ...held, annotations: { [REMOTE_ID]: 'x'.repeat(200) } }
   const statuses = registry.all.map((descriptor): Request => {
     const { object, ...rest } = changed(resourceTypeOf(descriptor), {}, { spec })
     return { ...rest, subresource: 'status', object: { ...(object as Sent), status } }
   })
   return [
     ...statuses,
-    ...[...registry.accounts, ...registry.managed].map((each) => changed(resourceTypeOf(each), bookkeeping, { spec })),
+    ...registry.accounts.map((each) => changed(resourceTypeOf(each), held, { spec })),
+    ...registry.managed.map((each) => changed(resourceTypeOf(each), bookkeeping, { spec })),
     ...registry.mirrors.map((each) =>
       created(
         resourceTypeOf(each),
