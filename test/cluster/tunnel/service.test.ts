@@ -290,9 +290,10 @@ test('each TCP port of a Service is served, and what a removed port had goes', {
 test('a Service with a domain is reached by TLS under it, also if it had an address before', {
   timeout: 240_000,
 }, async () => {
-  await serve('shop', {}, [{ name: 'https', port: 443 }])
+  const account = { 'culvert.dev/account': 'default' }
+  await serve('shop', account, [{ name: 'https', port: 443 }])
   await reached('shop')
-  await serve('shop', { 'culvert.dev/domain': 'shop.example.com' }, [{ name: 'https', port: 443 }])
+  await serve('shop', { ...account, 'culvert.dev/domain': 'shop.example.com' }, [{ name: 'https', port: 443 }])
   const domainNamed = async (): Promise<Resource | undefined> => {
     return (await partsOf('shop')).find(({ kind }) => kind === 'ReservedDomain')
   }
@@ -326,7 +327,7 @@ test('a Service with a domain is reached by TLS under it, also if it had an addr
   await withAgent('shop-443', async () => {
     expect(await askTLS(place, 'hello', { servername: 'shop.example.com', ca })).toBe('service:hello')
   })
-  await serve('shop', { 'culvert.dev/domain': 'next.example.com' }, [{ name: 'https', port: 443 }])
+  await serve('shop', { ...account, 'culvert.dev/domain': 'next.example.com' }, [{ name: 'https', port: 443 }])
   await world.gone('ReservedDomain', domain.metadata.name, 60_000)
   expect((await world.ready('Edge', 'shop-443', 60_000)).status?.hostports).toEqual(['next.example.com:443'])
 })
