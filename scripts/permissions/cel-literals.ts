@@ -7,3 +7,8 @@ export function text(value: string): string {
 export function list(values: readonly string[]): string {
   return `[${[...new Set(values)].sort().map(text).join(', ')}]`
 }
+
+/** Whether a text is one of a list of patterns, each whole or with a `*` at the end, as CEL. */
+export function isAmong(value: string, patterns: string): string {
+  return `${patterns}.exists(pattern, pattern.endsWith('*') ? ${value}.startsWith(pattern.substring(0, pattern.size() - 1)) : ${value} == pattern)`
+}

@@ -12,7 +12,7 @@ import { partKinds } from '../../src/managed/services/objects.ts'
 import { SERVICE_READY, serviceType } from '../../src/managed/services/service.ts'
 import { LONGEST_NAME, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
-import { list, text } from './cel-literals.ts'
+import { isAmong, list, text } from './cel-literals.ts'
 import {
   holdPermission,
   metricsAuthenticationPermissions,
@@ -172,9 +172,7 @@ function variablesOf(kinds: KindsRegistry): readonly Variable[] {
       `variables.resource == 'secrets' && request.namespace == variables.home && (variables.name in ${list(OWN_SECRETS.names)}` +
       ` || ${list(OWN_SECRETS.prefixes)}.exists(prefix, variables.name.startsWith(prefix)))`,
     isOutput: '(variables.resource in variables.outputs) && !variables.isOwnSecret',
-    isProtected:
-      `request.namespace in ${list(RESERVED)} || variables.protectedNamespaces.exists(place, place.endsWith('*')` +
-      ` ? request.namespace.startsWith(place.substring(0, place.size() - 1)) : request.namespace == place)`,
+    isProtected: `request.namespace in ${list(RESERVED)} || ${isAmong('request.namespace', 'variables.protectedNamespaces')}`,
     allowedExtras:
       "variables.extraFields.filter(each, each.startsWith(request.resource.resource + '.'))" +
       '.map(each, each.substring(request.resource.resource.size() + 1))',

@@ -29,7 +29,7 @@ import {
 } from '../../src/managed/tunnels/tunnel.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
-import { text } from './cel-literals.ts'
+import { isAmong, text } from './cel-literals.ts'
 import {
   anything,
   between,
@@ -394,8 +394,7 @@ const isAgent = `(variables.agentImage != '' && object.spec.template.spec.contai
 /** What is decided by whoever writes the template of a Tunnel, if the administrator lets them. */
 const ofTemplate = (holds: (each: string) => string): Shape => value((each) => `variables.templates && ${holds(each)}`)
 
-const isAllowedKey = (key: string): string =>
-  `variables.metadataKeys.exists(pattern, pattern.endsWith('*') ? ${key}.startsWith(pattern.substring(0, pattern.size() - 1)) : ${key} == pattern)`
+const isAllowedKey = (key: string): string => isAmong(key, 'variables.metadataKeys')
 
 /** What `kubectl rollout restart` writes, in RFC 3339. */
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt'
@@ -465,13 +464,7 @@ const keyMount = object({
 
 const agentContainer = object({
   name: required(oneOf(AGENT)),
-  image: required(
-    value(
-      (each) =>
-        `${isAgent} || (variables.templates && variables.agentImages.exists(pattern, pattern.endsWith('*')` +
-        ` ? ${each}.startsWith(pattern.substring(0, pattern.size() - 1)) : ${each} == pattern))`,
-    ),
-  ),
+  image: required(value((each) => `${isAgent} || (variables.templates && ${isAmong(each, 'variables.agentImages')})`)),
   imagePullPolicy: fromServer(oneOf('Always', 'IfNotPresent')),
   command: value(() => `!${isAgent}`),
   args: value(
