@@ -202,7 +202,8 @@ function fieldChecks(
 function listChecks({ items, least, most }: ListShape, place: Place): readonly string[] {
   const { at, found, path } = place
   if (least === 1 && most === 1) {
-    const item = { at: `${at}[0]`, found: `${found}[?0]`, former: undefined, path: `${path}[0]` }
+    const former = place.former && `${place.former}[?0]`
+    const item = { at: `${at}[0]`, found: `${found}[?0]`, former, path: `${path}[0]` }
     return [check(`${at}.size() == 1`, place), ...checksOf(items, item)]
   }
   const item = `item${at.split('.').length}`

@@ -265,6 +265,25 @@ for (const written of writtenObjects()) {
   })
 }
 
+test('what somebody changed in an Edge of a Service does not keep the operator from releasing it', async () => {
+  const edge = writtenObjects().find(({ title }) => title === 'Edge shop-80 with an address') as Written
+  const spec = {
+    ...(edge.object.spec as Fields),
+    hostports: [{ type: 'ReservedAddress', reservedAddressRef: { name: 'other' } }],
+  }
+  const metadata = { ...(edge.object.metadata as Fields), finalizers: ['culvert.dev/remote'] }
+  const path = pathOf(edge)
+  const made = await requests.send('POST', path, { body: { ...edge.object, metadata, spec } })
+  expect(made.status, String(made.body.message)).toBe(201)
+  const { status, body } = await requests.send('PATCH', `${path}/shop-80`, {
+    body: { metadata: { finalizers: [] } },
+    type: 'application/merge-patch+json',
+    headers: OPERATOR,
+  })
+  expect(status, String(body.message)).toBe(200)
+  await requests.send('DELETE', `${path}/shop-80`)
+})
+
 // The policy is renewed before the operator, so that the former one writes under it for a while.
 for (const version of await recordedReleases()) {
   test(`what the operator of ${version} creates is admitted`, async () => {
