@@ -134,7 +134,7 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
   await run.patchMetadata({ annotations: { [REMOTE_ID]: note } })
 }
 
-/** Executes a plan, in order. Placeholders are deleted at the end. */
+/** Executes a plan, in order. Placeholders are deleted at the end, the last one first. */
 async function execute(
   run: Reconciliation,
   wanted: Wanted,
@@ -154,7 +154,8 @@ async function execute(
       if (operation.placeholder) placeholders.push(...made)
     }
   }
-  for (const id of placeholders) await changeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
+  for (const id of placeholders.toReversed())
+    await changeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
 }
 
 /** Operations that are sent together, in the order of the plan. */
