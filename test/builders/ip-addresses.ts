@@ -69,6 +69,12 @@ export function addressesAround(rules: Iterable<AddressRule>): readonly Address[
   return [...found.values()]
 }
 
+/** The same for every spelling of a range. */
+export function rangeKey(cidr: string): string {
+  const { width, first, last } = rangeOf(cidr)
+  return `${width} ${first}-${last}`
+}
+
 /** What a policy with these rules says of the address. */
 export function standingOf(rules: readonly AddressRule[], { width, value }: Address): Standing {
   let standing: Standing = standings.unmatchedWithoutAllow
