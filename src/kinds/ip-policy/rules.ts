@@ -70,8 +70,16 @@ export function heldRule(object: RemoteObject): HeldRule {
   }
 }
 
-/** More addresses are let in when an allow is added to a policy, or a deny leaves it. */
-export const ruleRisks: JudgeRisks = ({ before, after }) => {
+/**
+ * More addresses are let in when an allow is added to a policy, or a deny leaves it. The last allow is a risk, too: where
+ * nothing is allowed, a service may admit every address that no rule matches.
+ */
+export const ruleRisks: JudgeRisks = ({ before, after, others }) => {
+  const isLastAllow = others !== undefined && !others.some((rule) => heldRule(rule).action === 'allow')
+  if (isLastAllow && before !== undefined && after === undefined && heldRule(before).action === 'allow') {
+    const text = `the policy allows nothing any more without ${heldRule(before).cidr}: a service may then let in everybody`
+    return [{ type: 'opened', text }]
+  }
   const added = after !== undefined && before === undefined && heldRule(after).action === 'allow'
   const removed = before !== undefined && after === undefined && heldRule(before).action === 'deny'
   if (added) return [{ type: 'opened', text: `the policy lets in ${heldRule(after).cidr}` }]

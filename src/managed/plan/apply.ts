@@ -29,7 +29,7 @@ import { createNotApplied, writeNotApplied } from './not-applied.ts'
 import type { Observed, Operation, UpdateOperation } from './plan.ts'
 import { noteChosen, planFor, recallChosen } from './remaining.ts'
 import { sendUpdate } from './send-update.ts'
-import { noteUnanswered } from './unanswered.ts'
+import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * Executes the plan, in order. Afterwards the plan must be empty; an API that accepts a write and ignores it is named
@@ -98,7 +98,8 @@ async function prepare(
     refuseTaken(run, remote)
   }
   if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
-  if (operations.some(isChildCreate)) await quarantineChildren(run, remote, describeAll(operations))
+  if (operations.some(addsOrRemoves)) await quarantineChildren(run, remote, describeAll(operations))
+  if (operations.some(isChildCreate)) waitBeforeCreate(run, 'child')
 }
 
 /**
@@ -166,6 +167,10 @@ function stepsOf(operations: readonly Operation[]): readonly (readonly Operation
     else steps.push([operation])
   }
   return steps
+}
+
+function addsOrRemoves(operation: Operation): boolean {
+  return 'target' in operation && operation.type !== 'update'
 }
 
 function isChildCreate(operation: Operation): operation is Operation & ChildCreate {

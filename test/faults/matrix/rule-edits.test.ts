@@ -2,6 +2,7 @@ import { test } from 'vitest'
 import { DECIDED, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import type { Random } from '../../../src/util/random.ts'
 import { seededRandom } from '../../builders/seeded-random.ts'
+import type { Fault } from '../simulation/faults.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { isWrite, Laboratory, type SimulatedWorld } from '../simulation/world.ts'
 import { befalls } from '../simulation/writes.ts'
@@ -37,12 +38,20 @@ const small: readonly Rules[] = [
   ),
 ]
 
+/** The operator is killed, or it gets no answer, and the write takes effect later. */
+const FAULTS = [
+  { type: 'kill', when: 'before' },
+  { type: 'kill', when: 'after' },
+  { type: 'late', ms: 3_000 },
+] as const satisfies readonly Fault[]
+type CutFault = (typeof FAULTS)[number]
+
 /** An edit of a policy in use. */
 interface RuleEdit {
   readonly before: Rules
   readonly after: Rules
-  /** The operator is killed at this write of the edit, and finds a third spec. */
-  readonly cut?: { readonly at: number; readonly when: 'before' | 'after'; readonly last: Rules }
+  /** This write of the edit meets a fault, and a third spec follows. */
+  readonly cut?: { readonly at: number; readonly fault: CutFault; readonly last: Rules }
 }
 
 /** Edits that once opened a policy: played in every run. */
@@ -52,7 +61,7 @@ const examples: readonly RuleEdit[] = [
   {
     before: { '10.0.0.0/8': 'Allow', '10.1.0.0/16': 'Deny' },
     after: { '10.0.0.0/8': 'Deny', '10.1.0.0/16': 'Allow' },
-    cut: { at: 3, when: 'after', last: { '10.1.1.0/24': 'Allow', '10.0.0.0/8': 'Deny' } },
+    cut: { at: 3, fault: FAULTS[1], last: { '10.1.1.0/24': 'Allow', '10.0.0.0/8': 'Deny' } },
   },
 ]
 
@@ -69,7 +78,7 @@ function drawn(random: Random, isSmall: boolean): RuleEdit {
     return Object.fromEntries(Array.from({ length: count }, () => [pick(RANGES), pick(ACTIONS)]))
   }
   const rules = (): Rules => (isSmall ? pick(small) : large())
-  const cut = { at: Math.floor(random.next() * 6), when: pick(['before', 'after'] as const), last: rules() }
+  const cut = { at: Math.floor(random.next() * 6), fault: pick(FAULTS), last: rules() }
   return { before: rules(), after: rules(), cut }
 }
 
@@ -123,19 +132,19 @@ async function played(world: SimulatedWorld, oracle: Oracle, edit: RuleEdit): Pr
   apply(before, 'before')
   const unrest = await oracle.untilRest()
   if (cut !== undefined) {
-    const kill = befalls([{ at: cut.at, fault: { type: 'kill', when: cut.when } }], (sighting) => {
+    const trouble = befalls([{ at: cut.at, fault: cut.fault }], (sighting) => {
       return sighting.server === 'api' && isWrite(sighting)
     })
     world.trouble = {
       request: (sighting) => {
-        const fault = kill.request(sighting)
+        const fault = trouble.request(sighting)
         if (fault !== undefined) world.time.setTimer(1, () => apply(cut.last, 'last'))
         return fault
       },
     }
   }
   apply(after, 'after')
-  unrest.length === 0 && (await oracle.untilRest())
+  await oracle.untilRest()
   world.calm()
   return [...unrest, ...(await oracle.untilRest())]
 }
@@ -151,5 +160,7 @@ function wordsOf({ before, after }: Pick<RuleEdit, 'before' | 'after'> = { befor
 
 function faultOf({ cut, before }: RuleEdit): string {
   if (cut === undefined) return 'none'
-  return `SIGKILL ${cut.when} write ${cut.at + 1}, and then ${wordsOf({ before, after: cut.last }).split(' → ')[1]}`
+  const { fault, at, last } = cut
+  const what = fault.type === 'kill' ? `SIGKILL ${fault.when} write ${at + 1}` : `write ${at + 1} takes effect late`
+  return `${what}, and then ${wordsOf({ before, after: last }).split(' → ')[1]}`
 }
