@@ -1,6 +1,6 @@
 /**
- * What rules of IP policies say of single addresses, written from `management-api.md § IP policies, rules, restrictions`
- * and `api-decisions.md § Behaviour` alone: it shares no code with the operator or the emulator.
+ * What rules of IP policies say of single addresses, written from `management-api.md § IP policies, rules,
+ * restrictions` and `api-decisions.md § Behaviour` alone: it shares no code with the operator or the emulator.
  */
 
 /** A rule of a spec (`Allow`) or of the API (`allow`). */

@@ -71,8 +71,8 @@ export function heldRule(object: RemoteObject): HeldRule {
 }
 
 /**
- * More addresses are let in when an allow is added to a policy, or a deny leaves it. The last allow is a risk, too: where
- * nothing is allowed, a service may admit every address that no rule matches.
+ * More addresses are let in when an allow is added to a policy, or a deny leaves it. The last allow is a risk, too:
+ * where nothing is allowed, a service may admit every address that no rule matches.
  */
 export const ruleRisks: JudgeRisks = ({ before, after, others }) => {
   const isLastAllow = others !== undefined && !others.some((rule) => heldRule(rule).action === 'allow')
@@ -180,7 +180,9 @@ type Sort = (rule: { readonly action: string }) => boolean
 const isAny: Sort = () => true
 const isAllow: Sort = ({ action }) => action === 'allow'
 
-/** The same operations, where the first deletion of a rule of the sort requires one that stays until another is created. */
+/**
+ * The same operations, where the first deletion of a rule of the sort requires one that stays until another is created.
+ */
 function beside(
   held: readonly HeldRule[],
   operations: readonly ChildOperation[],

@@ -70,8 +70,8 @@ const OBSERVERS: Readonly<Record<Observable, (run: Reconciliation) => Promise<Ac
 }
 
 /**
- * The children of the objects that the part belongs to: its own, and the others. A child made by an open create is in no
- * status yet: its marker shows the owner.
+ * The children of the objects that the part belongs to: its own, and the others. A child made by an open create is in
+ * no status yet: its marker shows the owner.
  */
 async function childrenOfWholes(run: Reconciliation): Promise<Pick<AccountView, 'own' | 'siblings'>> {
   const { context, cr, session } = run

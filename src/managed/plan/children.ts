@@ -37,10 +37,10 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject,
 }
 
 /**
- * Called before a child is created or deleted; `about` describes the plan. A child's POST has no attempt of its own: what
- * leads to the parent, its id in the status or its own attempt, is the child's durable attempt. So the list that does not
- * show the child must have begun after every earlier POST for this parent had ended. The same holds for a DELETE: a plan
- * that keeps a child, and deletes others, must know that it stays.
+ * Called before a child is created or deleted; `about` describes the plan. A child's POST has no attempt of its own:
+ * what leads to the parent, its id in the status or its own attempt, is the child's durable attempt. So the list that
+ * does not show the child must have begun after every earlier POST for this parent had ended. The same holds for a
+ * DELETE: a plan that keeps a child, and deletes others, must know that it stays.
  */
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
   const { leadership, times } = run.context

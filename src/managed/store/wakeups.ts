@@ -146,8 +146,9 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
 
 /**
  * A change of a part wakes its whole, and the whole's referrers, which may find it usable then. A part that is being
- * deleted, or whose object is to be replaced, may wait for another part to become Ready, or for the last dependent to go. What a part says of itself does
- * not wake it: a deletion that says something else at each try would have no pause between tries.
+ * deleted, or whose object is to be replaced, may wait for another part to become Ready, or for the last dependent to
+ * go. What a part says of itself does not wake it: a deletion that says something else at each try would have no pause
+ * between tries.
  */
 function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: CustomResource): void {
   const { kind, namespace, name } = whole

@@ -93,30 +93,37 @@ function specOf(rules: Rules, description: string): Fields {
 test('an edit of the rules of a policy in use admits nothing that all of its specs refuse', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('edits of rules', 'simulation', { least: leastOf(900) })
-  const chosen = [...examples, ...some(edits, 40)]
-  for (let from = 0; from < chosen.length; from += IN_ONE_WORLD) {
-    await playInOneWorld(laboratory, chosen.slice(from, from + IN_ONE_WORLD), list)
+  const titled = edits.map((edit) => ({ ...edit, title: `${wordsOf(edit)} | ${faultOf(edit)}` }))
+  const chosen = [...examples, ...some(titled, 40)]
+  for (const reading of READINGS) {
+    const part = chosen.filter((_, index) => READINGS[index % READINGS.length] === reading)
+    for (let from = 0; from < part.length; from += IN_ONE_WORLD) {
+      await playInOneWorld(laboratory, part.slice(from, from + IN_ONE_WORLD), reading, list)
+    }
   }
   await list.end()
 })
 
-async function playInOneWorld(laboratory: Laboratory, part: readonly RuleEdit[], list: CaseList): Promise<void> {
-  for (const reading of READINGS) {
-    const choices = withAlternative(DECIDED, { name: 'without-allow', value: reading })
-    const world = laboratory.world({ kinds: new Set(['IPPolicy', 'IPRestriction']), choices })
-    const oracle = await Oracle.watch(world)
-    world.apply('IPPolicy', 'office', specOf({}, 'first'))
-    world.apply('IPRestriction', 'endpoints', restriction)
-    for (const edit of part) {
-      const former = oracle.violations.length
-      const unrest = await played(world, oracle, edit)
-      const problems = [...unrest, ...oracle.violations.slice(former)]
-      list.add({ write: wordsOf(edit), point: reading, fault: faultOf(edit) }, problems)
-    }
-    const what = { write: 'all of these edits', point: reading, fault: `at rest after ${wordsOf(part.at(-1))}` }
-    list.add(what, oracle.violations.length > 0 ? [] : await oracle.judge())
-    world.down()
+async function playInOneWorld(
+  laboratory: Laboratory,
+  part: readonly RuleEdit[],
+  reading: (typeof READINGS)[number],
+  list: CaseList,
+): Promise<void> {
+  const choices = withAlternative(DECIDED, { name: 'without-allow', value: reading })
+  const world = laboratory.world({ kinds: new Set(['IPPolicy', 'IPRestriction']), choices })
+  const oracle = await Oracle.watch(world)
+  world.apply('IPPolicy', 'office', specOf({}, 'first'))
+  world.apply('IPRestriction', 'endpoints', restriction)
+  for (const edit of part) {
+    const former = oracle.violations.length
+    const unrest = await played(world, oracle, edit)
+    const problems = [...unrest, ...oracle.violations.slice(former)]
+    list.add({ write: wordsOf(edit), point: reading, fault: faultOf(edit) }, problems)
   }
+  const what = { write: 'all of these edits', point: reading, fault: `at rest after ${wordsOf(part.at(-1))}` }
+  list.add(what, oracle.violations.length > 0 ? [] : await oracle.judge())
+  world.down()
 }
 
 const restriction = { type: 'Endpoints', enforcement: 'Enforce', ipPolicyRefs: [{ name: 'office' }] }
@@ -163,4 +170,75 @@ function faultOf({ cut, before }: RuleEdit): string {
   const { fault, at, last } = cut
   const what = fault.type === 'kill' ? `SIGKILL ${fault.when} write ${at + 1}` : `write ${at + 1} takes effect late`
   return `${what}, and then ${wordsOf({ before, after: last }).split(' → ')[1]}`
+}
+
+/** What happens to rules that are resources of their own, by their names: an action, or none where it is deleted. */
+type PartEdit = Readonly<Record<string, Action | undefined>>
+
+/** Each rule has a range of its own. */
+const PARTS: Readonly<Record<string, string>> = { a: '10.0.0.0/8', b: '10.1.0.0/16', c: '172.16.0.0/12' }
+const NAMES = Object.keys(PARTS)
+/** Longer than a resource waits between two looks. */
+const NEXT_MS = 45_000
+
+test('a policy in use keeps an allow while one of its rules declares one', async () => {
+  const laboratory = await Laboratory.open()
+  const list = new CaseList('edits of rules of their own', 'simulation', { least: leastOf(40) })
+  for (const seed of some(
+    Array.from({ length: 40 }, (_, index) => index),
+    8,
+  )) {
+    const random = seededRandom(seed)
+    const edits = Array.from({ length: 12 }, () => drawnParts(random))
+    const what = { write: `rules of their own, seed ${seed}`, point: 'at every request', fault: 'SIGKILL now and then' }
+    list.add(what, await playedParts(laboratory, edits, random))
+  }
+  await list.end()
+})
+
+function drawnParts(random: Random): PartEdit {
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random.next() * all.length)] as T
+  return Object.fromEntries(
+    NAMES.filter(() => random.next() < 0.7).map((name) => [name, pick(['Allow', 'Deny', 'Deny', undefined] as const)]),
+  )
+}
+
+/** @returns the problems; a deletion that would leave denies alone waits until the policy may be empty. */
+async function playedParts(
+  laboratory: Laboratory,
+  edits: readonly PartEdit[],
+  random: Random,
+): Promise<readonly string[]> {
+  const world = laboratory.world({ kinds: new Set(['IPPolicy', 'IPPolicyRule', 'IPRestriction']) })
+  const oracle = await Oracle.watch(world)
+  const policy = { rulesSource: 'IPPolicyRules' }
+  world.apply('IPPolicy', 'office', policy)
+  const apply = (edit: PartEdit): void => {
+    for (const [name, action] of Object.entries(edit)) {
+      const isGoing = world.get('IPPolicyRule', name)?.metadata.deletionTimestamp !== undefined
+      if (action === undefined) world.delete('IPPolicyRule', name)
+      else if (!isGoing) {
+        world.apply('IPPolicyRule', name, { ipPolicyRef: { name: 'office' }, cidr: PARTS[name], action })
+      }
+    }
+  }
+  apply({ a: 'Allow', b: 'Deny' })
+  world.apply('IPRestriction', 'endpoints', restriction)
+  const problems = [...(await oracle.untilRest())]
+  for (const edit of edits) {
+    if (random.next() < 0.4) {
+      const at = Math.floor(random.next() * 6)
+      world.trouble = befalls([{ at, fault: { type: 'kill', when: random.next() < 0.5 ? 'before' : 'after' } }])
+    }
+    apply(edit)
+    await world.advance(random.next() < 0.5 ? NEXT_MS : 100)
+    world.calm()
+  }
+  problems.push(...oracle.violations)
+  const open = { ...policy, allowEmpty: true }
+  oracle.specChanges('IPPolicy', 'office', open)
+  world.apply('IPPolicy', 'office', open)
+  problems.push(...(await oracle.judge()))
+  world.down()
+  return [...new Set(problems)]
 }
