@@ -10,7 +10,7 @@ import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
-import { mayDeleteRule } from './ip-policy/last-rule.ts'
+import { mayDeleteRule, mayReplaceRule } from './ip-policy/last-rule.ts'
 import { refusesRules } from './ip-policy/parts.ts'
 import {
   heldRule,
@@ -142,7 +142,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
       return !isMadeOfParts(whole(policyId), siblings(policyId))
     },
   },
-  part: { mayDelete: mayDeleteRule },
+  part: { mayDelete: mayDeleteRule, mayReplace: mayReplaceRule },
 }
 
 /**

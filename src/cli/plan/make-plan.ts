@@ -20,7 +20,7 @@ import { DryCluster } from './dry-cluster.ts'
 import { DryOperator } from './dry-operator.ts'
 import type { LiveCluster } from './live-cluster.ts'
 import { accountFilter, formerSpec, installationOfCluster, pruneMissing, putLive } from './live-scene.ts'
-import { guardsOf } from './marks.ts'
+import { guardsOf, otherPartsOf } from './marks.ts'
 import { operationsOf, type PlanOperation } from './operations.ts'
 import {
   type AccountReader,
@@ -101,8 +101,13 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
   const operator = operatorOver(request, scene, { client: account, writesSent: () => account.writes.length })
   await operator.run((left) => request.progress?.(`planning, ${counted(left, 'resource')} left`))
   const guards = await guardsOf(request.kinds, account)
+  const others = await otherPartsOf(request.kinds, account)
   return {
-    operations: operationsOf(request.kinds, account.writes, { guards, knowsCauses: request.live !== undefined }),
+    operations: operationsOf(request.kinds, account.writes, {
+      guards,
+      others,
+      knowsCauses: request.live !== undefined,
+    }),
     unplanned: await unplannedAmong(operator, scene),
     elsewhere: scene.resources.flatMap(({ name }) => (isElsewhere(operator, scene, name) ? [name] : [])),
     composed: composedAmong(request),

@@ -17,13 +17,18 @@ export interface Mark {
 const REPLACING: ReadonlySet<WriteReason> = new Set(['replacement', 'rotation', 'renewal', 'reissue'])
 
 /** What of a planned write somebody should look at first, as its kind judges it. */
-export function marksOf(kinds: KindsRegistry, write: PlannedWrite, guards: ReadonlySet<string>): readonly Mark[] {
+export function marksOf(
+  kinds: KindsRegistry,
+  write: PlannedWrite,
+  guards: ReadonlySet<string>,
+  others?: readonly RemoteObject[],
+): readonly Mark[] {
   const descriptor = kinds.managedKind(write.origin.resource.kind)
   // What the plan itself makes, and may delete again, protects and opens nothing that is there now.
   if (descriptor === undefined || isPlaceholder(write.before?.id)) return []
   return [
     ...lifeMarks(write),
-    ...riskMarks(kinds, descriptor, write),
+    ...riskMarks(kinds, descriptor, write, others),
     ...lockoutMarks(kinds, descriptor, write, guards),
   ]
 }
@@ -34,13 +39,18 @@ function lifeMarks({ method, origin }: PlannedWrite): readonly Mark[] {
   return [{ type: 'replaced', text: REPLACED }]
 }
 
-function riskMarks(kinds: KindsRegistry, descriptor: ManagedDescriptor, write: PlannedWrite): readonly Mark[] {
+function riskMarks(
+  kinds: KindsRegistry,
+  descriptor: ManagedDescriptor,
+  write: PlannedWrite,
+  others?: readonly RemoteObject[],
+): readonly Mark[] {
   const { before, after } = write
   const isChild = isInChildren(descriptor, write)
   // A new object opens nothing that was closed, unless it is added to one that is in use.
   if (before === undefined && !(isChild || descriptor.part !== undefined)) return []
   if (before === undefined && isPlaceholder(wholeIn(kinds, write))) return []
-  return (isChild ? descriptor.children?.risks : descriptor.fields.risks)?.({ before, after }) ?? []
+  return (isChild ? descriptor.children?.risks : descriptor.fields.risks)?.({ before, after, others }) ?? []
 }
 
 function lockoutMarks(
@@ -86,6 +96,31 @@ function wholeIn({ managed }: KindsRegistry, { collection, before, after }: Plan
   const child = after ?? before
   const parent = managed.find(({ children }) => children?.collection.path === collection.path)
   return child && parent?.children?.parentId(child)
+}
+
+/** For each write to a part of an object: the other parts at that time. */
+export async function otherPartsOf(
+  kinds: KindsRegistry,
+  account: DryAccount,
+): Promise<ReadonlyMap<PlannedWrite, readonly RemoteObject[]>> {
+  const found = new Map<PlannedWrite, readonly RemoteObject[]>()
+  for (const { children } of kinds.managed) {
+    const writes = account.writes.filter(({ collection }) => collection.path === children?.collection.path)
+    if (children === undefined || writes.length === 0) continue
+    const objects = new Map(await account.objects(children.collection))
+    // From the last write back to the first: the account is known as they leave it.
+    for (const write of writes.toReversed()) {
+      const { id, before, after = before } = write
+      objects.delete(id)
+      const parent = after && children.parentId(after)
+      found.set(
+        write,
+        [...objects.values()].filter((each) => children.parentId(each) === parent),
+      )
+      if (before !== undefined) objects.set(id, before)
+    }
+  }
+  return found
 }
 
 /** Ids of the objects to which enforced restrictions of the API refer now. */

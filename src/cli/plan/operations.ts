@@ -1,3 +1,4 @@
+import type { RemoteObject } from '../../api/types.ts'
 import type { ResourceName } from '../../managed/cr.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { changesOf, type FieldChange } from '../../managed/plan/field-changes.ts'
@@ -27,6 +28,8 @@ export interface PlanOperation {
 interface Surroundings {
   /** Ids of the objects that list who may call the API, as the account enforces it. */
   readonly guards: ReadonlySet<string>
+  /** For each write to a part of an object: the other parts at that time. */
+  readonly others: ReadonlyMap<PlannedWrite, readonly RemoteObject[]>
   /** Whether it is known what was applied before: without that, every update is for the spec. */
   readonly knowsCauses: boolean
 }
@@ -35,21 +38,22 @@ interface Surroundings {
 export function operationsOf(
   kinds: KindsRegistry,
   writes: readonly PlannedWrite[],
-  { guards, knowsCauses }: Surroundings,
+  { guards, knowsCauses, others }: Surroundings,
 ): readonly PlanOperation[] {
   const deleted = new Set(writes.flatMap(({ method, id }) => (method === 'delete' ? [id] : [])))
   return writes.map((write) => {
     const { kind, namespace, name } = write.origin.resource
     const descriptor = kinds.managedKind(kind)
+    const isTemporary = isPlaceholder(write.id) && deleted.has(write.id)
     return {
       action: write.method,
       resource: { kind, namespace, name },
       collection: write.collection.path,
       id: write.id,
       reason: knowsCauses || !OF_UPDATES.has(write.origin.reason) ? write.origin.reason : writeReasons.spec,
-      isTemporary: isPlaceholder(write.id) && deleted.has(write.id),
+      isTemporary,
       changes: changesOf(descriptor, write),
-      marks: marksOf(kinds, write, guards),
+      marks: isTemporary ? [] : marksOf(kinds, write, guards, others.get(write)),
     }
   })
 }

@@ -70,3 +70,40 @@ export function documentationAddress(taken: ReadonlySet<string>, start = 0): str
   // All 254 are rules already, so take the whole block, a wider range: a policy holds each range once.
   return '192.0.2.0/24'
 }
+
+/** Ranges reserved for documentation (RFC 5737, RFC 3849): their addresses never appear in traffic. */
+const DOCUMENTATION = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'] as const
+
+/**
+ * Two ranges for a pair of rules that counts as an allow and admits nothing: an allow inside a deny. They are in the
+ * first documentation range that no range in `taken` overlaps; if all are, in the last one, where none has them.
+ */
+export function guardRanges(taken: ReadonlySet<string>): { readonly deny: string; readonly allow: string } {
+  const free = DOCUMENTATION.find((range) => ![...taken].some((other) => overlaps(range, other)))
+  if (free !== undefined) return pairAt(free.slice(0, free.indexOf('/')))
+  for (let pair = 0; ; pair += 2) {
+    const { deny, allow } = pairAt(`2001:db8::${pair.toString(16)}`)
+    if (!taken.has(deny) && !taken.has(allow)) return { deny, allow }
+  }
+}
+
+function pairAt(address: string): { readonly deny: string; readonly allow: string } {
+  const width = ipaddr.parse(address).kind() === 'ipv4' ? 32 : 128
+  return { deny: normaliseCIDR(`${address}/${width - 1}`), allow: normaliseCIDR(`${address}/${width}`) }
+}
+
+/** Whether two ranges have an address in common. IPv4 counts as the IPv4-mapped addresses of IPv6. */
+function overlaps(one: string, other: string): boolean {
+  const [first, second] = [mapped(one), mapped(other)]
+  if (first === undefined || second === undefined) return false
+  const length = Math.min(first.prefix, second.prefix)
+  const [left, right] = [first, second].map(({ bytes }) => networkAddress(bytes, length))
+  return left === right
+}
+
+function mapped(range: string): { readonly bytes: readonly number[]; readonly prefix: number } | undefined {
+  if (!ipaddr.isValidCIDR(range)) return undefined
+  const [address, prefix] = ipaddr.parseCIDR(range)
+  if (address instanceof ipaddr.IPv6) return { bytes: address.toByteArray(), prefix }
+  return { bytes: address.toIPv4MappedAddress().toByteArray(), prefix: prefix + 96 }
+}

@@ -16,7 +16,7 @@ import { choice } from '../../schema/define.ts'
 import { digestOf } from '../../util/digest.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
-import { documentationAddress, normaliseCIDR } from './cidr.ts'
+import { documentationAddress, guardRanges, normaliseCIDR } from './cidr.ts'
 import { RULE_KIND } from './parts.ts'
 
 /** `action` of a spec. `change` describes the effect of changing it. */
@@ -70,8 +70,16 @@ export function heldRule(object: RemoteObject): HeldRule {
   }
 }
 
-/** More addresses are let in when an allow is added to a policy, or a deny leaves it. */
-export const ruleRisks: JudgeRisks = ({ before, after }) => {
+/**
+ * More addresses are let in when an allow is added to a policy, or a deny leaves it. The last allow is a risk, too:
+ * where nothing is allowed, a service may admit every address that no rule matches.
+ */
+export const ruleRisks: JudgeRisks = ({ before, after, others }) => {
+  const isLastAllow = others !== undefined && !others.some((rule) => heldRule(rule).action === 'allow')
+  if (isLastAllow && before !== undefined && after === undefined && heldRule(before).action === 'allow') {
+    const text = `the policy allows nothing any more without ${heldRule(before).cidr}: a service may then let in everybody`
+    return [{ type: 'opened', text }]
+  }
   const added = after !== undefined && before === undefined && heldRule(after).action === 'allow'
   const removed = before !== undefined && after === undefined && heldRule(before).action === 'deny'
   if (added) return [{ type: 'opened', text: `the policy lets in ${heldRule(after).cidr}` }]
@@ -123,44 +131,25 @@ export interface RulesState {
 }
 
 /**
- * The writes that turn the held rules into the wanted ones. In this order, no address that both the old and the new
- * rules refuse is ever admitted, and the policy is never empty:
+ * The writes that turn the held rules into the wanted ones. After each of them, no address is admitted that both the
+ * held and the wanted rules refuse, whatever other policies stand beside this one, and whatever the service does with
+ * an address that no rule matches while no rule allows anything (decision 0049). The policy is never empty on the way.
  *
- * 1. new denies, first those on ranges without a rule, then those that replace an allow
- * 2. new allows, on ranges without a rule of the other action
- * 3. updates of descriptions and metadata
- * 4. deletion of allows
- * 5. allows that replace a deny, then deletion of denies
+ * 1. new denies, on ranges without a rule
+ * 2. new allows, on ranges without a rule
+ * 3. placeholders, if the swaps below would leave the policy without an allow, or without a rule, in between
+ * 4. denies that replace an allow, and then allows that replace a deny
+ * 5. deletion of allows
+ * 6. deletion of denies
+ * 7. updates of descriptions and metadata
  *
- * An action cannot be changed (`management-api.md § Standard operations`) and a range may occur only once, so such a
- * rule is deleted, then created. If that, or anything else, would leave the policy empty in between, a placeholder deny
- * of a documentation address is created first. It is deleted after the last write, or by the next plan, as a deny that
- * is not wanted. If a rule that stays keeps the policy from being empty, it is read before the first rule is deleted,
- * since it may have been deleted at the API.
+ * An action cannot be changed (`management-api.md § Standard operations`) and a range may occur only once, so a rule
+ * that changes its action is deleted, then created. Placeholders are deleted after the last write, the allow first, or
+ * by the next plan, as rules that are not wanted. A rule that has to stay while another is deleted is read before the
+ * first such deletion, since it may have been deleted at the API.
  */
 export function planRules(state: RulesState): readonly ChildOperation[] {
-  const operations = inOrder(state)
-  return emptiesMeanwhile(state.held.length, operations)
-    ? [placeholder(state), ...operations]
-    : besideOther(state.held, operations)
-}
-
-/** The same operations, where the first deletion requires a rule that stays at least until another is created. */
-function besideOther(held: readonly HeldRule[], operations: readonly ChildOperation[]): readonly ChildOperation[] {
-  const created = operations.findIndex(({ type }) => type === 'create')
-  const before = created < 0 ? operations : operations.slice(0, created)
-  const first = before.find((operation) => operation.type === 'delete')
-  if (first === undefined) return operations
-  const going = new Set(before.flatMap((operation) => (operation.type === 'delete' ? [operation.id] : [])))
-  const [beside] = held
-    .map(({ id }) => id)
-    .filter((id) => !going.has(id))
-    .sort(compareTexts)
-  if (beside === undefined) return operations
-  return operations.map((operation) => (operation === first ? { ...first, beside } : operation))
-}
-
-function inOrder({ policyId, wanted, held, isAdopted }: RulesState): readonly ChildOperation[] {
+  const { policyId, wanted, held, isAdopted } = state
   const kept = keptRules(wanted, held)
   const missing = wanted.filter((rule) => !kept.has(keyOf(rule)))
   const surplus = held.filter((rule) => kept.get(keyOf(rule)) !== rule)
@@ -173,15 +162,49 @@ function inOrder({ policyId, wanted, held, isAdopted }: RulesState): readonly Ch
   const going = surplus.filter((rule) => !replaced.has(rule))
   const fresh = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length === 0)
   const changed = (action: SentAction) => missing.filter((rule) => rule.action === action && inTheWay(rule).length > 0)
-  return [
-    ...together(fresh('deny').flatMap(create)),
+  const additions = [...together(fresh('deny').flatMap(create)), ...together(fresh('allow').flatMap(create))]
+  const changes = [
     ...changed('deny').flatMap(create),
-    ...together(fresh('allow').flatMap(create)),
-    ...wanted.flatMap((rule) => update(rule, kept.get(keyOf(rule)), isAdopted)),
-    ...going.filter(({ action }) => action !== 'deny').map(remove),
     ...changed('allow').flatMap(create),
+    ...going.filter(({ action }) => action !== 'deny').map(remove),
     ...going.filter(({ action }) => action === 'deny').map(remove),
   ]
+  const writes = [...additions, ...placeholders(state, [...additions, ...changes]), ...changes]
+  const updates = wanted.flatMap((rule) => update(rule, kept.get(keyOf(rule)), isAdopted))
+  return [...beside(held, beside(held, writes, isAny), isAllow), ...updates]
+}
+
+/** Rules of one sort. */
+type Sort = (rule: { readonly action: string }) => boolean
+
+const isAny: Sort = () => true
+const isAllow: Sort = ({ action }) => action === 'allow'
+
+/**
+ * The same operations, where the first deletion of a rule of the sort requires one that stays until another is created.
+ */
+function beside(
+  held: readonly HeldRule[],
+  operations: readonly ChildOperation[],
+  sort: Sort,
+): readonly ChildOperation[] {
+  const created = operations.findIndex((operation) => operation.type === 'create' && sort(ruleIn(held, operation)))
+  const before = created < 0 ? operations : operations.slice(0, created)
+  const deletions = before.flatMap((each) => (each.type === 'delete' && sort(ruleIn(held, each)) ? [each] : []))
+  const [first] = deletions
+  const going = new Set(deletions.map(({ id }) => id))
+  const [staying] = held
+    .filter((rule) => sort(rule) && !going.has(rule.id))
+    .map(({ id }) => id)
+    .sort(compareTexts)
+  if (first === undefined || staying === undefined) return operations
+  return operations.map((operation) => (operation === first ? { ...first, beside: staying } : operation))
+}
+
+/** The action of the rule that an operation is about. */
+function ruleIn(held: readonly HeldRule[], operation: ChildOperation): { readonly action: string } {
+  if (operation.type === 'create') return { action: textOf(operation.body.action) ?? '' }
+  return held.find(({ id }) => id === operation.id) ?? { action: '' }
 }
 
 /** Creates of rules with one action: whichever takes effect first, nothing is admitted that all of them refuse. */
@@ -222,33 +245,52 @@ function markIn(metadata: string): unknown {
   return parseObject(metadata)?.[MARK_KEY] ?? null
 }
 
-function emptiesMeanwhile(held: number, operations: readonly ChildOperation[]): boolean {
-  let count = held
-  return operations.some((operation, index) => {
-    if (operation.type === 'create') count += 1
-    if (operation.type === 'delete') count -= 1
-    return count === 0 && index < operations.length - 1
+/**
+ * The rules that stand in while rules change their actions: a deny if the policy would be empty in between, and a guard
+ * pair if both the held and the wanted rules allow something, and nothing would be allowed in between. A deny alone
+ * would not do then: some services admit every address that no rule matches if no rule allows anything.
+ */
+function placeholders(state: RulesState, operations: readonly ChildOperation[]): readonly ChildOperation[] {
+  const { wanted, held } = state
+  const taken = new Set([...wanted, ...held].map((rule) => rule.cidr))
+  if (vanishes(state, operations, isAllow)) {
+    const { deny, allow } = guardRanges(taken)
+    return [placeholder(state, deny, 'deny'), placeholder(state, allow, 'allow')]
+  }
+  return vanishes(state, operations, isAny) ? [placeholder(state, documentationAddress(taken), 'deny')] : []
+}
+
+/** Whether there are rules of the sort before and after, and none in between. */
+function vanishes({ wanted, held }: RulesState, operations: readonly ChildOperation[], sort: Sort): boolean {
+  if (!wanted.some(sort)) return false
+  let count = held.filter(sort).length
+  return operations.some((operation) => {
+    const isOfSort = sort(ruleIn(held, operation))
+    if (operation.type === 'delete' && isOfSort) count -= 1
+    if (operation.type === 'create' && isOfSort) count += 1
+    return operation.type === 'delete' && isOfSort && count === 0
   })
 }
 
-function placeholder({ policyId, wanted, held, markerFor }: RulesState): ChildOperation {
-  const taken = new Set([...wanted, ...held].map((rule) => rule.cidr))
-  const rule = { cidr: documentationAddress(taken), action: 'deny' } as const
-  const body = placeholderDeny(policyId, taken, markerFor(rule.cidr, rule.action))
-  return { type: 'create', body, about: `${nameOf(rule)} for the time being`, placeholder: true }
+function placeholder({ policyId, markerFor }: RulesState, cidr: string, action: SentAction): ChildOperation {
+  const rule = { cidr, action, description: TEMPORARY, metadata: markerFor(cidr, action) }
+  return {
+    type: 'create',
+    body: bodyOf(policyId, rule),
+    about: `${nameOf(rule)} for the time being`,
+    placeholder: true,
+  }
 }
+
+const TEMPORARY = 'Temporary: stands in while a rule changes its action, and affects no traffic.'
 
 /**
  * Body of a rule that keeps a policy from being empty without affecting traffic, on an address that is not in `taken`.
  * @param start index of the first of these addresses to try
  */
 export function placeholderDeny(policyId: string, taken: ReadonlySet<string>, metadata: string, start = 0): Fields {
-  return bodyOf(policyId, {
-    cidr: documentationAddress(taken, start),
-    action: 'deny',
-    description: 'Temporary: keeps the policy from being empty while a rule changes its action.',
-    metadata,
-  })
+  const cidr = documentationAddress(taken, start)
+  return bodyOf(policyId, { cidr, action: 'deny', description: TEMPORARY, metadata })
 }
 
 function remove(rule: HeldRule): ChildOperation {

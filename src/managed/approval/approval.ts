@@ -4,6 +4,7 @@ import { generationOf, isDeleting, needsApproval } from '../cr.ts'
 import { confirm } from '../identity/read-object.ts'
 import { APPROVED_PLAN } from '../names.ts'
 import { observeChildren } from '../plan/children.ts'
+import { otherParts } from '../plan/children-in.ts'
 import { markerText, type Wanted } from '../plan/desired.ts'
 import type { Observed } from '../plan/plan.ts'
 import { planContextOf, recallChosen } from '../plan/remaining.ts'
@@ -11,7 +12,7 @@ import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 import { describeRequests, hashOfPlan, isPlanFor, shownPlan } from './pending-plan.ts'
-import { deletion, type PlannedRequest, plannedRequests } from './planned-requests.ts'
+import { deletion, deletionOf, type PlannedRequest, plannedRequests } from './planned-requests.ts'
 
 /**
  * `managementPolicy: Plan`: what a new spec, or a deletion, would do to the account waits in `status.plan` until it is
@@ -57,7 +58,14 @@ export async function awaitApprovalOfDeletion(run: Reconciliation, ids: readonly
   if (!isAsked(run) || ids.length === 0 || (await isNamespaceGoing(run))) return
   const of = digestOf([run.cr.metadata.uid, generationOf(run.cr), 'deletion'])
   const isWatched = run.context.resources.namespace(run.cr.metadata.namespace ?? '') !== undefined
-  await permit(run, of, isWatched ? APPROVAL_MS : NAMESPACE_MS, () => ids.map((id) => deletion(run.collection, id)))
+  await permit(run, of, isWatched ? APPROVAL_MS : NAMESPACE_MS, () => ids.map((id) => deletionIn(run, id)))
+}
+
+function deletionIn(run: Reconciliation, id: string): PlannedRequest {
+  const { collection, descriptor, session } = run
+  const remote = session.cache.get(collection, id)?.object
+  if (remote === undefined) return deletion(collection, id)
+  return deletionOf({ collection, descriptor, others: otherParts(run, remote) }, remote)
 }
 
 /** Where namespaces are not watched, the RoleBinding that is held there tells: it is deleted with its namespace. */
@@ -122,6 +130,7 @@ function planOf(run: Reconciliation, wanted: Wanted, observed: Observed | undefi
     desired: wanted.desired,
     collection: run.collection,
     observed,
+    others: observed && otherParts(run, observed.remote),
     context: planContextOf(run, wanted),
     marker: markerText(run.context, run.cr, '', run.cr.spec.metadata),
   })

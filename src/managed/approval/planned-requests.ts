@@ -1,4 +1,5 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
+import type { ChildOperation } from '../descriptor/children.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Desired } from '../descriptor/desired.ts'
@@ -28,6 +29,8 @@ export interface Scene {
   readonly collection: Pick<Collection, 'path'>
   /** Undefined: there is no object. */
   readonly observed: Observed | undefined
+  /** The other parts of the whole that the object is a part of; undefined for a kind that is no part. */
+  readonly others?: readonly RemoteObject[] | undefined
   readonly context: PlanContext
   /** Metadata of an object that is created, in which the nonce does not count. */
   readonly marker: string
@@ -39,12 +42,37 @@ export function plannedRequests(scene: Scene): readonly PlannedRequest[] {
   if (observed === undefined) return creation(scene, undefined)
   const operations = plan(descriptor, desired, observed, context)
   if (!operations.some(({ type }) => type === 'replace')) {
-    return operations.map((operation) => requestOf(scene, observed, operation))
+    return requestsOf(scene, observed, operations)
   }
   const created = creation(scene, observed.remote)
-  const deleted = deletion(scene.collection, observed.remote.id)
+  const deleted = deletionOf(scene, observed.remote)
   const requests = descriptor.replacement?.first === 'delete' ? [deleted, ...created] : [...created, deleted]
   return requests.map((request) => ({ ...request, marks: [REPLACED, ...request.marks] }))
+}
+
+/** Requests in their order: what each changes depends on those before it. */
+function requestsOf(scene: Scene, observed: Observed, operations: readonly Operation[]): readonly PlannedRequest[] {
+  let { children } = observed
+  return operations.map((operation) => {
+    const request = requestOf(scene, { ...observed, children }, operation)
+    if ('target' in operation) children = childrenAfter(children, operation)
+    return request
+  })
+}
+
+function childrenAfter(children: readonly RemoteObject[], operation: ChildOperation): readonly RemoteObject[] {
+  if (operation.type === 'create') return [...children, { id: '', ...shownBody(operation.body) }]
+  return operation.type === 'update' ? children : children.filter(({ id }) => id !== operation.id)
+}
+
+/** The request that deletes an object of the kind. */
+export function deletionOf(
+  { collection, descriptor, others }: Pick<Scene, 'collection' | 'descriptor' | 'others'>,
+  remote: RemoteObject,
+): PlannedRequest {
+  const isPart = descriptor.part !== undefined
+  const risks = isPart ? descriptor.fields.risks?.({ before: remote, after: undefined, others }) : []
+  return deletion(collection, remote.id, risks)
 }
 
 /** The request that deletes an object. */
@@ -94,10 +122,15 @@ function childRequest(
   if (descriptor.children === undefined) throw new Error('a kind without children planned a write to one')
   const { collection, risks } = descriptor.children
   const before = operation.type === 'create' ? undefined : current.find(({ id }) => id === operation.id)
-  if (operation.type === 'delete') return deletion(collection, operation.id, risks?.({ before, after: undefined }))
+  if (operation.type === 'delete') {
+    const others = current.filter(({ id }) => id !== operation.id)
+    return deletion(collection, operation.id, risks?.({ before, after: undefined, others }))
+  }
   const { body } = operation
   const after = answerToUpdate(before ?? { id: '' }, body)
-  const marks = textsOf(risks?.({ before, after }))
+  // A placeholder admits nothing, and goes again.
+  const isPlaceholder = operation.type === 'create' && operation.placeholder === true
+  const marks = isPlaceholder ? [] : textsOf(risks?.({ before, after }))
   if (operation.type === 'create') {
     const changes = changesOf(descriptor, { collection, body, before: undefined })
     return { action: 'Create', collection: collection.path, id: undefined, changes, marks }

@@ -1,14 +1,22 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { heldIds, internalOf, statusOf, type TargetKey, targetKeyOf } from '../cr.ts'
+import { heldIds, internalOf, isDeleting, statusOf, type TargetKey, targetKeyOf } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import type { Fields } from '../descriptor/fields.ts'
+import type { Part } from '../descriptor/parts.ts'
 import type { FoundReference } from '../descriptor/references.ts'
-import type { AccountView, SiblingView } from '../descriptor/target.ts'
+import type { AccountView, Observable, PartView, Release, SiblingView, TargetView } from '../descriptor/target.ts'
 import { isNamesake, markerOf } from '../identity/marker.ts'
 import { bearerOf } from '../identity/taken-over.ts'
 import { childrenIn } from '../plan/children-in.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { dependentsOf, IN_USE_MS, namesOfDependents, referringDependents } from '../references/dependents.ts'
+import {
+  dependentsOf,
+  IN_USE_MS,
+  namesOfDependents,
+  referrersInReach,
+  referringDependents,
+} from '../references/dependents.ts'
 import { partView } from '../references/target-view.ts'
 import { targetOf, wholesOf } from '../references/targets.ts'
 import { reasons } from '../status/reasons.ts'
@@ -24,46 +32,58 @@ export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
  * @throws WaitError while the object has to stay
  */
 export async function awaitPart(run: Reconciliation): Promise<void> {
-  const { context, cr, descriptor, memory } = run
-  const { part } = descriptor
-  if (part === undefined) return
+  const message = await refusal(run, (part, ...view) => part.mayDelete(...view))
+  if (message === undefined) return
+  // By the next check there may be new ones: these lists will not count then.
+  run.memory.delete.deletingSince = undefined
+  throw new WaitError(reasons.Deleting, message, IN_USE_MS)
+}
+
+/**
+ * Returns once the object of a part may be deleted because another has to take its place.
+ * @throws WaitError while the object has to stay
+ */
+export async function awaitReplacement(run: Reconciliation): Promise<void> {
+  const message = await refusal(run, (part, ...view) => part.mayReplace(run.cr.spec as Fields, ...view))
+  if (message !== undefined) throw new WaitError(reasons.Progressing, message, IN_USE_MS)
+}
+
+/** Why the object of a part has to stay; undefined if it may be deleted. */
+async function refusal(
+  run: Reconciliation,
+  choose: (part: Part, wholes: readonly TargetView[], account: AccountView) => Release,
+): Promise<string | undefined> {
+  const { context, cr, descriptor } = run
+  if (descriptor.part === undefined) return undefined
   let account: AccountView = {}
   for (;;) {
-    const choice = part.mayDelete(wholesOf(context, descriptor, cr), account)
-    switch (choice.type) {
-      case 'observe':
-        account = { ...account, [choice.at]: await OBSERVERS[choice.at](run) }
-        break
-      case 'wait':
-        // By the next check there may be new ones: these lists will not count then.
-        memory.delete.deletingSince = undefined
-        throw new WaitError(reasons.Deleting, choice.message, IN_USE_MS)
-      default:
-        return
-    }
+    const choice = choose(descriptor.part, wholesOf(context, descriptor, cr), account)
+    if (choice.type === 'wait') return choice.message
+    if (choice.type !== 'observe') return undefined
+    account = { ...account, ...(await OBSERVERS[choice.at](run)) }
   }
 }
 
-const OBSERVERS = { siblings: siblingsOf, dependents: dependentsOfWholes } as const
+const OBSERVERS: Readonly<Record<Observable, (run: Reconciliation) => Promise<AccountView>>> = {
+  siblings: async (run) => ({ ...(await childrenOfWholes(run)), parts: partsOfWholes(run) }),
+  dependents: async (run) => ({ dependents: await dependentsOfWholes(run) }),
+}
 
 /**
- * The other children of the objects that the part belongs to. A child made by an open create is in no status yet: its
- * marker shows the owner.
+ * The children of the objects that the part belongs to: its own, and the others. A child made by an open create is in
+ * no status yet: its marker shows the owner.
  */
-async function siblingsOf(run: Reconciliation): Promise<readonly SiblingView[]> {
+async function childrenOfWholes(run: Reconciliation): Promise<Pick<AccountView, 'own' | 'siblings'>> {
   const { context, cr, session } = run
-  const found: SiblingView[] = []
+  const found: RemoteObject[] = []
   for (const { id, descriptor } of wholesAtAPI(run)) {
     const { children } = descriptor
     if (children === undefined) continue
     await session.cache.ensureListed(children.collection, { since: since(run) })
-    found.push(
-      ...childrenIn(session.cache, children, id)
-        .filter((child) => !isOwn(run, child))
-        .map(siblingOf),
-    )
+    found.push(...childrenIn(session.cache, children, id))
   }
-  return found
+  const { own = [], others = [] } = Object.groupBy(found, (child) => (isOwn(run, child) ? 'own' : 'others'))
+  return { own, siblings: others.map(siblingOf) }
 
   function siblingOf(object: RemoteObject): SiblingView {
     const holder = context.resources.holderOf(session.key, object.id) ?? bearerOf(context, object, cr.kind)
@@ -81,6 +101,16 @@ function isOwn({ context, cr, status }: Reconciliation, object: RemoteObject): b
   const marker = markerOf(object)
   if (marker?.installation !== context.installation || !isNamesake(marker, cr)) return false
   return marker.uid === cr.metadata.uid || held.size === 0
+}
+
+/** The other CRs that are part of what the part belongs to. */
+function partsOfWholes(run: Reconciliation): readonly PartView[] {
+  const { context, cr } = run
+  return wholesAtAPI(run).flatMap(({ key, descriptor }) => {
+    return referrersInReach(context, key, cr)
+      .filter(({ kind, metadata }) => descriptor.whole?.parts.includes(kind) && metadata.uid !== cr.metadata.uid)
+      .map((part) => partView(part, cr.metadata.namespace))
+  })
 }
 
 /** Dependents of the objects that the part belongs to. */
@@ -123,8 +153,9 @@ function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): read
   })
 }
 
-/** Monotonic time when the deletion was seen; only lists that began later count. */
-function since({ context, memory }: Reconciliation): number {
+/** Monotonic time when the deletion was seen, or the reconcile began; only lists that began later count. */
+function since({ begun, context, cr, memory }: Reconciliation): number {
+  if (!isDeleting(cr)) return begun
   memory.delete.deletingSince ??= context.clock.monotonic()
   return memory.delete.deletingSince
 }

@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { Fields } from './fields.ts'
 import type { AccountView, Release, TargetView } from './target.ts'
 
 /** A kind whose CRs may have other CRs as their parts, which refer to them as `partOf`. */
@@ -21,4 +22,6 @@ export interface Part {
    * `account` is what was read so far. Called again after each read that it asks for.
    */
   mayDelete(wholes: readonly TargetView[], account: AccountView): Release
+  /** The same before the object is deleted because one of this spec has to take its place. */
+  mayReplace(spec: Fields, wholes: readonly TargetView[], account: AccountView): Release
 }

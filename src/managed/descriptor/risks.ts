@@ -17,6 +17,8 @@ export interface ObjectChange {
   readonly before: RemoteObject | undefined
   /** Undefined: it is deleted. */
   readonly after: RemoteObject | undefined
+  /** Of a part, where they are known: the other parts of the same whole at that time. */
+  readonly others?: readonly RemoteObject[] | undefined
 }
 
 /** What of a change a person should look at; none for most changes. */

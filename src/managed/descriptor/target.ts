@@ -23,15 +23,22 @@ export interface TargetView extends View {
 }
 
 /**
- * The account's view of the whole of a part, from lists that began after the deletion of the part was seen. Absent: not
- * read yet.
+ * The account's view of the whole of a part, from lists that began after the deletion of the part was seen, or after
+ * the part was found to need another object. Absent: not read yet.
  */
 export interface AccountView {
   /** The other children of the whole, whoever created them, without placeholders. */
   readonly siblings?: readonly SiblingView[] | undefined
+  /** The objects of the part itself, which would be deleted. Read together with `siblings`. */
+  readonly own?: readonly RemoteObject[] | undefined
+  /** The other CRs that are parts of the whole, with and without an object. Read together with `siblings`. */
+  readonly parts?: readonly PartView[] | undefined
   /** Dependents of the whole, by their names in messages. */
   readonly dependents?: readonly string[] | undefined
 }
+
+/** What of the account can be asked for. */
+export type Observable = 'siblings' | 'dependents'
 
 /** Another child beside that of a part, and the CR that holds it, if there is one. */
 export interface SiblingView {
@@ -41,15 +48,16 @@ export interface SiblingView {
 
 /** A CR that is part of another. */
 export interface PartView extends View {
+  readonly spec: Fields
   /** `Kind/name`. */
   readonly name: string
 }
 
-/** The decision about the object of a CR that is being deleted. */
+/** The decision about the object of a CR that is being deleted, or that needs another object. */
 export type Release =
   | { readonly type: 'delete' }
   /** Depends on the account: read `at` from it and call again. */
-  | { readonly type: 'observe'; readonly at: keyof AccountView }
+  | { readonly type: 'observe'; readonly at: Observable }
   /** The object belongs to another owner by now. */
   | { readonly type: 'leave' }
   /** It has to stay for now; the message says why, and what helps. */

@@ -29,7 +29,7 @@ import { createNotApplied, writeNotApplied } from './not-applied.ts'
 import type { Observed, Operation, UpdateOperation } from './plan.ts'
 import { noteChosen, planFor, recallChosen } from './remaining.ts'
 import { sendUpdate } from './send-update.ts'
-import { noteUnanswered } from './unanswered.ts'
+import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * Executes the plan, in order. Afterwards the plan must be empty; an API that accepts a write and ignores it is named
@@ -98,7 +98,8 @@ async function prepare(
     refuseTaken(run, remote)
   }
   if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
-  if (operations.some(isChildCreate)) await quarantineChildren(run, remote, describeAll(operations))
+  if (operations.some(addsOrRemoves)) await quarantineChildren(run, remote, describeAll(operations))
+  if (operations.some(isChildCreate)) waitBeforeCreate(run, 'child')
 }
 
 /**
@@ -134,7 +135,7 @@ async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
   await run.patchMetadata({ annotations: { [REMOTE_ID]: note } })
 }
 
-/** Executes a plan, in order. Placeholders are deleted at the end. */
+/** Executes a plan, in order. Placeholders are deleted at the end, the last one first. */
 async function execute(
   run: Reconciliation,
   wanted: Wanted,
@@ -154,7 +155,8 @@ async function execute(
       if (operation.placeholder) placeholders.push(...made)
     }
   }
-  for (const id of placeholders) await changeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
+  for (const id of placeholders.toReversed())
+    await changeChild(run, { type: 'delete', id, about: 'placeholder' }, cause)
 }
 
 /** Operations that are sent together, in the order of the plan. */
@@ -165,6 +167,10 @@ function stepsOf(operations: readonly Operation[]): readonly (readonly Operation
     else steps.push([operation])
   }
   return steps
+}
+
+function addsOrRemoves(operation: Operation): boolean {
+  return 'target' in operation && operation.type !== 'update'
 }
 
 function isChildCreate(operation: Operation): operation is Operation & ChildCreate {

@@ -2,7 +2,20 @@ import type { RemoteObject } from '../../api/types.ts'
 import type { Children } from '../descriptor/children.ts'
 import { markerOf, PLACEHOLDER_NONCE } from '../identity/marker.ts'
 import type { SessionCache } from '../reconcile/context.ts'
+import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { childKey } from '../store/object-keys.ts'
+
+/** The other parts of the whole that an object is a part of; undefined for a kind that is no part. */
+export function otherParts(
+  { context, descriptor, session }: Pick<Reconciliation, 'context' | 'descriptor' | 'session'>,
+  object: RemoteObject,
+): readonly RemoteObject[] | undefined {
+  const { kind } = descriptor.definition
+  const children = context.kinds.managed.find(({ whole }) => whole?.parts.includes(kind))?.children
+  const parentId = children?.parentId(object)
+  if (children === undefined || parentId === undefined) return undefined
+  return childrenIn(session.cache, children, parentId).filter(({ id }) => id !== object.id)
+}
 
 /**
  * The children of an object in the account cache, without placeholders: those belong to the part being replaced and

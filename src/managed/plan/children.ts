@@ -12,7 +12,7 @@ import { openRequest } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import { childrenIn } from './children-in.ts'
 import type { Observed } from './plan.ts'
-import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
+import { noteUnanswered } from './unanswered.ts'
 
 /**
  * The object with its children; each child that a list showed as changed or missing is read live.
@@ -37,21 +37,21 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject,
 }
 
 /**
- * Called before a child is created; `about` describes the plan. A child's POST has no attempt of its own: what leads to
- * the parent, its id in the status or its own attempt, is the child's durable attempt. So the list that does not show
- * the child must have begun after every earlier POST for this parent had ended.
+ * Called before a child is created or deleted; `about` describes the plan. A child's POST has no attempt of its own:
+ * what leads to the parent, its id in the status or its own attempt, is the child's durable attempt. So the list that
+ * does not show the child must have begun after every earlier POST for this parent had ended. The same holds for a
+ * DELETE: a plan that keeps a child, and deletes others, must know that it stays.
  */
 export async function quarantineChildren(run: Reconciliation, remote: RemoteObject, about: string): Promise<void> {
   const { leadership, times } = run.context
   const { memory } = run
   const former = memory.identity.createdHere ? 0 : leadership.leadingSince(run.cr) + times.requestTimeoutMs
   await listAfter(run, remote, about, Math.max(former, memory.plan.childUnknownUntil ?? 0))
-  waitBeforeCreate(run, 'child')
 }
 
 /**
- * A POST for a child that got no answer may have taken effect, and a spec that changed meanwhile may no longer want
- * that child.
+ * A POST or DELETE of a child that got no answer may have taken effect, and a spec that changed meanwhile may want the
+ * opposite.
  */
 export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
   const about = 'a write got no answer: finding out whether it took effect'
@@ -59,7 +59,7 @@ export async function settleChildren(run: Reconciliation, remote: RemoteObject):
 }
 
 /**
- * @throws WaitError until a list of the children has begun after this time, and if that list shows a new one: the plan
+ * @throws WaitError until a list of the children has begun after this time, and if that list shows others: the plan
  *   must be computed again.
  */
 async function listAfter(run: Reconciliation, remote: RemoteObject, about: string, since: number): Promise<void> {
@@ -69,10 +69,12 @@ async function listAfter(run: Reconciliation, remote: RemoteObject, about: strin
   if (wait > 0) throw new WaitError(reasons.Progressing, about, Math.ceil(wait))
   const known = new Set(childrenOf(run, remote.id).map(({ id }) => id))
   await run.session.cache.ensureListed(children.collection, { since })
-  if (childrenOf(run, remote.id).some(({ id }) => !known.has(id))) {
-    run.memory.plan.createsOf('child').succeeded()
-    throw new WaitError(reasons.Progressing, about, 0)
-  }
+  const listed = childrenOf(run, remote.id)
+  const isNew = listed.some(({ id }) => !known.has(id))
+  if (isNew) run.memory.plan.createsOf('child').succeeded()
+  const isMissed = ({ id }: RemoteObject): boolean =>
+    run.session.cache.get(children.collection, id)?.suspect === 'missed'
+  if (isNew || listed.length < known.size || listed.some(isMissed)) throw new WaitError(reasons.Progressing, about, 0)
 }
 
 /** Why a plan is executed. */
@@ -116,7 +118,7 @@ export async function changeChild(
     return
   }
   await confirmBeside(run, collection, operation)
-  await deleteForSure(run, collection, operation.id, reason)
+  await noteUnanswered(run, 'deletion', () => deleteForSure(run, collection, operation.id, reason))
 }
 
 function collectionOfChildren({ descriptor }: Reconciliation): Collection {

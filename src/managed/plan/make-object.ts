@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { generationOf } from '../cr.ts'
+import { awaitReplacement } from '../delete/part.ts'
 import { createObject, dropAttempt } from '../identity/create.ts'
 import { refuseTaken } from '../identity/taken-over.ts'
 import { waitAfterRefusal } from '../outputs/issued.ts'
@@ -38,6 +39,7 @@ export async function keepOrReplace(
     const purpose = purposeOf(run, wanted, replacement)
     if (run.memory.plan.replacedFor === purpose(existing)) throw createNotApplied(replacement)
     waitAfterRefusal(run)
+    if (run.descriptor.replacement?.first === 'delete') await awaitReplacement(run)
     const message = `${replacement.fields.join(', ')} cannot be changed: replacing ${existing.id} with a new object`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Replacing', message })
     const successor = await replace(run, wanted, existing, writeReasons.replacement)

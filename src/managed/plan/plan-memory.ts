@@ -2,7 +2,7 @@ import { FailedCreates } from '../reconcile/failed-creates.ts'
 
 /** What this process knows of its writes to the object of one CR, its children and its former objects. */
 export class PlanMemory {
-  /** Monotonic time by which a child's POST that got no answer must have ended. */
+  /** Monotonic time by which a child's POST or DELETE that got no answer must have ended. */
   childUnknownUntil?: number | undefined
   /** Monotonic time until which an update that got no answer may still take effect. */
   updateUnknownUntil?: number | undefined

@@ -9,19 +9,30 @@ import { reasons } from '../status/reasons.ts'
  */
 export async function noteUnanswered<T>(
   { context: { clock, times }, memory }: Reconciliation,
-  sort: 'update' | 'child' | 'placeholder',
+  sort: Sort,
   send: () => Promise<T>,
 ): Promise<T> {
   try {
-    if (sort === 'update') return await send()
+    if (sort === 'update' || sort === 'deletion') return await send()
     const made = await memory.plan.createsOf(sort).send(clock.monotonic(), send)
     memory.plan.createsOf(sort).succeeded()
     return made
   } catch (error) {
-    if (!isDefinite(error)) memory.plan[`${sort}UnknownUntil`] = clock.monotonic() + times.requestTimeoutMs
+    const isAnswered = isDefinite(error) || error instanceof WaitError
+    if (!isAnswered) memory.plan[NOTED_IN[sort]] = clock.monotonic() + times.requestTimeoutMs
     throw error
   }
 }
+
+const NOTED_IN = {
+  update: 'updateUnknownUntil',
+  child: 'childUnknownUntil',
+  deletion: 'childUnknownUntil',
+  placeholder: 'placeholderUnknownUntil',
+} as const
+
+/** Sorts of writes: of the object itself, creates and deletions of its children, creates of placeholders. */
+type Sort = keyof typeof NOTED_IN
 
 /** @throws WaitError while it is too early for another create of that sort, after some without an answer. */
 export function waitBeforeCreate({ context, memory }: Reconciliation, sort: 'child' | 'placeholder'): void {

@@ -44,6 +44,7 @@ export function partView(part: CustomResource, reader: string | undefined, grant
     name: messageName(part, reader, grantor),
     generation: generationOf(part),
     deleting: isDeleting(part),
+    spec: part.spec as Fields,
     status: statusOf(part),
   }
 }

@@ -25,6 +25,7 @@ import type { SessionCache } from '../reconcile/context.ts'
 import type { Memories } from '../reconcile/memory.ts'
 import { countsAcross, crosses, isGranted, namedTargets, referredName } from '../references/crossings.ts'
 import { targetIds } from '../references/targets.ts'
+import { reasons } from '../status/reasons.ts'
 import { referredBy, valueKey } from './object-keys.ts'
 import type { NamespacedName, ResourceStore } from './resource-store.ts'
 import type { Watches } from './watches.ts'
@@ -145,8 +146,9 @@ function wakeRivals({ store, wake }: WakeupOptions, { object, previous, type }: 
 
 /**
  * A change of a part wakes its whole, and the whole's referrers, which may find it usable then. A part that is being
- * deleted may wait for another part to become Ready, or for the last dependent to go. What a part says of itself does
- * not wake it: a deletion that says something else at each try would have no pause between tries.
+ * deleted, or whose object is to be replaced, may wait for another part to become Ready, or for the last dependent to
+ * go. What a part says of itself does not wake it: a deletion that says something else at each try would have no pause
+ * between tries.
  */
 function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, changed: CustomResource): void {
   const { kind, namespace, name } = whole
@@ -155,9 +157,15 @@ function wakeWhole({ kinds, store, wake }: WakeupOptions, whole: TargetKey, chan
   const isPart = parts.includes(changed.kind)
   if (isPart && name !== undefined) wake.managed({ kind, namespace, name }, 'edit')
   for (const referrer of store.referrersOf(whole)) {
-    const waits = parts.includes(referrer.kind) ? isDeleting(referrer) : isPart
+    const waits = parts.includes(referrer.kind) ? isDeleting(referrer) || isReplaced(referrer) : isPart
     if (waits && referrer.metadata.uid !== changed.metadata.uid) wake.managed(nameOf(referrer), 'edit')
   }
+}
+
+/** Whether a CR has an object and is still at work: it may wait to replace it. */
+function isReplaced(cr: CustomResource): boolean {
+  const { id, conditions = [] } = statusOf(cr)
+  return id !== undefined && conditions.some(({ type, reason }) => type === 'Synced' && reason === reasons.Progressing)
 }
 
 /** The targets of a CR's references: CRs, by name or by an id that they hold, and objects that no CR holds. */

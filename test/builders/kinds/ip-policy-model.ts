@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import type { RemoteObject } from '../../../src/api/types.ts'
+import { type IPPolicySpec, ipPolicy } from '../../../src/kinds/ip-policy.ts'
 import type { ChildOperation } from '../../../src/managed/descriptor/children.ts'
+import { desiredOf } from './desired.ts'
 
 /** Ranges that overlap, contain each other or are disjoint. */
 const ranges = ['10.0.0.0/8', '10.0.0.0/9', '10.128.0.0/9', '10.1.0.0/16', '172.16.0.0/12', '2001:db8::/32'] as const
@@ -44,6 +46,13 @@ export class PolicyModel {
   readonly rules: ModelRule[] = []
   #next = 1
 
+  copy(): PolicyModel {
+    const copy = new PolicyModel()
+    copy.rules.push(...this.rules)
+    copy.#next = this.#next
+    return copy
+  }
+
   add(rule: Omit<ModelRule, 'id'>): void {
     this.rules.push({ id: `ipr_${String(this.#next++).padStart(6, '0')}`, ...rule })
   }
@@ -77,4 +86,71 @@ export class PolicyModel {
   objects(policyId: string): readonly RemoteObject[] {
     return this.rules.map((rule) => ({ ...rule, ip_policy: { id: policyId, uri: `/ip_policies/${policyId}` } }))
   }
+}
+
+/** Id of the policy. */
+export const POLICY = 'ipp_1'
+
+/** A spec of a policy with these rules. */
+export function policySpec(rules: RuleSet): IPPolicySpec {
+  return { rules: Object.entries(rules).map(([cidr, action]) => ({ cidr, action })), allowEmpty: true }
+}
+
+/** The plan that turns the rules of the model into those of the spec. */
+export function planRulesOf(spec: IPPolicySpec, model: PolicyModel): readonly ChildOperation[] {
+  return ipPolicy.children?.plan(desiredOf({ spec }), POLICY, model.objects(POLICY)) ?? []
+}
+
+export interface SettleOptions {
+  /** Ends the plan after that many writes. Default: at its end. */
+  readonly steps: number
+  /** Creates that are sent together take effect in the reverse order. Default: false. */
+  readonly isReversed: boolean
+}
+
+/**
+ * Applies the plan like the reconciler, with placeholders deleted after the last write, the last one first. Calls
+ * `look` after each write.
+ * @returns whether it came to its end
+ */
+export function settleRules(
+  spec: IPPolicySpec,
+  model: PolicyModel,
+  look: () => void,
+  { steps = Number.POSITIVE_INFINITY, isReversed = false }: Partial<SettleOptions> = {},
+): boolean {
+  const placeholders: string[] = []
+  let left = steps
+  const write = (operation: ChildOperation): void => {
+    if (left <= 0) return
+    left -= 1
+    model.apply(operation)
+    look()
+    const created = model.rules.at(-1)
+    if (operation.type === 'create' && operation.placeholder && created) placeholders.push(created.id)
+  }
+  for (const operation of arriving(planRulesOf(spec, model), isReversed)) write(operation)
+  for (const id of placeholders.toReversed()) write({ type: 'delete', id, about: 'placeholder' })
+  return left > 0
+}
+
+/** The plan with the creates that are sent together in the order in which they may take effect. */
+function arriving(plan: readonly ChildOperation[], isReversed: boolean): readonly ChildOperation[] {
+  const groups: ChildOperation[][] = []
+  for (const operation of plan) {
+    if (operation.type === 'create' && operation.together) groups.at(-1)?.push(operation)
+    else groups.push([operation])
+  }
+  return groups.flatMap((group) => (isReversed ? group.toReversed() : group))
+}
+
+/** A policy at rest with these rules. */
+export function modelWith(rules: RuleSet): PolicyModel {
+  const model = new PolicyModel()
+  for (const [cidr, action] of Object.entries(rules)) {
+    model.add({ cidr, action: action.toLowerCase(), description: '', metadata: '' })
+  }
+  // The texts of the spec.
+  settleRules(policySpec(rules), model, () => undefined)
+  return model
 }

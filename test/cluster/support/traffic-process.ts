@@ -7,8 +7,18 @@ import { EmulatorClient } from '../../builders/emulator-client.ts'
 import { EmulatorProcess } from '../../builders/emulator-process.ts'
 import { freePort } from '../../builders/free-port.ts'
 
-/** For each request to the API, so that a client that connects every 20 ms meets what holds between two writes. */
-const LATENCY = '50ms'
+export interface TrafficOptions {
+  /** Of each request to the API, so that a client that connects every 20 ms meets what holds between two writes. */
+  readonly latency?: string
+  /** Choices of the API, such as `without-allow=admitted`. */
+  readonly choose?: readonly string[]
+}
+
+interface Ports {
+  readonly api: number
+  readonly ssh: number
+  readonly tls: number
+}
 
 /**
  * `culvert emulator --gateway` in a process of its own. It keeps its data, and can be killed and started again at the
@@ -18,20 +28,22 @@ export class TrafficProcess implements AsyncDisposable {
   readonly apiKey = randomBytes(16).toString('hex')
   readonly #adminToken = randomBytes(16).toString('hex')
   readonly #folder: string
-  readonly #ports: { readonly api: number; readonly ssh: number; readonly tls: number }
+  readonly #ports: Ports
+  readonly #options: TrafficOptions
   readonly #admin: EmulatorClient
   #process: EmulatorProcess | undefined
 
-  private constructor(folder: string, ports: { readonly api: number; readonly ssh: number; readonly tls: number }) {
+  private constructor(folder: string, ports: Ports, options: TrafficOptions) {
     this.#folder = folder
+    this.#options = options
     this.#ports = ports
     this.#admin = new EmulatorClient(`http://${this.host}/_emulator`, this.#adminToken)
   }
 
-  static async start(): Promise<TrafficProcess> {
+  static async start(options: TrafficOptions = {}): Promise<TrafficProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'culvert-traffic-'))
     const ports = { api: await freePort(), ssh: await freePort(), tls: await freePort() }
-    const gateway = new TrafficProcess(folder, ports)
+    const gateway = new TrafficProcess(folder, ports, options)
     await gateway.startAgain()
     return gateway
   }
@@ -52,9 +64,10 @@ export class TrafficProcess implements AsyncDisposable {
 
   async startAgain(): Promise<void> {
     const { api, ssh, tls } = this.#ports
+    const { latency = '50ms', choose = [] } = this.#options
     this.#process = await EmulatorProcess.start([
       ...['--listen', `127.0.0.1:${api}`, '--data', join(this.#folder, 'data'), '--cert-seconds', '0'],
-      ...['--latency', LATENCY],
+      ...['--latency', latency, ...choose.flatMap((choice) => ['--choose', choice])],
       ...['--gateway', '--ssh-listen', `127.0.0.1:${ssh}`, '--tls-listen', `127.0.0.1:${tls}`],
       ...['--api-key', this.apiKey, '--admin-token', this.#adminToken],
     ])

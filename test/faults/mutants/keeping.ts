@@ -32,13 +32,14 @@ export const keeping: readonly Mutant[] = [
     killers: AT_REST,
   },
   {
-    title: 'empty a policy on the way from one set of rules to another',
+    title: 'delete rules before others are added, and put nothing in their place',
     seams: [
       replaced(planRules, (original) => (state) => {
-        return original(state).filter((operation) => operation.type !== 'create' || operation.placeholder === undefined)
+        const kept = original(state).filter((each) => each.type !== 'create' || each.placeholder === undefined)
+        return [...kept.filter(({ type }) => type === 'delete'), ...kept.filter(({ type }) => type !== 'delete')]
       }),
     ],
-    killers: [kills('^IPPolicy (policy|full) / (create|change of rules)')],
+    killers: [kills('^IPPolicy (policy|full) / (create|change of rules)'), { suite: 'rule-edits' }],
   },
   {
     title: 'take a 404 for a deletion',

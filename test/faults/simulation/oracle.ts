@@ -9,6 +9,7 @@ import type { Sighting, WireAnswer } from './faults.ts'
 import { Instants } from './instants.ts'
 import { OPERATOR_NAMESPACE } from './operator.ts'
 import { type OutputChange, outputsOf } from './outputs-by-hand.ts'
+import { PolicyRules } from './policy-rules.ts'
 import { RequestRates } from './request-rates.ts'
 import { Reversions } from './reversions.ts'
 import { type HeldObjects, unlikeDeclared } from './unlike-declared.ts'
@@ -55,6 +56,7 @@ export class Oracle {
   readonly #instants: Instants
   readonly #reversions: Reversions
   readonly #rates: RequestRates
+  readonly #rules: PolicyRules
   /** Specs of edges: the previous and the current one. */
   readonly #specs = new Map<string, readonly [former: Fields, present: Fields]>()
   /** Names of the Secrets and ConfigMaps whose owner somebody has removed. */
@@ -86,7 +88,9 @@ export class Oracle {
     this.#instants = new Instants(world, this.#canaries)
     this.#reversions = new Reversions(world, (isWanted) => this.#held(isWanted))
     this.#rates = new RequestRates(world.time)
+    this.#rules = new PolicyRules(world)
     world.network.onSend = (sighting) => {
+      this.#rules.sent(sighting)
       this.#rates.sent(sighting)
       this.#reversions.sent(sighting)
       this.#instants.sent(sighting)
@@ -100,7 +104,8 @@ export class Oracle {
   get violations(): readonly string[] {
     const { violations: ofInstants } = this.#instants
     const { violations: reverted } = this.#reversions
-    return [...this.#violations, ...ofInstants, ...reverted, ...this.#rates.violations, ...this.#bugs()]
+    const { violations: opened } = this.#rules
+    return [...this.#violations, ...ofInstants, ...reverted, ...opened, ...this.#rates.violations, ...this.#bugs()]
   }
 
   /** Writes so far that changed nothing; a violation where nothing fails. */
@@ -154,12 +159,14 @@ export class Oracle {
   excuse(sighting: Sighting): void {
     this.#instants.excuse(sighting)
     this.#reversions.excuse(sighting)
+    this.#rules.excuse(sighting)
   }
 
   /** etcd is put back to an earlier state. @param unknownUntil operators may act on earlier copies until then */
   putBack(unknownUntil = 0): void {
     this.#reversions.putBack()
     this.#instants.putBack(unknownUntil)
+    this.#rules.putBack(unknownUntil)
   }
 
   /**
@@ -176,6 +183,7 @@ export class Oracle {
    */
   excuseReversions(): void {
     this.#reversions.excuseAll()
+    this.#rules.excuseAll()
   }
 
   /** From now on these are not faults of the operator. */
@@ -471,6 +479,7 @@ export class Oracle {
   }
 
   #arrived(sighting: Sighting): void {
+    this.#rules.arrived(sighting)
     if (sighting.method !== 'GET' && /\/events(\/|$)/.test(sighting.path)) this.#events.push(sighting)
     if (!isWrite(sighting)) return
     this.#writes.push(sighting)
@@ -479,6 +488,7 @@ export class Oracle {
   async #done(sighting: Sighting, answer: WireAnswer): Promise<void> {
     const { server, method, path } = sighting
     this.#instants.done(sighting, answer)
+    this.#rules.done(sighting)
     if (server !== 'api' || method === 'GET') return
     const token = tokenIn(answer.body)
     if (token !== undefined) this.#canaries.add(token)

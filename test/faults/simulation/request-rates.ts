@@ -9,16 +9,16 @@ const MOST_IN_WINDOW = 100
 export class RequestRates {
   readonly violations: string[] = []
   readonly #time: VirtualTime
-  /** Times of the last requests, by method and path. */
+  /** Times of the last requests, by method, path and query: each page of a list is a request of its own. */
   readonly #sent = new Map<string, number[]>()
 
   constructor(time: VirtualTime) {
     this.#time = time
   }
 
-  sent({ server, method, path }: Sighting): void {
+  sent({ server, method, path, query }: Sighting): void {
     if (server !== 'api') return
-    const request = `${method} ${path}`
+    const request = query.size === 0 ? `${method} ${path}` : `${method} ${path}?${query}`
     const times = this.#sent.get(request) ?? []
     this.#sent.set(request, times)
     times.push(this.#time.now)

@@ -88,6 +88,8 @@ export class Reversions {
       return
     }
     const isLater = before !== undefined && (this.#sent.get(sighting) ?? 0) > before.sent
+    // What a request from before has changed, later ones need not have undone.
+    if (!isLater) this.#equal.delete(uid)
     if (!isLater || before.id !== id || before.wanted !== wanted) return
     this.#equal.delete(uid)
     // An object may match a spec that no operator has observed yet: by chance, for example after a change and its

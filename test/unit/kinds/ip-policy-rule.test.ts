@@ -62,6 +62,7 @@ const part = (fields: Partial<PartView> = {}): PartView => ({
   name: 'IPPolicyRule/other',
   generation: 1,
   deleting: false,
+  spec: { action: 'Allow' },
   status: {
     id: 'ipr_2',
     conditions: ['Ready', 'Synced'].map((type) => ({
@@ -141,7 +142,73 @@ describe('a rule that is deleted', () => {
     expect(release([])).toEqual({ type: 'observe', at: 'siblings' })
   })
 
+  describe('that is the last allow', () => {
+    const deny: SiblingView = { object: held({ id: 'ipr_2', action: 'deny' }), holder: part() }
+    const own = [held()]
+
+    test('stays beside denies, as the last rule does, and the refusal says what is needed', () => {
+      const found = release([policy()], { siblings: [deny], own })
+      expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
+      expect(found).toEqual({ type: 'wait', message: expect.stringContaining('add another rule with action: Allow') })
+    })
+
+    test('waits for an allow on its way, and for no deny', () => {
+      const message = (action: string): string => {
+        const coming = part({ name: 'IPPolicyRule/coming', status: {}, spec: { action } })
+        const found = release([policy({ parts: [coming] })], { siblings: [deny], own })
+        return found?.type === 'wait' ? found.message : ''
+      }
+      expect(message('Allow')).toContain('it is deleted once IPPolicyRule/coming is in place')
+      expect(message('Deny')).toContain('add another rule')
+    })
+
+    test.each([
+      ['another allow stands', release([policy()], { siblings: [deny, sibling(part())], own })],
+      ['an allow stands that is no resource', release([policy()], { siblings: [deny, sibling()], own })],
+      ['it is a deny itself', release([policy()], { siblings: [deny], own: [held({ action: 'deny' })] })],
+      ['nobody uses the policy', release([policy({ dependents: [] })], { siblings: [deny], own, dependents: [] })],
+      ['the policy may be empty', release([policy({ spec: { rulesSource: 'IPPolicyRules', allowEmpty: true } })])],
+    ])('goes when %s', (_when, found) => {
+      expect(found).toEqual({ type: 'delete' })
+    })
+  })
+
   test('is left to a policy that has its own rules by now', () => {
     expect(release([policy({ spec: { rules: [] }, dependents: [] })])).toEqual({ type: 'leave' })
+  })
+})
+
+describe('a rule that changes its action to Deny', () => {
+  const own = [held()]
+  const deny: SiblingView = {
+    object: held({ id: 'ipr_2', action: 'deny' }),
+    holder: part({ spec: { action: 'Allow' } }),
+  }
+  const coming = part({ name: 'IPPolicyRule/coming', status: {} })
+  const replaced = (account: AccountView, wholes: readonly TargetView[] = [policy()], action = 'Deny') =>
+    ipPolicyRule.part?.mayReplace({ ...spec, action }, wholes, account)
+
+  test('stays an allow until a rule that declares Allow is in place, if it is the last one of a policy in use', () => {
+    const found = replaced({ siblings: [deny], own, parts: [coming] })
+    expect(found).toEqual({ type: 'wait', message: expect.stringContaining('IPPolicyRule/coming is in place') })
+    expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
+  })
+
+  test.each([
+    ['no other rule declares Allow', replaced({ siblings: [deny], own, parts: [part({ spec: { action: 'Deny' } })] })],
+    ['the rule that declares Allow is going', replaced({ siblings: [], own, parts: [part({ deleting: true })] })],
+    ['another allow is in place', replaced({ siblings: [{ object: held({ id: 'ipr_2' }), holder: part() }], own })],
+    ['it holds a deny', replaced({ siblings: [deny], own: [held({ action: 'deny' })], parts: [coming] })],
+    ['it becomes an allow', replaced({ siblings: [deny], own, parts: [coming] }, [policy()], 'Allow')],
+    ['nobody uses the policy', replaced({ siblings: [], own, parts: [coming], dependents: [] }, [])],
+    ['the policy may be empty', replaced({}, [policy({ spec: { rulesSource: 'IPPolicyRules', allowEmpty: true } })])],
+  ])('does so when %s', (_when, found) => {
+    expect(found).toEqual({ type: 'delete' })
+  })
+
+  test('counts no other allow that is about to change as well', () => {
+    const changing = part({ name: 'IPPolicyRule/changing', generation: 2, spec: { action: 'Deny' } })
+    const other: SiblingView = { object: held({ id: 'ipr_2' }), holder: changing }
+    expect(replaced({ siblings: [other], own, parts: [changing, coming] })?.type).toBe('wait')
   })
 })

@@ -60,6 +60,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
     name: `IPPolicyRule/${name}`,
     generation: 7,
     deleting: false,
+    spec: { action: 'Allow' },
     status: { id: 'ipr_1', conditions: [condition('Ready', 'True', 7), condition('Synced', 'True', 7)] },
     ...fields,
   })

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { RemoteObject } from '../../../../src/api/types.ts'
 import { ipPolicy } from '../../../../src/kinds/ip-policy.ts'
+import { ipPolicyRule } from '../../../../src/kinds/ip-policy-rule.ts'
 import { hashOfPlan, shownPlan } from '../../../../src/managed/approval/pending-plan.ts'
-import { plannedRequests, type Scene } from '../../../../src/managed/approval/planned-requests.ts'
+import { deletionOf, plannedRequests, type Scene } from '../../../../src/managed/approval/planned-requests.ts'
 import type { Observed } from '../../../../src/managed/plan/plan.ts'
 import { plan } from '../../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../../builders/kinds/desired.ts'
@@ -97,4 +99,54 @@ describe('the requests of a plan that waits for approval', () => {
     const origin = { of: 'o', after: undefined }
     expect(hashOfPlan(requests.toReversed(), origin)).not.toBe(hashOfPlan(requests, origin))
   })
+})
+
+describe('the last allow of a policy', () => {
+  const LOST = 'the policy allows nothing any more without 10.0.0.0/8: a service may then let in everybody'
+  const rule = (id: string, cidr: string, action: string): RemoteObject => {
+    return { id, cidr, action, ip_policy: { id: 'ipp_1' }, description: '', metadata: '' }
+  }
+  const allow = rule('ipr_1', '10.0.0.0/8', 'allow')
+  const deny = rule('ipr_2', '10.1.0.0/16', 'deny')
+  const marksOf = (wanted: readonly Rule[], children = [allow, deny]): readonly string[] => {
+    const remote = { id: 'ipp_1', description: '', metadata: 'marker' }
+    return plannedRequests(sceneOf({ rules: wanted }, { remote, children })).flatMap(({ marks }) => marks)
+  }
+
+  test('is marked when only denies are left', () => {
+    expect(marksOf([{ cidr: '10.1.0.0/16', action: 'Deny' }])).toContain(LOST)
+    expect(marksOf([{ cidr: '10.0.0.0/8', action: 'Deny' }], [allow])).toContain(LOST)
+  })
+
+  test('is not marked when another one comes first, nor is the guard pair that stands in', () => {
+    const marks = marksOf([
+      { cidr: '10.0.0.0/8', action: 'Deny' },
+      { cidr: '10.1.0.0/16', action: 'Allow' },
+    ])
+    expect(marks).not.toContain(LOST)
+    expect(marks.filter((mark) => mark.includes('lets in'))).toEqual(['the policy lets in 10.1.0.0/16'])
+  })
+
+  test.each([
+    ['beside a deny', [deny], true],
+    ['alone', [], true],
+    ['beside another allow', [rule('ipr_3', '10.2.0.0/16', 'allow')], false],
+  ] as const)(
+    'is marked as a resource of its own that is deleted or becomes a deny, %s',
+    (_beside, others, isMarked) => {
+      const spec = { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Deny' }
+      const scene: Scene = {
+        ...sceneOf(spec, { remote: { ...allow, ip_policy: { id: 'id-of-office' } }, children: [] }),
+        descriptor: ipPolicyRule as unknown as Scene['descriptor'],
+        collection: { path: 'ip_policy_rules' },
+        others,
+      }
+      expect(
+        plannedRequests(scene)
+          .flatMap(({ marks }) => marks)
+          .includes(LOST),
+      ).toBe(isMarked)
+      expect(deletionOf(scene, allow).marks.includes(LOST)).toBe(isMarked)
+    },
+  )
 })
