@@ -70,7 +70,7 @@ function policiesOf(spec: EdgeFields): readonly string[] {
   return refsIn(spec).flatMap(({ name }) => name ?? [])
 }
 
-/** The policies by which the object of the Edge restricts, as they were last sent. */
+/** The policies by which the object of the Edge restricts for certain: a write may have dropped any other. */
 function sentPolicies(edge: CustomResource): readonly string[] {
   return (internalOf(edge).references ?? []).flatMap(({ kind, name }) => (kind === 'IPPolicy' ? (name ?? []) : []))
 }

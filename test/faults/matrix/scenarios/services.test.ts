@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { partKinds } from '../../../../src/managed/services/objects.ts'
+import { SERVICE_READY } from '../../../../src/managed/services/service.ts'
+import type { Sighting } from '../../simulation/faults.ts'
+import { begin, type Scene, until } from '../../simulation/scenario.ts'
+import { edgesIn, OFFICE, serve, serviceIn } from '../../simulation/tunnels/serving.ts'
+import { Workloads } from '../../simulation/tunnels/workloads.ts'
+import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
+
+const GATEWAY = 'ssh.example.com:22'
+const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGWj5WsELK+Ia2pYS7rEcYT1J3hZz5UlEu40Jb6MKuWp'
+const MINUTE = 60_000
+
+/** A world with the policy `office`, and a Service that is at rest. */
+async function serving(wish: Parameters<typeof serve>[1]): Promise<Scene> {
+  const scene = await begin([...partKinds, 'IPPolicy', 'SSHCredential'], {
+    accountSpec: { sshGateway: { address: GATEWAY, hostKeys: [HOST_KEY] } },
+    tunnels: { image: 'culvert:test', gateways: [GATEWAY], templates: true, images: [] },
+    services: true,
+  })
+  const { world } = scene
+  new Workloads(world)
+  world.apply('IPPolicy', 'office', OFFICE)
+  serve(world, wish)
+  await until(world, 'it is served', () => saidOf(world)?.status === 'True')
+  await world.advance(5 * MINUTE)
+  return scene
+}
+
+function saidOf(world: SimulatedWorld) {
+  return serviceIn(world)?.status?.conditions?.find(({ type }) => type === SERVICE_READY)
+}
+
+/** Whether any edge lets in clients whom no policy has admitted. */
+function isOpen(world: SimulatedWorld): boolean {
+  return edgesIn(world).some(({ policies }) => policies?.length === 0)
+}
+
+const isEdgeStatus = ({ server, method, path }: Sighting): boolean => {
+  return server === 'kubernetes' && method === 'PATCH' && path.includes('/edges/') && path.endsWith('/status')
+}
+
+test('a Service whose Edge could not report that it opened is closed when its policy is missing', async () => {
+  const { world } = await serving({ policies: 'office' })
+  world.trouble = {
+    request: (sighting) => {
+      return isEdgeStatus(sighting)
+        ? { type: 'answer', when: 'before', answer: { status: 500, body: 'no' } }
+        : undefined
+    },
+  }
+  serve(world, {})
+  await world.advance(MINUTE)
+  // Nothing opens without a record of it.
+  expect(isOpen(world)).toBe(false)
+  world.delete('IPPolicy', 'office')
+  await world.advance(MINUTE)
+  serve(world, { policies: 'office' })
+  await world.advance(MINUTE)
+  world.calm()
+  await world.advance(10 * MINUTE)
+  expect(isOpen(world)).toBe(false)
+  world.apply('IPPolicy', 'office', OFFICE)
+  await until(world, 'it is restricted by the policy', () => {
+    const id = world.get('IPPolicy', 'office')?.status?.id
+    return id !== undefined && edgesIn(world).every(({ policies }) => policies?.join() === id)
+  })
+})
+
+test('a Service whose operator died right after it opened an Edge is closed when its policy is missing', async () => {
+  const { world } = await serving({ policies: 'office' })
+  world.startNone()
+  world.trouble = {
+    request: ({ server, method, path }) => {
+      const isOpening = server === 'api' && method === 'PATCH' && path.startsWith('/edges/')
+      return isOpening ? { type: 'kill', when: 'after' } : undefined
+    },
+  }
+  serve(world, {})
+  await until(world, 'it is open', () => isOpen(world))
+  world.calm()
+  world.delete('IPPolicy', 'office')
+  serve(world, { policies: 'office' })
+  // Nobody is there who deletes the object first.
+  const key = { namespace: NAMESPACE, name: 'office' }
+  await world.api.ask('DELETE', `/ip_policies/${world.get('IPPolicy', 'office')?.status?.id}`)
+  world.server.patch(world.typeOf('IPPolicy'), key, { metadata: { finalizers: [] } })
+  world.up()
+  await world.advance(5 * MINUTE)
+  expect(isOpen(world)).toBe(false)
+  expect(saidOf(world)).toMatchObject({ status: 'False', reason: 'ReferenceNotReady' })
+})
+
+test('an edit that opens an Edge costs one further write of its status, and rest costs none', async () => {
+  const { world, writes } = await serving({ policies: 'office' })
+  const statusWrites = async (): Promise<number> => {
+    const from = writes.length
+    await world.advance(5 * MINUTE)
+    return writes.slice(from).filter((write) => write.includes('/edges/') && write.endsWith('/status')).length
+  }
+  serve(world, {})
+  expect(await statusWrites()).toBe(2)
+  expect(isOpen(world)).toBe(true)
+  expect(await statusWrites()).toBe(0)
+})
