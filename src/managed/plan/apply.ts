@@ -90,9 +90,10 @@ async function prepare(
   }
   const stored = internalOf(cr)
   const intended = !equalJSON({ ...stored, ...intent }, stored)
+  // Whatever becomes of the plan, the status shows the object as it was found.
+  noteKindStatus(run, observed)
+  run.noteInternal(intent)
   if (intended || (run.unstored && !(isNew && isFoundByAttempt(run, operations, remote)))) {
-    noteKindStatus(run, observed)
-    run.noteInternal(intent)
     await run.store(describeAll(operations))
     // Now that the ownership is stored, another CR may turn out to have stored the same meanwhile.
     refuseTaken(run, remote)

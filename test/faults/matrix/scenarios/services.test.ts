@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { partKinds } from '../../../../src/managed/services/objects.ts'
 import { SERVICE_READY } from '../../../../src/managed/services/service.ts'
 import type { Sighting } from '../../simulation/faults.ts'
-import { begin, type Scene, until } from '../../simulation/scenario.ts'
+import { begin, eventsOf, type Scene, until } from '../../simulation/scenario.ts'
+import { faults, onWrite, refusal, refusing } from '../../simulation/shaped-answers.ts'
 import { edgesIn, OFFICE, serve, serviceIn } from '../../simulation/tunnels/serving.ts'
 import { Workloads } from '../../simulation/tunnels/workloads.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
@@ -20,7 +21,7 @@ async function serving(wish: Parameters<typeof serve>[1]): Promise<Scene> {
   })
   const { world } = scene
   new Workloads(world)
-  world.apply('IPPolicy', 'office', OFFICE)
+  for (const name of ['office', 'lab']) world.apply('IPPolicy', name, OFFICE)
   serve(world, wish)
   await until(world, 'it is served', () => saidOf(world)?.status === 'True')
   await world.advance(5 * MINUTE)
@@ -102,4 +103,60 @@ test('an edit that opens an Edge costs one further write of its status, and rest
   expect(await statusWrites()).toBe(2)
   expect(isOpen(world)).toBe(true)
   expect(await statusWrites()).toBe(0)
+})
+
+/** The API refuses every edit of an edge that restricts it. */
+function refusesRestrictions(world: SimulatedWorld): void {
+  world.trouble = refusing(({ method, path, body }) => {
+    const restriction = body.ip_restriction as { readonly enabled?: boolean } | undefined
+    const isRefused = method === 'PATCH' && path.startsWith('edges/') && restriction?.enabled === true
+    return isRefused ? refusal(400, 'too many policies') : undefined
+  })
+}
+
+function warnings(scene: Scene): readonly string[] {
+  return eventsOf(scene.world).filter((event) => event.startsWith('Service/') && !event.endsWith('Available'))
+}
+
+test.each([
+  ['serves everyone', {}],
+  ['is restricted by another policy', { policies: 'lab' }],
+])('a Service that %s is closed while the API refuses its restriction, and says so once', async (_, before) => {
+  const scene = await serving(before)
+  const { world, writes } = scene
+  refusesRestrictions(world)
+  const from = writes.length
+  serve(world, { policies: 'office' })
+  await until(world, 'it is closed', () => edgesIn(world).every(({ policies }) => policies === undefined))
+  await world.advance(5 * MINUTE)
+  expect(saidOf(world)).toMatchObject({
+    status: 'False',
+    reason: 'Rejected',
+    message: expect.stringMatching(/^Edge\/web-80 is closed until its policies can be applied: .*too many policies/),
+  })
+  expect(warnings(scene)).toEqual(['Service/web Rejected'])
+  await world.advance(60 * MINUTE)
+  expect(edgesIn(world).map(({ policies }) => policies)).toEqual([undefined])
+  expect(warnings(scene)).toEqual(['Service/web Rejected'])
+  // The edge is restricted, closed, and restricted again: what is refused is repeated every ten minutes.
+  expect(writes.slice(from).filter((write) => write.includes('api PATCH /edges')).length).toBeLessThanOrEqual(20)
+  world.calm()
+  await until(world, 'it is open for the policy', () => {
+    const id = world.get('IPPolicy', 'office')?.status?.id
+    return edgesIn(world).every(({ policies }) => policies?.join() === id)
+  })
+  await until(world, 'it is served', () => saidOf(world)?.status === 'True')
+})
+
+test('a Service is not Ready while its Edge does not follow it', async () => {
+  const { world } = await serving({ policies: 'office' })
+  world.trouble = onWrite(({ path }) => (path.startsWith('edges/') ? faults.broken : undefined))
+  serve(world, {})
+  await world.advance(MINUTE)
+  expect(saidOf(world)).toMatchObject({
+    status: 'False',
+    message: expect.stringContaining('Edge/web-80 is not Synced'),
+  })
+  world.calm()
+  await until(world, 'it is served', () => saidOf(world)?.status === 'True')
 })
