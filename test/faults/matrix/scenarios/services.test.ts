@@ -4,7 +4,7 @@ import { SERVICE_READY } from '../../../../src/managed/services/service.ts'
 import type { Sighting } from '../../simulation/faults.ts'
 import { begin, eventsOf, type Scene, until } from '../../simulation/scenario.ts'
 import { faults, onWrite, refusal, refusing } from '../../simulation/shaped-answers.ts'
-import { edgesIn, OFFICE, serve, serviceIn } from '../../simulation/tunnels/serving.ts'
+import { edgesIn, OFFICE, remove, serve, serviceIn } from '../../simulation/tunnels/serving.ts'
 import { Workloads } from '../../simulation/tunnels/workloads.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'
 
@@ -159,4 +159,41 @@ test('a Service is not Ready while its Edge does not follow it', async () => {
   })
   world.calm()
   await until(world, 'it is served', () => saidOf(world)?.status === 'True')
+})
+
+/** Creates of what a Service or a Tunnel owns. */
+function creates(writes: readonly string[], from: number): readonly string[] {
+  return writes
+    .slice(from)
+    .filter((write) => /^kubernetes POST .*\/(reservedaddresses|backends|edges|tunnels|deployments)$/.test(write))
+}
+
+test.each([
+  ['Service', '/services'],
+  ['Tunnel', '/tunnels'],
+])('what a deleted %s owned is not made again while its watch is silent', async (kind, path) => {
+  const { world, oracle, writes } = await serving({ ports: [80, 443] })
+  world.trouble = {
+    request: () => undefined,
+    frame: (watch) => (watch.path.endsWith(path) ? 'stall' : undefined),
+  }
+  const from = writes.length
+  if (kind === 'Service') remove(world)
+  else world.delete(kind, 'web-80')
+  await world.advance(10 * MINUTE)
+  // A Service makes its Tunnel again, once, as soon as it knows.
+  expect(creates(writes, from).length).toBeLessThanOrEqual(kind === 'Service' ? 0 : 2)
+  expect(oracle.violations).toEqual([])
+})
+
+test('what somebody keeps deleting is made again, ever more rarely', async () => {
+  const { world, writes } = await serving({})
+  const from = writes.length
+  for (let round = 0; round < 60; round++) {
+    world.delete('Backend', 'web-80')
+    await world.advance(MINUTE / 2)
+  }
+  const backends = creates(writes, from).filter((write) => write.endsWith('/backends'))
+  expect(backends.length).toBeGreaterThanOrEqual(3)
+  expect(backends.length).toBeLessThanOrEqual(10)
 })

@@ -5,7 +5,7 @@ import { leastOf, partOf, some } from '../../support/size.ts'
 import { conditionNamed } from '../oracle.ts'
 import { NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
 import { AGAIN_MS, playStories, type Story, type Subject } from './playing.ts'
-import { edgesIn, KEY, OFFICE, serve, serviceIn, type Wish } from './serving.ts'
+import { edgesIn, OFFICE, remove, serve, serviceIn, type Wish } from './serving.ts'
 
 interface ServiceStory extends Story {
   /** The Service before; none if absent. */
@@ -40,10 +40,6 @@ function comesAndGoes(title: string, goesMs: number): ServiceStory {
       })
     },
   }
-}
-
-function remove(world: SimulatedWorld): void {
-  world.kube.delete(serviceType, KEY)
 }
 
 const STORIES: readonly ServiceStory[] = [

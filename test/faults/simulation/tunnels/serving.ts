@@ -1,7 +1,7 @@
 import { type ServiceResource, serviceType } from '../../../../src/managed/services/service.ts'
 import { NAMESPACE, type SimulatedWorld } from '../world.ts'
 
-export const KEY = { namespace: NAMESPACE, name: 'web' }
+const KEY = { namespace: NAMESPACE, name: 'web' }
 export const OFFICE = { rules: [{ cidr: '192.0.2.0/24', action: 'Allow' }] }
 
 /** What somebody wants of a Service. */
@@ -36,6 +36,10 @@ export function serve(world: SimulatedWorld, { type, ports = [80], domain, polic
       spec: { loadBalancerClass: null, ...spec },
     })
   }
+}
+
+export function remove(world: SimulatedWorld): void {
+  world.kube.delete(serviceType, KEY)
 }
 
 export function serviceIn(world: SimulatedWorld): ServiceResource | undefined {
