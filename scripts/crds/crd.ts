@@ -14,7 +14,7 @@ export interface CustomResourceDefinition {
 }
 
 /**
- * The CRD of a kind, with status subresource.
+ * The CRD of a kind, with the subresources `status` and, if it has replicas, `scale`.
  *
  * @throws SchemaError when the apiserver would refuse it: a keyword that is not structural, a rule that is invalid or
  * of unbounded cost, a default that its own schema refuses, a printer column or selectable field without a target.
@@ -27,7 +27,7 @@ export function toCRD(definition: KindDefinition): CustomResourceDefinition {
   for (const column of definition.printerColumns) {
     checkColumn(column, schema)
   }
-  for (const path of definition.selectableFields ?? []) {
+  for (const path of [...(definition.selectableFields ?? []), ...Object.values(definition.scale ?? {})]) {
     checkSelectable(path, schema)
   }
   return {
@@ -44,7 +44,7 @@ export function toCRD(definition: KindDefinition): CustomResourceDefinition {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: withoutMetadata(schema) },
-          subresources: { status: {} },
+          subresources: { status: {}, ...scaleOf(definition) },
           additionalPrinterColumns: definition.printerColumns.map(printerColumn),
           ...selectable(definition),
         },
@@ -94,6 +94,12 @@ function printerColumn({ name, type, jsonPath, description, priority }: PrinterC
 
 function selectable({ selectableFields = [] }: KindDefinition): Record<string, unknown> {
   return selectableFields.length > 0 ? { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) } : {}
+}
+
+function scaleOf({ scale }: KindDefinition): Readonly<Record<string, unknown>> {
+  if (scale === undefined) return {}
+  const { specReplicas: specReplicasPath, statusReplicas: statusReplicasPath, labelSelector: labelSelectorPath } = scale
+  return { scale: { specReplicasPath, statusReplicasPath, labelSelectorPath } }
 }
 
 function checkColumn({ name, jsonPath }: PrinterColumn, schema: SchemaNode): void {

@@ -55,7 +55,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   }
   const blocked = session.refusal(descriptor.needs?.(cr.spec, desired) ?? {})
   if (blocked !== undefined) throw errorOf(blocked, false)
-  const problems = descriptor.inputs?.problems?.(desired) ?? []
+  const problems = [...(descriptor.inputs?.problems?.(desired) ?? []), ...inputs.problems]
   if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
   return { desired, references, inputs }
 }
