@@ -3,6 +3,7 @@ import type { Rule } from '../../src/schema/rules.ts'
 import { SchemaError, type SchemaNode } from '../../src/schema/schema-node.ts'
 import { toStructural } from '../../src/schema/structural.ts'
 import { compileNode } from '../../src/schema/validator.ts'
+import { text } from '../permissions/cel-literals.ts'
 import { checkRules } from './rule-checks.ts'
 
 /** A CustomResourceDefinition, ready to be written as YAML. Keys are in the order in which they are written. */
@@ -21,7 +22,7 @@ export interface CustomResourceDefinition {
  */
 export function toCRD(definition: KindDefinition): CustomResourceDefinition {
   const { group, version, kind, plural, singular, shortNames, categories, scope } = definition
-  const schema = rootSchema(definition)
+  const schema = explained(rootSchema(definition), kind)
   checkRules(schema, kind)
   checkDefaults(schema, kind)
   for (const column of definition.printerColumns) {
@@ -94,6 +95,26 @@ function printerColumn({ name, type, jsonPath, description, priority }: PrinterC
 
 function selectable({ selectableFields = [] }: KindDefinition): Record<string, unknown> {
   return selectableFields.length > 0 ? { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) } : {}
+}
+
+/**
+ * Without patterns: the API server would show the regular expression alone, and evaluates no rule of a resource that
+ * does not match one. Rules say the same in words.
+ */
+function explained({ pattern, mustBe, ...node }: SchemaNode, field: string): SchemaNode {
+  const properties = Object.entries(node.properties ?? {}).map(([name, child]) => [name, explained(child, name)])
+  const { items, additionalProperties: values } = node
+  const rules = node['x-kubernetes-validations'] ?? []
+  const isExplained = pattern !== undefined && mustBe !== undefined
+  const rule = isExplained ? [{ rule: `self.matches(${text(pattern)})`, message: `${field} must be ${mustBe}` }] : []
+  return {
+    ...node,
+    ...(pattern === undefined || isExplained ? {} : { pattern }),
+    ...(rule.length + rules.length === 0 ? {} : { 'x-kubernetes-validations': [...rule, ...rules] }),
+    ...(node.properties === undefined ? {} : { properties: Object.fromEntries(properties) }),
+    ...(items === undefined ? {} : { items: explained(items, field) }),
+    ...(values === undefined ? {} : { additionalProperties: explained(values, field) }),
+  }
 }
 
 function scaleOf({ scale }: KindDefinition): Readonly<Record<string, unknown>> {

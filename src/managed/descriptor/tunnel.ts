@@ -34,6 +34,7 @@ export const tunnelSpecFields = {
       name: text({
         description: 'Name of the Service in the same namespace.',
         maxLength: 63,
+        mustBe: 'the name of a Service: lower-case letters, digits and -, beginning with a letter',
         pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$',
       }),
       port: integer({ description: 'Port of the Service, 1 to 65535.', minimum: 1, maximum: 65_535 }),
