@@ -106,6 +106,8 @@ export interface SettleOptions {
   readonly steps: number
   /** Creates that are sent together take effect in the reverse order. Default: false. */
   readonly isReversed: boolean
+  /** The plan in another order, for mutants. Default: as it is. */
+  arrange(plan: readonly ChildOperation[]): readonly ChildOperation[]
 }
 
 /**
@@ -117,7 +119,7 @@ export function settleRules(
   spec: IPPolicySpec,
   model: PolicyModel,
   look: () => void,
-  { steps = Number.POSITIVE_INFINITY, isReversed = false }: Partial<SettleOptions> = {},
+  { steps = Number.POSITIVE_INFINITY, isReversed = false, arrange = (plan) => plan }: Partial<SettleOptions> = {},
 ): boolean {
   const placeholders: string[] = []
   let left = steps
@@ -129,7 +131,7 @@ export function settleRules(
     const created = model.rules.at(-1)
     if (operation.type === 'create' && operation.placeholder && created) placeholders.push(created.id)
   }
-  for (const operation of arriving(planRulesOf(spec, model), isReversed)) write(operation)
+  for (const operation of arriving(arrange(planRulesOf(spec, model)), isReversed)) write(operation)
   for (const id of placeholders.toReversed()) write({ type: 'delete', id, about: 'placeholder' })
   return left > 0
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { ChildOperation } from '../../../src/managed/descriptor/children.ts'
 import {
   type Address,
   type AddressRule,
@@ -42,6 +43,8 @@ const small: readonly RuleSet[] = [
 
 const rulesOf = (rules: RuleSet): readonly AddressRule[] => policySpec(rules).rules ?? []
 
+class Admitted extends Error {}
+
 /** Judges a policy after each write: nothing is admitted that all of these specs refuse. */
 class Judge {
   readonly #specs: readonly (readonly AddressRule[])[]
@@ -70,7 +73,7 @@ class Judge {
 
   #tell(held: readonly AddressRule[], beside: readonly (readonly AddressRule[])[], address: Address): never {
     const shown = [...this.#specs, held].map((rules) => rules.map(({ cidr, action }) => `${action} ${cidr}`).join(', '))
-    throw new Error(`${textOf(address)} is admitted beside ${JSON.stringify(beside)}: ${shown.join(' | ')}`)
+    throw new Admitted(`${textOf(address)} is admitted beside ${JSON.stringify(beside)}: ${shown.join(' | ')}`)
   }
 }
 
@@ -138,6 +141,61 @@ test('the same holds for an operator that dies after any write, and finds anothe
       expectAtRest(model, last)
     }
   }
+})
+
+/** The steps of a plan, in their order. */
+const STEPS = [
+  'new denies',
+  'new allows',
+  'placeholders',
+  'denies that replace an allow',
+  'allows that replace a deny',
+  'other allows go',
+  'other denies go',
+] as const
+
+/** The step that an operation belongs to. */
+function stepOf(operation: ChildOperation, plan: readonly ChildOperation[], model: PolicyModel): number {
+  if (operation.type === 'update') return STEPS.length
+  const ruleOf = (each: ChildOperation): AddressRule | undefined => {
+    if (each.type === 'delete') return model.rules.find(({ id }) => id === each.id)
+    return each.type === 'create' ? (each.body as unknown as AddressRule) : undefined
+  }
+  const { cidr, action } = ruleOf(operation) ?? { cidr: '', action: '' }
+  if (operation.type === 'create' && operation.placeholder) return STEPS.indexOf('placeholders')
+  const isAllow = action === 'allow'
+  const isSwap = plan.some((each) => each.type !== operation.type && ruleOf(each)?.cidr === cidr)
+  if (isSwap) return isAllow === (operation.type === 'create') ? 4 : 3
+  if (operation.type === 'create') return isAllow ? 1 : 0
+  return isAllow ? 5 : 6
+}
+
+test.each([
+  ['new denies', 'new allows'],
+  ['new allows', 'other allows go'],
+  ['placeholders', 'denies that replace an allow'],
+  ['denies that replace an allow', 'allows that replace a deny'],
+  ['allows that replace a deny', 'other allows go'],
+  ['other allows go', 'other denies go'],
+] as const)('the judge notices that "%s" and "%s" are swapped', (one, other) => {
+  const [first, second] = [STEPS.indexOf(one), STEPS.indexOf(other)]
+  const swapped = STEPS.map((_, step) => (step === first ? second : step === second ? first : step))
+  const noticed = small.some((before) => {
+    return small.some((after) => {
+      const model = modelWith(before)
+      const arrange = (plan: readonly ChildOperation[]): readonly ChildOperation[] => {
+        const rankOf = (each: ChildOperation): number => swapped[stepOf(each, plan, model)] ?? STEPS.length
+        return plan.toSorted((left, right) => rankOf(left) - rankOf(right))
+      }
+      try {
+        settleRules(policySpec(after), model, new Judge(model, [before, after].map(rulesOf)).look, { arrange })
+        return false
+      } catch (error) {
+        return error instanceof Admitted
+      }
+    })
+  })
+  expect(noticed).toBe(true)
 })
 
 const larger: fc.Arbitrary<RuleSet> = fc.dictionary(
