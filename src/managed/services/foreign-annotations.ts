@@ -16,6 +16,7 @@ const PREFIXES = [
   'load-balancer.hetzner.cloud/',
   'loadbalancer.openstack.org/',
   'loadbalancer.ovhcloud.com/',
+  'k8s.cloudscale.ch/',
   'kubernetes.digitalocean.com/',
   'kubernetes.civo.com/',
   'yandex.cloud/',
@@ -27,11 +28,15 @@ const PREFIXES = [
   'io.cilium/',
   'lbipam.cilium.io/',
   'service.cilium.io/',
+  'eip.openelb.kubesphere.io/',
   'lb.kubesphere.io/',
+  'loxilb.io/',
   'purelb.io/',
   'tailscale.com/',
   'ako.vmware.com/',
   'cis.f5.com/',
+  'service.citrix.com/',
+  'service.cloud.tencent.com/',
 ] as const
 
 /** Those that restrict nothing, whatever their value, such as health checks and names. `*` stands for any text. */
