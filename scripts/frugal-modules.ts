@@ -41,14 +41,13 @@ function frugalUndici(): string {
   return `
     import Agent from 'undici/lib/dispatcher/agent.js'
     import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
-    import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
     import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js'
     import buildConnector from 'undici/lib/core/connect.js'
     import errors from 'undici/lib/core/errors.js'
     import request from 'undici/lib/api/api-request.js'
     Dispatcher.prototype.request = request
     export const fetch = async (...given) => (await import('undici/lib/web/fetch/index.js')).default.fetch(...given)
-    export { Agent, buildConnector, Dispatcher, EnvHttpProxyAgent, errors, ProxyAgent }
+    export { Agent, buildConnector, Dispatcher, errors, ProxyAgent }
   `
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import type { ProxyOptions } from './api/dispatcher.ts'
+import { delimiter } from 'node:path'
+import { type ProxyOptions, proxyURL } from './http-client/proxies.ts'
 
 /** File in a pod that holds its namespace. */
 const SERVICE_ACCOUNT_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace'
@@ -11,6 +12,9 @@ export interface Environment {
   readonly podNamespace: string | undefined
   /** Name of this process for people: the pod's name, else the host's. */
   readonly identity: string
+  /** The files that KUBECONFIG names. */
+  readonly kubeconfigs: readonly string[]
+  /** HTTP_PROXY, HTTPS_PROXY and NO_PROXY. @throws ProxyError if one names no proxy that can be used */
   readonly proxies: ProxyOptions
   /** The account that commands read unless flags name another: CULVERT_BASE_URL, _API_KEY and _VERSION_HEADER. */
   readonly account: {
@@ -49,17 +53,21 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
       apiKey: env.CULVERT_EMULATOR_API_KEY || undefined,
       adminToken: env.CULVERT_EMULATOR_ADMIN_TOKEN || undefined,
     },
-    proxies: {
-      httpProxy: env.HTTP_PROXY ?? env.http_proxy,
-      httpsProxy: env.HTTPS_PROXY ?? env.https_proxy,
-      noProxy: env.NO_PROXY ?? env.no_proxy,
+    kubeconfigs: (env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== ''),
+    // Read on access: a command that calls no server needs no proxy.
+    get proxies() {
+      return {
+        httpProxy: proxyURL('HTTP_PROXY', env.HTTP_PROXY || env.http_proxy),
+        httpsProxy: proxyURL('HTTPS_PROXY', env.HTTPS_PROXY || env.https_proxy),
+        noProxy: env.NO_PROXY || env.no_proxy,
+      }
     },
   }
 }
 
 /** The environment of a child process that calls a server on this machine, without a proxy in between. */
 export function environmentForLoopback(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const noProxy = [env.NO_PROXY ?? env.no_proxy, '127.0.0.1'].filter(Boolean).join(',')
+  const noProxy = [env.NO_PROXY || env.no_proxy, '127.0.0.1'].filter(Boolean).join(',')
   return { ...env, NO_PROXY: noProxy, no_proxy: noProxy }
 }
 

@@ -3,6 +3,7 @@ import type { Rule } from '../../src/schema/rules.ts'
 import { SchemaError, type SchemaNode } from '../../src/schema/schema-node.ts'
 import { toStructural } from '../../src/schema/structural.ts'
 import { compileNode } from '../../src/schema/validator.ts'
+import { text } from '../permissions/cel-literals.ts'
 import { checkRules } from './rule-checks.ts'
 
 /** A CustomResourceDefinition, ready to be written as YAML. Keys are in the order in which they are written. */
@@ -14,20 +15,20 @@ export interface CustomResourceDefinition {
 }
 
 /**
- * The CRD of a kind, with status subresource.
+ * The CRD of a kind, with the subresources `status` and, if it has replicas, `scale`.
  *
  * @throws SchemaError when the apiserver would refuse it: a keyword that is not structural, a rule that is invalid or
  * of unbounded cost, a default that its own schema refuses, a printer column or selectable field without a target.
  */
 export function toCRD(definition: KindDefinition): CustomResourceDefinition {
   const { group, version, kind, plural, singular, shortNames, categories, scope } = definition
-  const schema = rootSchema(definition)
+  const schema = explained(rootSchema(definition), kind)
   checkRules(schema, kind)
   checkDefaults(schema, kind)
   for (const column of definition.printerColumns) {
     checkColumn(column, schema)
   }
-  for (const path of definition.selectableFields ?? []) {
+  for (const path of [...(definition.selectableFields ?? []), ...Object.values(definition.scale ?? {})]) {
     checkSelectable(path, schema)
   }
   return {
@@ -44,7 +45,7 @@ export function toCRD(definition: KindDefinition): CustomResourceDefinition {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: withoutMetadata(schema) },
-          subresources: { status: {} },
+          subresources: { status: {}, ...scaleOf(definition) },
           additionalPrinterColumns: definition.printerColumns.map(printerColumn),
           ...selectable(definition),
         },
@@ -94,6 +95,32 @@ function printerColumn({ name, type, jsonPath, description, priority }: PrinterC
 
 function selectable({ selectableFields = [] }: KindDefinition): Record<string, unknown> {
   return selectableFields.length > 0 ? { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) } : {}
+}
+
+/**
+ * Without patterns: the API server would show the regular expression alone, and evaluates no rule of a resource that
+ * does not match one. Rules say the same in words.
+ */
+function explained({ pattern, mustBe, ...node }: SchemaNode, field: string): SchemaNode {
+  const properties = Object.entries(node.properties ?? {}).map(([name, child]) => [name, explained(child, name)])
+  const { items, additionalProperties: values } = node
+  const rules = node['x-kubernetes-validations'] ?? []
+  const isExplained = pattern !== undefined && mustBe !== undefined
+  const rule = isExplained ? [{ rule: `self.matches(${text(pattern)})`, message: `${field} must be ${mustBe}` }] : []
+  return {
+    ...node,
+    ...(pattern === undefined || isExplained ? {} : { pattern }),
+    ...(rule.length + rules.length === 0 ? {} : { 'x-kubernetes-validations': [...rule, ...rules] }),
+    ...(node.properties === undefined ? {} : { properties: Object.fromEntries(properties) }),
+    ...(items === undefined ? {} : { items: explained(items, field) }),
+    ...(values === undefined ? {} : { additionalProperties: explained(values, field) }),
+  }
+}
+
+function scaleOf({ scale }: KindDefinition): Readonly<Record<string, unknown>> {
+  if (scale === undefined) return {}
+  const { specReplicas: specReplicasPath, statusReplicas: statusReplicasPath, labelSelector: labelSelectorPath } = scale
+  return { scale: { specReplicasPath, statusReplicasPath, labelSelectorPath } }
 }
 
 function checkColumn({ name, jsonPath }: PrinterColumn, schema: SchemaNode): void {

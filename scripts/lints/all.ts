@@ -4,6 +4,7 @@ import { camelCaseEnums } from './enums.ts'
 import { allowedDefaults, foreignVocabularies } from './exceptions.ts'
 import type { Lint } from './lint.ts'
 import { noMetadataText } from './metadata-text.ts'
+import { explainedPatterns } from './patterns.ts'
 import { storableSpecs } from './sizes.ts'
 import { discriminatedUnions } from './unions.ts'
 import { fromNamesSources } from './value-sources.ts'
@@ -15,6 +16,7 @@ export const lints: readonly Lint[] = [
   fromNamesSources,
   discriminatedUnions,
   noCitations,
+  explainedPatterns,
   storableSpecs,
   noSpecDefaults(allowedDefaults),
 ]

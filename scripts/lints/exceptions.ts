@@ -28,6 +28,10 @@ export const allowedDefaults: readonly AllowedDefault[] = [
     reason: 'An account has no object at the API: these say how Culvert works with it.',
   },
   {
+    places: ['Tunnel.spec.replicas'],
+    reason: 'A Tunnel has no object at the API, and the subresource scale shows only a number that is stored.',
+  },
+  {
     places: ['*.spec.accountRef.kind'],
     reason: 'Chooses the account, and is not part of any object in it.',
   },

@@ -3,6 +3,7 @@ import type { ResourceType } from '../../src/kube/types.ts'
 import { KEPT_KEY_PREFIX } from '../../src/managed/accounts/kept-key.ts'
 import { roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
 import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'
+import { LONGEST_TUNNEL_NAME } from '../../src/managed/descriptor/tunnel.ts'
 import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
 import { SALT_SECRET } from '../../src/managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
@@ -10,7 +11,7 @@ import { GROUP, MANAGED_BY, OUTPUT_OF } from '../../src/managed/names.ts'
 import { type Permission, resourceOf, type Verb } from '../../src/managed/permissions.ts'
 import { partKinds } from '../../src/managed/services/objects.ts'
 import { SERVICE_READY, serviceType } from '../../src/managed/services/service.ts'
-import { LONGEST_NAME, workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
+import { workloadTypes } from '../../src/managed/tunnels/tunnel.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 import { isAmong, list, text } from './cel-literals.ts'
 import {
@@ -281,8 +282,8 @@ const validations: readonly Validation[] = [
     "(variables.name.startsWith(variables.ownerName + '-')" +
       ` && variables.name.substring(variables.ownerName.size() + 1).matches('^([0-9]{1,5}|${HASH})$'))`,
     // A long name is cut, and has a hash.
-    `(variables.name.size() == ${LONGEST_NAME} && variables.ownerName.startsWith(variables.name.substring(0, ${LONGEST_NAME - 11}))` +
-      ` && variables.name.substring(${LONGEST_NAME - 11}).matches('^-${HASH}$'))`,
+    `(variables.name.size() == ${LONGEST_TUNNEL_NAME} && variables.ownerName.startsWith(variables.name.substring(0, ${LONGEST_TUNNEL_NAME - 11}))` +
+      ` && variables.name.substring(${LONGEST_TUNNEL_NAME - 11}).matches('^-${HASH}$'))`,
   ]),
   validation('runs agents only of a Tunnel, and only with an image of the administrator', [
     `!(variables.resource in ${list(workloadTypes.map(nameOf))})`,

@@ -337,6 +337,7 @@ const partSpecs: Readonly<Record<PartKind, Readonly<Record<string, Field>>>> = {
   Tunnel: {
     backendRef: required(sameName),
     service: required(object({ name: required(exactly('variables.ownerName')), port: required(between(1, 65_535)) })),
+    replicas: fromServer(between(1, 32)),
   },
 }
 

@@ -23,9 +23,25 @@ export function userRoles({ managed, commands, composed, accounts, mirrors }: Ki
   }
   const within = (reach: Reach) =>
     [...managed, ...commands, ...composed].filter((descriptor) => descriptor.reach === reach)
-  const edited = of(within('namespace'), WRITE, 'People write what has to be at the API.')
+  const scaled = (verbs: readonly Verb[]): readonly Permission[] => {
+    return composed
+      .filter(({ definition }) => definition.scale !== undefined)
+      .map((descriptor) => ({
+        type: resourceTypeOf(descriptor),
+        subresource: 'scale',
+        verbs,
+        why: 'For `kubectl scale`, and for what people run to scale it.',
+      }))
+  }
+  const edited = [
+    ...of(within('namespace'), WRITE, 'People write what has to be at the API.'),
+    ...scaled(['get', 'update', 'patch']),
+  ]
   return {
-    view: of([...accounts, ...managed, ...mirrors, ...commands, ...composed], READ, 'No kind holds a secret.'),
+    view: [
+      ...of([...accounts, ...managed, ...mirrors, ...commands, ...composed], READ, 'No kind holds a secret.'),
+      ...scaled(['get']),
+    ],
     edit: edited,
     admin: [
       ...edited,

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import ssh2, { type ParsedKey } from 'ssh2'
+import { hostKeyOf } from '../ssh/host-key.ts'
+import { withoutPKCS8 } from '../ssh/pkcs8.ts'
 
 type HostKeyAlgorithm = 'ssh-ed25519' | `ecdsa-sha2-nistp${256 | 384 | 521}` | `rsa-sha2-${256 | 512}`
 
@@ -23,11 +25,14 @@ export class PinnedKeys {
     this.algorithms = [...new Set(keys.flatMap(({ type }) => ALGORITHMS[type] ?? []))]
   }
 
-  /** Reads public keys as `ssh-keyscan` and `.pub` files have them, `<type> <base64>`. A string says what is wrong. */
-  static parse(lines: readonly string[]): PinnedKeys | string {
+  /**
+   * Reads public keys as `.pub` files have them, `<type> <base64>`, or `ssh-keyscan`, which prints several lines, with
+   * the host before each key. A string says what is wrong.
+   */
+  static parse(texts: readonly string[]): PinnedKeys | string {
     const keys: ParsedKey[] = []
-    for (const line of lines) {
-      const key = ssh2.utils.parseKey(line.trim())
+    for (const line of texts.flatMap(keyLines)) {
+      const key = ssh2.utils.parseKey(hostKeyOf(line) ?? line)
       if (key instanceof Error || key.isPrivateKey() || ALGORITHMS[key.type] === undefined) {
         // Not more of it: somebody may give a private key.
         return `${JSON.stringify(line.split(/\s/, 1)[0]?.slice(0, 40))} is not a public key such as "ssh-ed25519 AAAA…"`
@@ -43,13 +48,20 @@ export class PinnedKeys {
   }
 }
 
+/** The lines of a text that are not empty, and no comments. */
+function keyLines(text: string): readonly string[] {
+  return text.split('\n').flatMap((line) => (/^\s*(#|$)/.test(line) ? [] : [line.trim()]))
+}
+
 /** As `ssh-keygen -l` shows a key. */
 export function fingerprint(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 }
 
-/** Reads a private key without a passphrase, in OpenSSH's or PEM format; undefined if there is none in the text. */
+/**
+ * Reads a private key without a passphrase, in OpenSSH's format, PEM or PKCS#8; undefined if there is none in the text.
+ */
 export function parsePrivateKey(text: string): ParsedKey | undefined {
-  const key = ssh2.utils.parseKey(text)
+  const key = ssh2.utils.parseKey(withoutPKCS8(text))
   return key instanceof Error || !key.isPrivateKey() ? undefined : key
 }

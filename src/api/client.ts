@@ -1,6 +1,7 @@
+import { type ProxyOptions, proxyFor } from '../http-client/proxies.ts'
 import type { Method } from '../http-client/send.ts'
 import { saysAbsent } from './absent.ts'
-import { createDispatcher, type OpenDispatcher, type ProxyOptions } from './dispatcher.ts'
+import { createDispatcher, type OpenDispatcher } from './dispatcher.ts'
 import { ApiError } from './errors.ts'
 import type { Answer } from './exchange.ts'
 import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
@@ -69,7 +70,7 @@ export function createApiClient(options: ApiClientOptions): ClosableApiClient {
   const requestTimeoutMs = options.requestTimeoutMs ?? 10_000
   const dispatcher = (options.openDispatcher ?? createDispatcher)({
     caBundle: options.caBundle,
-    proxies: options.proxies,
+    proxy: proxyFor(options.baseURL, options.proxies ?? {}),
     // Shorter than the whole, so that a host that does not answer counts as "not connected": certainly nothing was
     // sent.
     connectTimeoutMs: Math.min(MAX_CONNECT_MS, requestTimeoutMs / 2),

@@ -1,14 +1,4 @@
-import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent } from 'undici'
-
-/** Proxies from the environment, which `src/config.ts` reads. */
-export interface ProxyOptions {
-  /** URL of the proxy for http URLs (`HTTP_PROXY`). */
-  readonly httpProxy?: string | undefined
-  /** URL of the proxy for https URLs (`HTTPS_PROXY`). */
-  readonly httpsProxy?: string | undefined
-  /** Hosts reached without a proxy (`NO_PROXY`), comma-separated. */
-  readonly noProxy?: string | undefined
-}
+import { Agent, buildConnector, type Dispatcher, ProxyAgent } from 'undici'
 
 export interface DispatcherOptions {
   /**
@@ -16,7 +6,8 @@ export interface DispatcherOptions {
    * `NODE_EXTRA_CA_CERTS`.
    */
   readonly caBundle?: string | undefined
-  readonly proxies?: ProxyOptions | undefined
+  /** URL of the proxy through which the API is reached. Default: none. */
+  readonly proxy?: string | undefined
   readonly connectTimeoutMs: number
 }
 
@@ -46,14 +37,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       else callback(null, socket)
     })
   const shared = { connect, allowH2: false, connectTimeout: options.connectTimeoutMs }
-  const { httpProxy, httpsProxy, noProxy } = options.proxies ?? {}
-  if (!httpProxy && !httpsProxy) return new Agent(shared)
-  return new EnvHttpProxyAgent({
-    ...shared,
-    requestTls: { ...tls },
-    // An empty string, unlike undefined, keeps the agent from reading the environment.
-    httpProxy: httpProxy ?? '',
-    httpsProxy: httpsProxy ?? httpProxy ?? '',
-    noProxy: noProxy ?? '',
-  })
+  if (options.proxy === undefined) return new Agent(shared)
+  return new ProxyAgent({ ...shared, requestTls: { ...tls }, uri: options.proxy })
 }

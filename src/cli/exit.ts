@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { type Command, CommanderError } from 'commander'
+import { ProxyError } from '../http-client/proxies.ts'
 import { standardTerminals, type Terminals } from './terminal/terminal.ts'
 
 /** How long a process that has nothing left to do may take to end by itself, in milliseconds. */
@@ -27,7 +28,10 @@ export async function runProgram(program: Command): Promise<void> {
     await program.parseAsync()
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode
-    else {
+    else if (error instanceof ProxyError) {
+      terminals.err.print(`error: ${error.message}`)
+      endWith(1)
+    } else {
       // A bug. Node would print it as it is, with whatever strangers wrote into its message.
       terminals.err.write(`${inspect(error)}\n`)
       endWith(1)

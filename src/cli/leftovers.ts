@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { readEnvironment } from '../config.ts'
 import { kinds } from '../kinds/index.ts'
 import { createKubeClient } from '../kube/client.ts'
 import { KubeError } from '../kube/errors.ts'
@@ -38,7 +39,7 @@ export function leftoversCommand(): Command {
     .option('--watch-namespace <name>', 'check only this namespace (repeatable; default: all)', collect, [])
     .option('--allow', 'exit with code 0 even if there are any', false)
     .action(async ({ kubeconfig, context, watchNamespace: namespaces, allow }: Flags) => {
-      const connection = loadKubeConnection({ kubeconfig, context })
+      const connection = loadKubeConnection({ ...readEnvironment(), kubeconfig, context })
       process.exitCode = await runLeftovers({
         connection,
         namespaces,

@@ -292,6 +292,7 @@ function optionsFrom(flags: Flags): OperatorOptions {
     namespace: flags.namespace ?? environment.podNamespace ?? 'culvert-system',
     identity: environment.identity,
     proxies: environment.proxies,
+    kubeconfigs: environment.kubeconfigs,
     tracing: environment.tracesAllowed && (flags.otlpEndpoint !== undefined || environment.tracesConfigured),
     watchNamespaces: flags.watchNamespace,
     selectors: { accounts: flags.accountSelector, namespaces: flags.namespaceSelector },

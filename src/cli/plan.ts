@@ -160,7 +160,7 @@ async function sourceOf(
     return { config, live: undefined, close: () => Promise.resolve() }
   }
   const kube = createKubeClient({
-    connection: loadKubeConnection({ kubeconfig, context }),
+    connection: loadKubeConnection({ ...environment, kubeconfig, context }),
     clock: systemClock,
     random: systemRandom,
   })

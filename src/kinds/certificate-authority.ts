@@ -77,7 +77,7 @@ export const certificateAuthority: ManagedDescriptor<CertificateAuthoritySpec> =
   definition,
   identity: inCollection(collections.certificateAuthorities),
   inputs: {
-    of: ({ caPEMFrom }) => inputsFrom('caPEM', caPEMFrom),
+    of: ({ caPEMFrom }) => inputsFrom('caPEM', caPEMFrom).map((input) => ({ ...input, multiline: true })),
     problems: (desired) => {
       const { caPEMFrom } = desired.spec
       return caPEMFrom === undefined ? [] : pemProblems('spec.caPEMFrom', pemOf(desired))

@@ -28,7 +28,13 @@ const DESTINATIONS = 64
 const TYPE_LENGTH = 255
 
 const eventType = (description: string) =>
-  text({ description, minLength: 1, maxLength: 255, pattern: '^[a-z0-9_]+\\.v[0-9]+$' })
+  text({
+    description,
+    minLength: 1,
+    maxLength: 255,
+    mustBe: 'the name and version of an event type, such as ip_policy_created.v0',
+    pattern: '^[a-z0-9_]+\\.v[0-9]+$',
+  })
 
 const definition = defineKind({
   ...managedKind,

@@ -43,6 +43,8 @@ const definition = defineKind({
         {
           description:
             'Host names and IP addresses that the certificate is valid for, each exactly as clients write it, in lower case. Required unless anyPrincipal is true.',
+          mustBe:
+            'host names or IP addresses: write other letters in their ASCII form, such as xn--bcher-kva.example for bücher.example',
           pattern: '^[A-Za-z0-9._:*?%-]+$',
           rules: [
             {

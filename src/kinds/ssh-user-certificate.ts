@@ -49,6 +49,7 @@ const criticalOptions = object(
           'The only command that runs when the holder logs in, whatever the client requests. Default: none; the client chooses.',
         minLength: 1,
         maxLength: 4096,
+        mustBe: 'one line without control characters but tabs: remove them',
         pattern: '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]+$',
       }),
     ),
@@ -101,6 +102,7 @@ const definition = defineKind({
         'The public key of the user.',
         {
           description: 'User names that the holder may log in as. Required unless anyPrincipal is true.',
+          mustBe: 'user names without control characters: remove them',
           pattern: '^[^\\x00-\\x1f\\x7f]+$',
           any: ANY,
           anyNote:

@@ -1,5 +1,5 @@
 import type { ComposedDescriptor } from '../managed/descriptor/tunnel.ts'
-import { tunnelSpecFields, tunnelSpecRules, tunnelStatusFields } from '../managed/descriptor/tunnel.ts'
+import { tunnelRootRules, tunnelSpecFields, tunnelSpecRules, tunnelStatusFields } from '../managed/descriptor/tunnel.ts'
 import { object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
 import { experimental } from '../schema/experimental.ts'
@@ -19,6 +19,8 @@ const definition = defineKind({
   ),
   spec: object(tunnelSpecFields, { description: 'Which traffic goes to which Service.', rules: tunnelSpecRules }),
   status: object(tunnelStatusFields, { description: 'Observed state of the tunnel.' }),
+  rootRules: tunnelRootRules,
+  scale: { specReplicas: '.spec.replicas', statusReplicas: '.status.replicas', labelSelector: '.status.selector' },
   printerColumns: stateColumns(
     textColumn('Backend', '.spec.backendRef.name', 'The Backend whose traffic it carries.'),
     textColumn('Service', '.spec.service.name', 'The Service that it carries it to.'),
@@ -50,11 +52,15 @@ SSH gateway is (\`spec.sshGateway\`). \`template\` and \`agent\` need \`tunnels.
 **What it owns**, in its namespace: the Deployment, ServiceAccount and PodDisruptionBudget \`<name>-tunnel\`, and the Secret
 and the SSHCredential \`<name>-tunnel-key-<number>\`; with \`agent\`, the TunnelCredential \`<name>-tunnel-token-<number>\` in place of
 these two. They are kept as Culvert makes them, and are deleted with the Tunnel.
-A Tunnel's name has at most 40 characters and no dot. An object of such a name that the Tunnel does not own is left alone, and the Tunnel is \`Stalled\` until it is gone.
+A Tunnel's name has at most 40 characters and no dot, which the API server enforces. An object of such a name that the Tunnel does not own is left alone, and the Tunnel is \`Stalled\` until it is gone.
 
 **The key or token is replaced** when \`keyRotation.interval\` is over, when the annotation \`culvert.dev/rotate-requested-at\` gets
 a new value, and when the Secret of the key was deleted; a lost token is issued anew in the same Secret. New key and credential come first, then the agents are replaced one by one;
 a minute after the last, the former key and credential are deleted.
+
+**The number of agents** is \`spec.replicas\`, which \`kubectl scale tunnel/<name>\` and a HorizontalPodAutoscaler that targets the
+Tunnel set too. Leave \`replicas\` out of the manifest then. A client that scales the Deployment itself is undone: at first at once, then
+after a minute, and each time after twice as long, up to an hour; the Tunnel says so with \`Synced\` False (\`Contested\`).
 
 **With \`agent\`**, an agent counts as connected when its Pod is Ready.
 

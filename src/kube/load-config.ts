@@ -1,16 +1,24 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
 import { load } from 'js-yaml'
 import type { Dispatcher } from 'undici'
+import { isLoopback, type ProxyOptions, proxyFor, proxyURL } from '../http-client/proxies.ts'
 import { KubeError } from './errors.ts'
 
 export interface KubeConfigOptions {
-  /** Path of a kubeconfig file. Default: KUBECONFIG, then ~/.kube/config, then the service account of the pod. */
+  /** Path of a kubeconfig file. Default: `kubeconfigs`, then ~/.kube/config, then the service account of the pod. */
   readonly kubeconfig?: string | undefined
+  /** Paths that KUBECONFIG names, to be merged. Default: none. */
+  readonly kubeconfigs?: readonly string[] | undefined
   /** Context of the kubeconfig. Default: the current one. */
   readonly context?: string | undefined
+  /**
+   * Proxies to use unless the cluster names one itself (`proxy-url`) or is on this machine, as kubectl does. In a pod
+   * without a kubeconfig the API server is reached directly. Default: none.
+   */
+  readonly proxies?: ProxyOptions | undefined
 }
 
 /** What a connection to the API server needs: request headers and TLS material. Secret: never logged. */
@@ -31,6 +39,7 @@ export interface TlsMaterial {
 export interface KubeConnection {
   /** Base URL of the API server, without a trailing slash. */
   readonly server: string
+  /** URL of the proxy in between; undefined if there is none. */
   readonly proxyUrl: string | undefined
   /** Namespace of the context; in a pod, the pod's own. */
   readonly namespace: string | undefined
@@ -49,10 +58,14 @@ export interface KubeConnection {
  * Loads the configuration with the client library, which knows its many forms, and uses nothing else of that library.
  *
  * @throws KubeError `Unexpected` when there is no configuration, or it names no cluster.
+ * @throws ProxyError if its `proxy-url` names no proxy that can be used.
  */
 export function loadKubeConnection(options: KubeConfigOptions = {}): KubeConnection {
-  return new ConfiguredConnection(() => loadConfig(options))
+  return new ConfiguredConnection(() => loadConfig(options), options.proxies)
 }
+
+/** Name that the library gives the cluster of a pod's service account. */
+const IN_CLUSTER = 'inCluster'
 
 class ConfiguredConnection implements KubeConnection {
   readonly server: string
@@ -61,14 +74,19 @@ class ConfiguredConnection implements KubeConnection {
   readonly #load: () => KubeConfig
   #config: KubeConfig | undefined
 
-  constructor(load: () => KubeConfig) {
+  constructor(load: () => KubeConfig, proxies: ProxyOptions | undefined) {
     this.#load = load
     this.#config = load()
     const cluster = this.#config.getCurrentCluster()
     if (cluster === null) throw new KubeError('Unexpected', 'the kubeconfig names no cluster for its current context')
     this.server = cluster.server.replace(/\/+$/, '')
-    this.proxyUrl = cluster.proxyUrl
+    this.proxyUrl = proxyURL('proxy-url of the kubeconfig', cluster.proxyUrl) ?? this.#environmentProxy(proxies)
     this.namespace = this.#config.getContextObject(this.#config.getCurrentContext())?.namespace
+  }
+
+  #environmentProxy(proxies: ProxyOptions | undefined): string | undefined {
+    const isInPod = this.#config?.getCurrentCluster()?.name === IN_CLUSTER
+    return proxies === undefined || isInPod || isLoopback(this.server) ? undefined : proxyFor(this.server, proxies)
   }
 
   reload(): void {
@@ -130,12 +148,14 @@ function pem<K extends 'ca' | 'cert' | 'key'>(name: K, value: unknown): { readon
 }
 
 function loadConfig(options: KubeConfigOptions): KubeConfig {
-  const config = new KubeConfig()
+  const { kubeconfig, kubeconfigs = [] } = options
+  const config = new FileConfig()
   try {
-    if (options.kubeconfig === undefined) config.loadFromDefault()
-    else loadFile(config, options.kubeconfig)
+    if (kubeconfig !== undefined) config.loadFromFile(kubeconfig)
+    else if (kubeconfigs.length > 0) mergeFiles(config, kubeconfigs)
+    else config.loadFromDefault()
   } catch (error) {
-    const source = options.kubeconfig ?? 'the default places'
+    const source = kubeconfig ?? 'the default places'
     throw new KubeError('Unexpected', `could not load a kubeconfig from ${source}`, { cause: error })
   }
   refuseFallback(config)
@@ -149,18 +169,31 @@ function loadConfig(options: KubeConfigOptions): KubeConfig {
   return config
 }
 
+/** Merges files as kubectl does: those that do not exist are left out, and of two equal names the first counts. */
+function mergeFiles(config: KubeConfig, paths: readonly string[]): void {
+  for (const path of paths.filter((each) => existsSync(each))) {
+    const file = new FileConfig()
+    file.loadFromFile(path)
+    file.clusters = file.clusters.filter(({ name }) => config.getCluster(name) === null)
+    file.users = file.users.filter(({ name }) => config.getUser(name) === null)
+    file.contexts = file.contexts.filter(({ name }) => config.getContextObject(name) === null)
+    config.mergeConfig(file, Boolean(config.currentContext))
+  }
+}
+
 /**
- * The file is parsed as the library does it. The library ignores a user's `tokenFile`, which must be read again as the
- * token rotates, so it is passed to the library's file authenticator.
+ * The library ignores a user's `tokenFile`, which must be read again as the token rotates: it is passed to the
+ * library's file authenticator.
  */
-function loadFile(config: KubeConfig, path: string): void {
-  config.loadFromFile(path)
-  const document: unknown = load(readFileSync(path, 'utf8'))
-  for (const entry of tokenFiles(document)) {
-    const tokenFile = isAbsolute(entry.tokenFile) ? entry.tokenFile : join(dirname(path), entry.tokenFile)
-    config.users = config.users.map((user) =>
-      user.name === entry.user ? { ...user, authProvider: { name: 'tokenFile', config: { tokenFile } } } : user,
-    )
+class FileConfig extends KubeConfig {
+  override loadFromFile(path: string): void {
+    super.loadFromFile(path)
+    const tokenFiles = tokenFilesIn(load(readFileSync(path, 'utf8')))
+    this.users = this.users.map((user) => {
+      const tokenFile = tokenFiles.get(user.name)
+      if (tokenFile === undefined) return user
+      return { ...user, authProvider: { name: 'tokenFile', config: { tokenFile: resolve(dirname(path), tokenFile) } } }
+    })
   }
 }
 
@@ -168,10 +201,12 @@ interface KubeconfigDocument {
   readonly users?: readonly { readonly name?: string; readonly user?: { readonly tokenFile?: string } | null }[] | null
 }
 
-function tokenFiles(document: unknown): { user: string; tokenFile: string }[] {
+function tokenFilesIn(document: unknown): ReadonlyMap<string, string> {
   const users = (document as KubeconfigDocument | null)?.users ?? []
-  return users.flatMap(({ name, user }) =>
-    name !== undefined && typeof user?.tokenFile === 'string' ? [{ user: name, tokenFile: user.tokenFile }] : [],
+  return new Map(
+    users.flatMap(({ name, user }) =>
+      name !== undefined && typeof user?.tokenFile === 'string' ? [[name, user.tokenFile] as const] : [],
+    ),
   )
 }
 

@@ -34,6 +34,11 @@ export const SERVICE_DOMAIN = `${GROUP}/domain`
 export const SERVICE_IP_POLICIES = `${GROUP}/ip-policies`
 /** On such a Service: the account to use, as `name`, `Account/name` or `ClusterAccount/name`. */
 export const SERVICE_ACCOUNT = `${GROUP}/account`
+/**
+ * On such a Service: names of annotations of other load balancers that are not followed, separated by commas. Without
+ * it, one that may restrict who connects opens nothing.
+ */
+export const SERVICE_IGNORE = `${GROUP}/ignore-annotations`
 
 /** On an Edge that a Service owns: why the Service cannot be followed, as `Reason: message`. */
 export const SERVICE_PROBLEM = `${INTERNAL}/service-problem`

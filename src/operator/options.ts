@@ -1,5 +1,5 @@
 import type { BaseURLPolicy } from '../api/base-url.ts'
-import type { ProxyOptions } from '../api/dispatcher.ts'
+import type { ProxyOptions } from '../http-client/proxies.ts'
 import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
 import type { ServicePolicy } from '../managed/services/service.ts'
 import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
@@ -39,6 +39,8 @@ export interface OperatorOptions {
    */
   readonly services?: ServicePolicy | undefined
   readonly proxies: ProxyOptions
+  /** Paths that KUBECONFIG names, unless `kubeconfig` is set. Default: none. */
+  readonly kubeconfigs?: readonly string[]
   readonly leaderElect: boolean
   readonly leaseDurationMs: number
   readonly renewDeadlineMs: number

@@ -32,7 +32,7 @@ export async function runRelease(
 ): Promise<number> {
   if (!options.leaderElect) throw new RangeError('--release needs the Lease: remove --no-leader-elect')
   refuseUnsafeTimes(options)
-  const connection = loadKubeConnection({ kubeconfig: options.kubeconfig, context: options.context })
+  const connection = loadKubeConnection(options)
   const shared = { connection, clock: systemClock, random: systemRandom, userAgent: USER_AGENT }
   const electionKube = createKubeClient({ ...shared, timeoutMs: 3_000, maxRetries: 0 })
   const kube = createKubeClient({

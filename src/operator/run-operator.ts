@@ -32,8 +32,8 @@ export async function runOperator(
 ): Promise<number> {
   refuseUnsafeTimes(options)
   refuseUnsafeSelectors(options)
-  const { kubeconfig, context, logger } = options
-  const connection = loadKubeConnection({ kubeconfig, context })
+  const { logger } = options
+  const connection = loadKubeConnection(options)
   const { registry, metrics, audit, tracing } = await openTelemetry(options, clock)
   const reviewer = options.metricsAuthentication ? reviewClient(connection, metrics, clock) : undefined
   const metricsAccess = reviewer && new MetricsAccess({ reviewer, clock, logger })

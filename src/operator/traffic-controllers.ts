@@ -1,10 +1,11 @@
-import type { ObjectKey } from '../kube/types.ts'
+import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import { ServiceReconciler } from '../managed/services/reconciler.ts'
 import { serviceType } from '../managed/services/service.ts'
 import { subscribePolicies, subscribeServices } from '../managed/services/wakeups.ts'
 import { OwnedObjects } from '../managed/tunnels/owned-objects.ts'
 import { TunnelReconciler } from '../managed/tunnels/reconciler.ts'
 import { Controller } from '../runtime/controller.ts'
+import type { ObjectSource } from '../runtime/object-source.ts'
 import { tracedReconcile } from '../runtime/tracing.ts'
 import type { Division } from './claims/division.ts'
 import { base, type Live, type ReconcilersOptions, tracing, WAITING } from './controller-parts.ts'
@@ -14,20 +15,24 @@ export function tunnelController(parts: ReconcilersOptions, { gate, owners }: Di
   const {
     kinds,
     store,
-    watches: { workloads },
+    watches: { composed, workloads },
     kube,
     clock,
     options,
   } = parts
+  const objects = new OwnedObjects({
+    kube,
+    readOwner: ({ kind, metadata }) => kube.get(kinds.resourceType(kind), metadata),
+    clock,
+    known: ({ kind }, key) => workloads.get(kind)?.store.get(key) ?? store.get({ kind, ...key }),
+    // What its own watch reports wakes the reconciler of a credential.
+    record: (object) => workloads.get(object.kind)?.record(object),
+  })
+  for (const tunnels of composed.values()) forgetDeleted(objects, tunnels)
   const reconciler = new TunnelReconciler({
     kinds,
     resources: store,
-    objects: new OwnedObjects({
-      kube,
-      known: ({ kind }, key) => workloads.get(kind)?.store.get(key) ?? store.get({ kind, ...key }),
-      // What its own watch reports wakes the reconciler of a credential.
-      record: (object) => workloads.get(object.kind)?.record(object),
-    }),
+    objects,
     policy: options.tunnels,
     kube,
     events,
@@ -54,6 +59,15 @@ export function serviceController(
   const { services, managed, composed } = watches
   const policy = parts.options.services
   if (services === undefined || policy === undefined || owned === undefined) return undefined
+  const objects = new OwnedObjects({
+    kube,
+    readOwner: ({ metadata }) => kube.get(serviceType, metadata),
+    clock,
+    known: ({ kind }, key) => (managed.get(kind) ?? composed.get(kind))?.store.get(key),
+    // What their own watches report wakes the reconcilers of these objects.
+    record: () => undefined,
+  })
+  forgetDeleted(objects, services)
   const reconciler = new ServiceReconciler({
     kinds,
     resources: store,
@@ -61,12 +75,7 @@ export function serviceController(
     known: (key) => services.store.get(key),
     record: (service) => services.record(service),
     parts: owned,
-    objects: new OwnedObjects({
-      kube,
-      known: ({ kind }, key) => (managed.get(kind) ?? composed.get(kind))?.store.get(key),
-      // What their own watches report wakes the reconcilers of these objects.
-      record: () => undefined,
-    }),
+    objects,
     kube,
     events,
     clock,
@@ -85,4 +94,10 @@ export function serviceController(
   subscribeServices(services, { parts: owned, policy }, wake)
   subscribePolicies(services, { kinds, store, managed }, wake)
   return controller
+}
+
+function forgetDeleted(objects: OwnedObjects, owners: Pick<ObjectSource<KubeObject>, 'subscribe'>): void {
+  owners.subscribe(({ type, object }) => {
+    if (type === 'deleted') objects.forget(object)
+  })
 }

@@ -37,6 +37,11 @@ export interface TextOptions extends Described {
   readonly minLength?: number
   /** In the common subset of JavaScript and RE2, see `assertPortablePattern`. Not anchored automatically. */
   readonly pattern?: string
+  /**
+   * What matches the pattern, in words that follow "must be", with an example or a remedy. The CRD says this in place of
+   * the pattern.
+   */
+  readonly mustBe?: string
   readonly default?: string
   /** Messages of the validator never show the value. */
   readonly secret?: boolean

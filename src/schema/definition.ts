@@ -45,6 +45,11 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
   readonly printerColumns: readonly PrinterColumn[]
   /** Paths of texts, numbers or booleans that `kubectl get --field-selector` accepts, such as `.status.id`. */
   readonly selectableFields?: readonly string[]
+  /**
+   * The subresource `scale`: fields with the number wanted and the number there is, and the label selector of the Pods.
+   * Default: none.
+   */
+  readonly scale?: { readonly specReplicas: string; readonly statusReplicas: string; readonly labelSelector: string }
   readonly conditions?: readonly ConditionDoc[]
   /** Paths below spec whose change replaces the remote object, such as `publicKey`; for the page. */
   readonly replacing?: readonly string[]

@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import type { ErrorObject } from 'ajv'
 import { isRaw } from './schema-node.ts'
 
@@ -20,7 +21,7 @@ function complaint(error: ErrorObject): string {
     case 'enum':
       return `must be one of ${(error.params.allowedValues as unknown[]).join(', ')}, is ${shown(error)}`
     case 'pattern':
-      return `must match ${error.params.pattern}, is ${shown(error)}`
+      return `must ${expectation(error)}, is ${shown(error)}`
     case 'format':
       return `must be ${formatName(String(error.params.format))}, is ${shown(error)}`
     case 'minLength':
@@ -42,6 +43,14 @@ function complaint(error: ErrorObject): string {
     default:
       return `${error.message ?? 'is refused'}, is ${shown(error)}`
   }
+}
+
+/** What a text had to match; a domain with other letters is shown in the form in which it would. */
+function expectation({ params, parentSchema, data }: ErrorObject): string {
+  if (!isRaw(parentSchema) || parentSchema.mustBe === undefined) return `match ${params.pattern}`
+  const ascii = domainToASCII(String(data))
+  const matches = ascii !== '' && ascii !== data && new RegExp(String(params.pattern), 'u').test(ascii)
+  return `be ${parentSchema.mustBe}${matches ? `; write it as ${ascii}` : ''}`
 }
 
 /** The value, shortened; for secrets, lists and objects only their type. */

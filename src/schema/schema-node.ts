@@ -13,6 +13,8 @@ export interface SchemaNode {
   readonly default?: unknown
   readonly format?: string
   readonly pattern?: string
+  /** What matches the pattern, in words. Only here: a CRD has a rule in place of both. */
+  readonly mustBe?: string
   readonly minLength?: number
   readonly maxLength?: number
   readonly minItems?: number

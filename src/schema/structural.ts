@@ -13,6 +13,7 @@ const plainKeywords = [
   'enum',
   'default',
   'pattern',
+  'mustBe',
   'minLength',
   'maxLength',
   'minItems',

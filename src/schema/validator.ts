@@ -27,6 +27,7 @@ const kubernetesKeywords = [
   'x-kubernetes-map-type',
   'x-kubernetes-preserve-unknown-fields',
   'x-kubernetes-validations',
+  'mustBe',
 ]
 
 /**

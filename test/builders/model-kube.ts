@@ -120,6 +120,7 @@ export class ModelKube {
     const { status, ...others } = complete(applyMergePatch(before, patch) as KubeObject)
     const after: KubeObject = subresource === 'status' ? withStatus(before, status) : withStatus(others, before.status)
     if (equalJSON(before, after)) return before as T
+    refuseImmutable(before, after)
     const moved = !equalJSON(before.spec, after.spec)
     const object = { ...after, metadata: { ...after.metadata, uid: metadata.uid, ...generation(metadata, moved) } }
     const gone = object.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers?.length
@@ -215,4 +216,12 @@ function withoutEmpty(metadata: KubeObject['metadata']): KubeObject['metadata'] 
 function withStatus(object: Omit<KubeObject, 'status'>, status: unknown): KubeObject {
   const { status: _, ...rest } = object as KubeObject
   return { ...rest, ...(status === undefined ? {} : { status }) }
+}
+
+/** As the apiserver does for Secrets and ConfigMaps. */
+function refuseImmutable(before: KubeObject, after: KubeObject): void {
+  const [stored, changed] = [before, after] as readonly { readonly immutable?: boolean; readonly data?: unknown }[]
+  if (stored?.immutable !== true || equalJSON(stored.data, changed?.data)) return
+  const message = 'data: Forbidden: field is immutable when `immutable` is set'
+  throw new KubeError('Invalid', message, { status: 422 })
 }

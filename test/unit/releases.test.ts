@@ -32,6 +32,7 @@ const UNHELD_REASONS: Readonly<Record<string, string>> = {
   WriteRefused: 'it takes a webhook of another, or a policy of another release',
   AnswerRefused: 'the emulator, which scenes are played with, keeps to the contract',
   NotConnected: TUNNELS,
+  Contested: TUNNELS,
   TunnelsDisabled: TUNNELS,
   GatewayNotAllowed: TUNNELS,
   TemplateNotAllowed: TUNNELS,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { readEnvironment } from '../../config.ts'
 import { kinds } from '../../kinds/index.ts'
 import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/errors.ts'
@@ -101,7 +102,7 @@ function impersonating(connection: KubeConnection, user: string): KubeConnection
 
 function connect({ kubeconfig, context }: ClusterFlags): KubeConnection {
   try {
-    return loadKubeConnection({ kubeconfig, context })
+    return loadKubeConnection({ ...readEnvironment(), kubeconfig, context })
   } catch (error) {
     if (!(error instanceof KubeError)) throw error
     const command = context === undefined ? 'kubectl config view --minify' : 'kubectl config get-contexts'

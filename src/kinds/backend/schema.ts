@@ -45,6 +45,7 @@ const httpResponse = object(
       stringMap(
         bytesText('headers', HEADER, {
           description: `Value of the header, in one line. At most ${HEADER} bytes.`,
+          mustBe: 'one line: remove line breaks',
           pattern: '^[^\\r\\n]*$',
         }),
         {

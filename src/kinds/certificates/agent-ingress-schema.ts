@@ -6,7 +6,7 @@ import { fixedField } from '../../schema/rules.ts'
 import { conditionColumn, managedColumns, textColumn, wideColumn } from '../shared/columns.ts'
 import { managedKind } from '../shared/names.ts'
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
-import { DOMAIN_LENGTH, HOST_PATTERN } from './domain-name.ts'
+import { DOMAIN_LENGTH, HOST_PATTERN, HOST_WORDS } from './domain-name.ts'
 import { managedCertificate } from './spec.ts'
 import { certificateConditions, certificateStatusFields } from './status.ts'
 
@@ -32,6 +32,7 @@ export const agentIngressDefinition = defineKind({
         minLength: 1,
         maxLength: DOMAIN_LENGTH,
         pattern: HOST_PATTERN,
+        mustBe: HOST_WORDS,
       }),
       certificate: Type.Optional(managedCertificate),
       ...dnsSpec,

@@ -6,6 +6,11 @@ const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 export const HOST_PATTERN = `^(${LABEL}\\.)+${LABEL}$`
 /** The same, or a wildcard for the names one label below. */
 export const DOMAIN_PATTERN = `^(\\*\\.)?(${LABEL}\\.)+${LABEL}$`
+/** What matches HOST_PATTERN, for people. */
+export const HOST_WORDS =
+  'a DNS name in lower case, such as shop.example.com: write other letters in their ASCII form, such as xn--bcher-kva.example for bücher.example'
+/** What matches DOMAIN_PATTERN. */
+export const DOMAIN_WORDS = HOST_WORDS.replace('shop.example.com', 'shop.example.com or *.example.com')
 /** Longest DNS name in characters. */
 export const DOMAIN_LENGTH = 253
 

@@ -10,7 +10,7 @@ import { managedKind } from '../shared/names.ts'
 import { region } from '../shared/region.ts'
 import { ID_LENGTH, URI_LENGTH } from '../shared/remote.ts'
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
-import { DOMAIN_LENGTH, DOMAIN_PATTERN } from './domain-name.ts'
+import { DOMAIN_LENGTH, DOMAIN_PATTERN, DOMAIN_WORDS } from './domain-name.ts'
 import { managedOrUploadedCertificate } from './spec.ts'
 import { certificateConditions, certificateStatusFields } from './status.ts'
 
@@ -32,6 +32,7 @@ export const reservedDomainDefinition = defineKind({
         minLength: 1,
         maxLength: DOMAIN_LENGTH,
         pattern: DOMAIN_PATTERN,
+        mustBe: DOMAIN_WORDS,
       }),
       region: Type.Optional(
         region(

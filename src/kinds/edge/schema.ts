@@ -11,7 +11,7 @@ import { anyObject, bool, choice, integer, list, object, text } from '../../sche
 import { defineKind, type SpecOf } from '../../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../../schema/rules.ts'
 import { textBudget } from '../../schema/text-budget.ts'
-import { DOMAIN_LENGTH, HOST_PATTERN } from '../certificates/domain-name.ts'
+import { DOMAIN_LENGTH, HOST_PATTERN, HOST_WORDS } from '../certificates/domain-name.ts'
 import { managedColumns, textColumn } from '../shared/columns.ts'
 import { managedKind } from '../shared/names.ts'
 import { moduleStatus } from './module-status.ts'
@@ -43,6 +43,7 @@ const hostport = object(
           'A reserved domain of the account, a name one label below a reserved wildcard domain, or, with its port, a reserved address; in lower case.',
         maxLength: DOMAIN_LENGTH,
         pattern: HOST_PATTERN,
+        mustBe: HOST_WORDS,
       }),
     ),
     reservedDomainRef: Type.Optional(reference('ReservedDomain')),

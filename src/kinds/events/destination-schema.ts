@@ -25,10 +25,10 @@ const auth = object(
       object(
         {
           accessKeyIDSecretRef: secretKeyRef(
-            'Key of a Secret with the id of the access key. Changes to the Secret are applied.',
+            'Key of a Secret with the id of the access key. One line; a line break at its end is not sent. Changes to the Secret are applied.',
           ),
           secretAccessKeySecretRef: secretKeyRef(
-            'Key of a Secret with the secret access key. Changes to the Secret are applied.',
+            'Key of a Secret with the secret access key. One line; a line break at its end is not sent. Changes to the Secret are applied.',
           ),
         },
         { description: 'A long-term access key. Both parts come from Secrets.' },
@@ -44,7 +44,7 @@ const auth = object(
 const monitor = object(
   {
     apiKeySecretRef: secretKeyRef(
-      'Key of a Secret with the API key of the monitoring service. Changes to the Secret are applied.',
+      'Key of a Secret with the API key of the monitoring service. One line; a line break at its end is not sent. Changes to the Secret are applied.',
     ),
     tags: Type.Optional(
       text({ description: 'Tags added to events, at most 4096 characters. Default: none.', maxLength: 4096 }),

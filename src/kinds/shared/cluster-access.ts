@@ -4,7 +4,7 @@ import { labelSelector } from '../../managed/descriptor/label-selector.ts'
 import { choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import { mapLimit } from '../../schema/rules.ts'
-import { DOMAIN_LENGTH, DOMAIN_PATTERN } from '../certificates/domain-name.ts'
+import { DOMAIN_LENGTH, DOMAIN_PATTERN, DOMAIN_WORDS } from '../certificates/domain-name.ts'
 
 /** A kind whose resources live in an account. */
 export interface MemberKind {
@@ -50,6 +50,7 @@ export function accessField(members: readonly MemberKind[]) {
             minLength: 1,
             maxLength: DOMAIN_LENGTH,
             pattern: DOMAIN_PATTERN,
+            mustBe: DOMAIN_WORDS,
           }),
           {
             description: `The only domains that these resources may name: as reserved domains, agent ingresses (including every name below), hosts of edges, principals of host certificates, and in \`acl\` of credentials, which is then required. At most ${DOMAINS}; an empty list allows none. Default: any.`,

@@ -8,6 +8,7 @@ export function region(description: string) {
   return text({
     description: `${description} For example us, eu or ap; the API refuses a region that it does not know.`,
     maxLength: 32,
+    mustBe: 'a region in lower case, such as us, eu or ap',
     pattern: '^[a-z]{2,8}(-[a-z0-9]+)*$',
   })
 }

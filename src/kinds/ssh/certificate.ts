@@ -54,6 +54,8 @@ interface PrincipalText {
   /** Finishes "one of the …": `user names`. */
   readonly description: string
   readonly pattern: string
+  /** What matches it, in words that follow "must be". */
+  readonly mustBe: string
   readonly rules?: readonly Rule[]
   /** What a certificate without principals is valid for. */
   readonly any: string
@@ -77,6 +79,7 @@ export function certificateSpec(keyText: string, principals: PrincipalText, defa
           minLength: 1,
           maxLength: 255,
           pattern: principals.pattern,
+          mustBe: principals.mustBe,
           rules: principals.rules ?? [],
         }),
         {

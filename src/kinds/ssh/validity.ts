@@ -4,20 +4,31 @@ import { durationText, nineTenthsAtMost } from '../../managed/descriptor/duratio
 import type { Rotation } from '../../managed/descriptor/rotation.ts'
 import { pollIn, type Readiness } from '../../managed/descriptor/status.ts'
 import { reasons } from '../../managed/status/reasons.ts'
-import { timestamp } from '../../schema/define.ts'
+import { text, timestamp } from '../../schema/define.ts'
 import { atMostOne, type Rule } from '../../schema/rules.ts'
 import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { available } from '../shared/defaults.ts'
 import { given, timeOf } from '../shared/remote.ts'
 
-/** Rules compare these as times, since CEL reads texts in the date-time format as such. */
+/** RFC 3339, which permits `t` and `z`. */
+const TIME =
+  '^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$'
+
+/** A text as a time, for rules: CEL does not read it in lower case, not even in the format date-time. */
+const asTime = (time: string) => `timestamp(${time}.upperAscii())`
+/** Whether the pattern refuses it already. */
+const malformed = (time: string) => `!${time}.matches('${TIME}')`
+
 function time(field: string, description: string) {
-  return timestamp({
+  return text({
     description: `${description} A change issues a new certificate.`,
+    maxLength: 64,
+    pattern: TIME,
+    mustBe: 'an RFC 3339 time, such as 2026-12-31T23:59:59Z',
     rules: [
       {
-        rule: "self >= timestamp('1970-01-01T00:00:00Z')",
+        rule: `${malformed('self')} || ${asTime('self')} >= timestamp('1970-01-01T00:00:00Z')`,
         message: `${field} is before 1970, the earliest time that a certificate can name: write a later one`,
       },
     ],
@@ -78,7 +89,7 @@ const windowRules: readonly Rule[] = [
     fieldPath: '.renewBefore',
   },
   {
-    rule: '!has(self.validAfter) || !has(self.validUntil) || self.validUntil > self.validAfter',
+    rule: `!has(self.validAfter) || !has(self.validUntil) || ${malformed('self.validAfter')} || ${malformed('self.validUntil')} || ${asTime('self.validUntil')} > ${asTime('self.validAfter')}`,
     message: 'validUntil must be after validAfter: correct one of them',
     fieldPath: '.validUntil',
   },

@@ -1,5 +1,6 @@
 import { checkBaseURL } from '../../api/base-url.ts'
 import { accountDefaults } from '../descriptor/account.ts'
+import { singleLine, singleLineProblem } from '../inputs/single-line.ts'
 import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountApiKey, type KeySource, secretOf } from './account-key.ts'
@@ -17,14 +18,17 @@ export async function accountConfig(
   const checked = checkBaseURL(spec.baseURL, context.baseURLPolicy)
   if (!checked.ok) return problem(reasons.BaseURLNotAllowed, `spec.${checked.message}`, true)
   const apiKey = await accountApiKey(context, key, resource)
+  const { namespace, name, dataKey } = secretOf(context, key, resource)
   if (apiKey === undefined) {
-    const { namespace, name, dataKey } = secretOf(context, key, resource)
     const message = `spec.apiKeySecretRef: Secret ${name} with key ${dataKey} does not exist in namespace ${namespace}: create it`
     return problem(reasons.SecretMissing, message, false)
   }
+  const wrong = singleLineProblem(apiKey, 'Secret', { name, key: dataKey })
+  if (wrong !== undefined) return problem(reasons.InvalidInput, `spec.apiKeySecretRef: ${wrong}`, true)
   return {
     baseURL: checked.url,
-    apiKey: apiKey.trim(),
+    // Spaces around it were never sent either.
+    apiKey: singleLine(apiKey).trim(),
     versionHeader: spec.versionHeader ?? accountDefaults.versionHeader,
     caBundle: spec.caBundle,
     requestsPerMinute: spec.rateLimit?.requestsPerMinute,

@@ -426,4 +426,8 @@ interface Verified {
 }
 
 /** Problems that forbid any call. */
-const NO_SESSION: ReadonlySet<Reason> = new Set([reasons.BaseURLNotAllowed, reasons.SecretMissing])
+const NO_SESSION: ReadonlySet<Reason> = new Set([
+  reasons.BaseURLNotAllowed,
+  reasons.SecretMissing,
+  reasons.InvalidInput,
+])

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { integer, list, object, text } from '../../schema/define.ts'
 import { fixedField } from '../../schema/rules.ts'
+import { HOST_KEY_PATTERN } from '../../ssh/host-key.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT } from '../names.ts'
 import type { AccessEntry } from './access.ts'
 import { answerTo } from './answer.ts'
@@ -59,21 +60,22 @@ const rateLimit = object(
   },
 )
 
-/** `<type> <base64>`, as in a `.pub` file, of a type that agents know. */
-const HOST_KEY = '^(ssh-ed25519|ecdsa-sha2-nistp(256|384|521)|ssh-rsa) [A-Za-z0-9+/]{16,}={0,2}$'
-
 const sshGateway = object(
   {
     address: text({
       description: 'Address of the gateway, `host:port`. At most 255 characters.',
       maxLength: 255,
+      mustBe:
+        'HOST:PORT, such as ssh.example.com:22: write other letters in their ASCII form, such as xn--bcher-kva.example for bücher.example',
       pattern: '^([A-Za-z0-9.-]+|\\[[0-9a-fA-F:.]+\\]):[1-9][0-9]{0,4}$',
     }),
     hostKeys: list(
       text({
-        description: 'A public key, `ssh-ed25519 AAAA…`, without a comment.',
+        description: 'A public key, `ssh-ed25519 AAAA…`, or a line of `ssh-keyscan`. Host and comment are ignored.',
         maxLength: 1024,
-        pattern: HOST_KEY,
+        mustBe:
+          'a public key such as "ssh-ed25519 AAAA…", of type ssh-ed25519, ecdsa-sha2-nistp… or ssh-rsa: take it from a .pub file or from ssh-keyscan',
+        pattern: HOST_KEY_PATTERN,
       }),
       {
         description:
@@ -100,6 +102,7 @@ export function accountSpecFields(secretPlace: string) {
         'Address of the API, such as `https://api.example.com`, optionally with a path. The administrator of Culvert must allow its host; plain http works only where they allow that too. At most 2048 characters. Immutable: another address is another account.',
       minLength: 1,
       maxLength: 2048,
+      mustBe: 'an https URL without query and fragment, such as https://api.example.com',
       pattern: '^https?://[^/?#]+(/[^?#]*)?$',
     }),
     apiKeySecretRef: apiKeySecretRef(secretPlace),
@@ -122,6 +125,7 @@ export function accountSpecFields(secretPlace: string) {
         description: 'Name of the request header that selects version 2 of the API. Default: Service-Version.',
         minLength: 1,
         maxLength: 64,
+        mustBe: 'the name of a header: letters, digits and -',
         pattern: '^[A-Za-z0-9-]+$',
         default: accountDefaults.versionHeader,
         rules: [

@@ -12,12 +12,25 @@ import { pendingPlan } from './pending-plan.ts'
 
 /** A name of a Kubernetes object. */
 export function objectName(description: string) {
-  return text({ description, minLength: 1, maxLength: 253, pattern: OBJECT_NAME })
+  return text({
+    description,
+    minLength: 1,
+    maxLength: 253,
+    mustBe: 'the name of an object: lower-case letters, digits, - and ., beginning and ending with a letter or digit',
+    pattern: OBJECT_NAME,
+  })
 }
 
 /** A key of a Secret or ConfigMap. */
 export function dataKey(description: string, options: { readonly default?: string } = {}) {
-  return text({ description, minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$', ...options })
+  return text({
+    description,
+    minLength: 1,
+    maxLength: 253,
+    mustBe: 'a key of letters, digits, -, _ and .',
+    pattern: '^[-._a-zA-Z0-9]+$',
+    ...options,
+  })
 }
 
 /** An id at the API. No id has other characters, which could mislead whoever reads them. */
@@ -26,6 +39,7 @@ export function objectID(description: string) {
     description: `${description} At most 255 printable ASCII characters, without spaces.`,
     minLength: 1,
     maxLength: 255,
+    mustBe: 'an id of printable ASCII characters without spaces',
     pattern: '^[!-~]+$',
   })
 }

@@ -22,6 +22,7 @@ export function durationText({ field, description, least, most, examples, defaul
     maxLength: 16,
     minLength: 2,
     pattern: DURATION,
+    mustBe: `a duration: write it as ${examples}`,
     ...(absent === undefined ? {} : { default: absent }),
     rules: [
       {

@@ -13,4 +13,9 @@ export interface Input {
   readonly path: string
   readonly source: InputSource
   readonly ref: KeyRef
+  /**
+   * The value may have several lines, as PEM does, and is taken to the letter. Default: it is one line, which loses the
+   * line break at its end, and contains no other control character.
+   */
+  readonly multiline?: true
 }

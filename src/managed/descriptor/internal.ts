@@ -71,7 +71,11 @@ const internal = object(
       list(former, { description: 'Previous objects of this resource that will be deleted.', maxItems: 64 }),
     ),
     references: Type.Optional(
-      list(sentReference, { description: 'Objects that the remote object refers to.', maxItems: 1024 }),
+      list(sentReference, {
+        description:
+          'Objects to which the remote object refers for certain: while a write is in progress, those to which it refers before and after.',
+        maxItems: 1024,
+      }),
     ),
     inputsFingerprint: Type.Optional(
       text({ description: 'Changes when a value read from a Secret or ConfigMap changes.', maxLength: 64 }),

@@ -5,15 +5,17 @@ import { keysLimit, mapLimit } from '../../schema/rules.ts'
 const VALUE = 63
 const VALUE_PATTERN = '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'
 const KEY_PATTERN = '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'
+const VALUE_WORDS = 'empty or a label value of letters, digits, -, _ and . that begins and ends with a letter or digit'
+const KEY_WORDS = 'the key of a label, such as team or example.com/team'
 
 const matchExpression = object(
   {
-    key: text({ description: 'Label key.', minLength: 1, maxLength: 317, pattern: KEY_PATTERN }),
+    key: text({ description: 'Label key.', minLength: 1, maxLength: 317, pattern: KEY_PATTERN, mustBe: KEY_WORDS }),
     operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], {
       description: 'How the label is compared with the values.',
     }),
     values: Type.Optional(
-      list(text({ description: 'A label value.', maxLength: VALUE, pattern: VALUE_PATTERN }), {
+      list(text({ description: 'A label value.', maxLength: VALUE, pattern: VALUE_PATTERN, mustBe: VALUE_WORDS }), {
         description: 'Values for In and NotIn, at most 16; none for Exists and DoesNotExist.',
         maxItems: 16,
       }),
@@ -42,7 +44,7 @@ export interface SelectorSize {
 
 const matchLabels = (most: Pick<SelectorSize, 'labels' | 'bytes'>) =>
   Type.Optional(
-    stringMap(text({ description: 'Label value.', maxLength: VALUE, pattern: VALUE_PATTERN }), {
+    stringMap(text({ description: 'Label value.', maxLength: VALUE, pattern: VALUE_PATTERN, mustBe: VALUE_WORDS }), {
       description: `Labels that must have these values, at most ${most.labels}.`,
       maxProperties: most.labels,
       rules: [most.bytes === undefined ? keysLimit(317, 'matchLabels') : mapLimit(most.bytes, 6, 'matchLabels')],

@@ -7,5 +7,6 @@ export const LABEL_KEY_LENGTH = 317
 export const labelText = text({
   description: 'Value of the label.',
   maxLength: 63,
+  mustBe: 'empty or a label value of letters, digits, -, _ and . that begins and ends with a letter or digit',
   pattern: '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$',
 })

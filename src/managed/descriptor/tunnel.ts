@@ -34,6 +34,7 @@ export const tunnelSpecFields = {
       name: text({
         description: 'Name of the Service in the same namespace.',
         maxLength: 63,
+        mustBe: 'the name of a Service: lower-case letters, digits and -, beginning with a letter',
         pattern: '^[a-z]([-a-z0-9]*[a-z0-9])?$',
       }),
       port: integer({ description: 'Port of the Service, 1 to 65535.', minimum: 1, maximum: 65_535 }),
@@ -42,9 +43,10 @@ export const tunnelSpecFields = {
   ),
   replicas: Type.Optional(
     integer({
-      description: 'Number of agents, each with a session of its own, 1 to 32. Default: 2.',
+      description: 'Number of agents, each with a session of its own, 1 to 32. The subresource scale sets it too.',
       minimum: 1,
       maximum: 32,
+      default: DEFAULT_REPLICAS,
     }),
   ),
   credentialRef: Type.Optional(
@@ -84,6 +86,22 @@ export const tunnelSpecFields = {
 
 export const tunnelSpecRules: readonly Rule[] = [atMostOne(['agent', 'credentialRef'])]
 
+/** What a Tunnel owns is named after it, and label values take 63 characters. */
+export const LONGEST_TUNNEL_NAME = 40
+
+/** What is wrong with the name of a Tunnel, and what to do. */
+export const TUNNEL_NAME_PROBLEM = `metadata.name takes at most ${LONGEST_TUNNEL_NAME} characters and no dot: give the Tunnel another name`
+
+/** Those that an operator has seen were created before the API server checked their names. */
+const SEEN = 'has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration > 0'
+
+export const tunnelRootRules: readonly Rule[] = [
+  {
+    rule: `(self.metadata.name.size() <= ${LONGEST_TUNNEL_NAME} && !self.metadata.name.contains('.')) || (${SEEN})`,
+    message: TUNNEL_NAME_PROBLEM,
+  },
+]
+
 /** What agents connect with: the private half of a key at the SSH gateway, or a token by the service's own protocol. */
 export type CredentialForm = 'key' | 'token'
 
@@ -119,6 +137,10 @@ export const tunnelStatusFields = {
   observedGeneration,
   accountRef: Type.Optional(accountInUse('The account in use: that of the Backend.')),
   wanted: Type.Optional(integer({ description: 'Number of agents that there should be.', minimum: 0 })),
+  replicas: Type.Optional(integer({ description: 'Number of Pods with agents, connected or not.', minimum: 0 })),
+  selector: Type.Optional(
+    text({ description: 'Label selector of these Pods, as text; for the subresource scale.', maxLength: 128 }),
+  ),
   online: Type.Optional(
     integer({
       description: 'Number of agents that are connected to the gateway and have bound the labels.',

@@ -6,6 +6,7 @@ import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
 import type { Fingerprints } from './fingerprints.ts'
+import { singleLine, singleLineProblem } from './single-line.ts'
 
 /** Reads the inputs of a spec from Secrets and ConfigMaps. */
 
@@ -36,6 +37,8 @@ const FALLBACK_MS = 60_000
 /** Values of a CR's inputs from Secrets and ConfigMaps. They are kept for one reconcile only. */
 export interface Inputs {
   get(source: InputSource, ref: KeyRef): string
+  /** What is wrong with values that have to be one line, by field, object and key. */
+  readonly problems: readonly string[]
   /** Changes when one of the values does; undefined if there are none. */
   readonly fingerprint: string | undefined
 }
@@ -68,7 +71,11 @@ export interface InputReader {
   readonly fingerprints: Fingerprints
 }
 
-/** Reads the inputs of a CR. @throws WaitError naming field, object and key if one is missing. */
+/**
+ * Reads the inputs of a CR. Values lose the line break at their end, unless the input is `multiline`.
+ *
+ * @throws WaitError naming field, object and key if one is missing.
+ */
 export async function readInputs(
   { kube, fingerprints }: InputReader,
   descriptor: ManagedDescriptor,
@@ -76,7 +83,8 @@ export async function readInputs(
 ): Promise<Inputs> {
   const namespace = cr.metadata.namespace ?? ''
   const values = new Map<string, string>()
-  for (const { path, source, ref } of descriptor.inputs?.of(cr.spec) ?? []) {
+  const problems: string[] = []
+  for (const { path, source, ref, multiline } of descriptor.inputs?.of(cr.spec) ?? []) {
     const read = source === 'Secret' ? readSecretKey : readConfigMapKey
     const value = await read(kube, namespace, ref)
     if (value === undefined) {
@@ -86,9 +94,12 @@ export async function readInputs(
         FALLBACK_MS,
       )
     }
-    values.set(keyOf(source, ref), value)
+    const problem = multiline ? undefined : singleLineProblem(value, source, ref)
+    if (problem !== undefined) problems.push(`${path}: ${problem}`)
+    values.set(keyOf(source, ref), multiline ? value : singleLine(value))
   }
   return {
+    problems,
     // The UID is included so that equal values in two resources have different fingerprints: otherwise authors could
     // test guesses in resources of their own.
     fingerprint:

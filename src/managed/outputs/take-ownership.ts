@@ -63,15 +63,33 @@ export function notOurs(target: Place, owner: string): TerminalError {
   )
 }
 
-/** Patches the target, provided that it is still the `found` one and nobody has changed it. */
-export function patchTarget(
+/** @throws TerminalError if the target's data cannot change, whoever owns it */
+export function refuseImmutable(target: Place, { immutable }: DataObject): void {
+  if (immutable !== true) return
+  const field = target.kind === 'Secret' ? 'spec.output.secret.name' : 'spec.output.configMap.name'
+  throw new TerminalError(
+    reasons.OutputNotOwned,
+    `${targetText(target)} is immutable, so that nothing can be written into it: delete it, and it is created again without \`immutable\`, or choose another with ${field}`,
+  )
+}
+
+/**
+ * Patches the target, provided that it is still the `found` one and nobody has changed it.
+ *
+ * @param dryRun only asks the API server whether it would. Default: false
+ * @throws TerminalError if the patch is of data, and the target immutable
+ */
+export async function patchTarget(
   { context, cr }: Holder,
   target: Place,
-  { metadata: { uid, resourceVersion } }: DataObject,
+  found: DataObject,
   patch: Fields,
+  dryRun = false,
 ): Promise<DataObject> {
-  const preconditions = { uid, resourceVersion }
-  return context.kube.mergePatch<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), patch, preconditions)
+  if (patch.data !== undefined) refuseImmutable(target, found)
+  const { uid, resourceVersion } = found.metadata
+  const preconditions = { uid, resourceVersion, ...(dryRun ? { dryRun } : {}) }
+  return await context.kube.mergePatch<DataObject>(typeOfTarget(target), keyOfTarget(cr, target), patch, preconditions)
 }
 
 /** Whether a write failed because another client created, changed or deleted the object meanwhile. */

@@ -10,8 +10,8 @@ import { ConflictError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { type Issued, tokenFingerprint, tokenPatch } from './held-token.ts'
 import { keysNote, keysWritten } from './ownership.ts'
-import type { DataObject } from './place.ts'
-import { naming, patchTarget, takeOwnership, wasOvertaken } from './take-ownership.ts'
+import { type DataObject, encoded } from './place.ts'
+import { naming, patchTarget, refuseImmutable, takeOwnership, wasOvertaken } from './take-ownership.ts'
 
 const TRIES = 5
 
@@ -33,14 +33,21 @@ export function tokenPlace({ descriptor, cr }: Reconciliation): TokenPlace | und
 
 /**
  * Called before a create: makes the Secret ours, and patches it for this attempt to prove that the answer can be
- * written. The patch also invalidates every version of the Secret that an earlier attempt might still write to.
+ * written. The patch also invalidates every version of the Secret that an earlier attempt might still write to. It
+ * leaves the data alone, since a former token may be in use: whether data can be written is asked first.
  * @returns the Secret; undefined for kinds without a token.
- * @throws TerminalError if the Secret belongs to another owner.
+ * @throws TerminalError if the Secret belongs to another owner, or is immutable.
  */
 export async function reserveToken(run: Reconciliation, attempt: Attempt): Promise<DataObject | undefined> {
   const place = tokenPlace(run)
   if (place === undefined) return undefined
   const secret = await takeOwnership(run, place.target)
+  refuseImmutable(place.target, secret)
+  // What is empty was created just now, by the same rights.
+  if (secret.data !== undefined) {
+    const data = { [place.key]: encoded('Secret', attempt.nonce) }
+    await naming(place.target, () => patchTarget(run, place.target, secret, { data }, true))
+  }
   const annotations = {
     [RESERVED_FOR]: `${attempt.nonce}/${attempt.number}`,
     [OUTPUT_KEYS]: keysNote([...keysWritten(secret), place.key]),

@@ -21,8 +21,8 @@ import {
   settleChildren,
   type WriteCause,
 } from './children.ts'
-import { noteSent, type Wanted } from './desired.ts'
-import { passGates } from './gates.ts'
+import { noteSent, referencesKept, type Wanted } from './desired.ts'
+import { type Intent, passGates } from './gates.ts'
 import { appliedAfter, appliedBefore } from './left-alone.ts'
 import { intendedModules } from './modules.ts'
 import { createNotApplied, writeNotApplied } from './not-applied.ts'
@@ -51,7 +51,7 @@ export async function apply(
   if (contested !== undefined) {
     await passGates(run, { wanted, operations, observed, contested, isNew })
     announce(run, operations)
-    await prepare(run, operations, observed, isNew)
+    await prepare(run, wanted, { operations, observed, isNew })
     await execute(run, wanted, observed.remote.id, operations, cause)
     observed = await observeChildren(
       run,
@@ -78,21 +78,22 @@ export async function apply(
 /** Makes durable, or certain, whatever the first write of a plan depends on. */
 async function prepare(
   run: Reconciliation,
-  operations: readonly Operation[],
-  observed: Observed,
-  isNew: boolean,
+  wanted: Wanted,
+  { operations, observed, isNew }: Pick<Intent, 'operations' | 'observed' | 'isNew'>,
 ): Promise<void> {
   const { cr, descriptor, internal } = run
   const { remote } = observed
   const intent = {
     ...intendedModules(descriptor.modules, cr.spec, internal),
     ...appliedBefore(descriptor, cr, run.status),
+    ...(operations.some(isUpdate) ? referencesKept(run, wanted) : {}),
   }
   const stored = internalOf(cr)
   const intended = !equalJSON({ ...stored, ...intent }, stored)
+  // Whatever becomes of the plan, the status shows the object as it was found.
+  noteKindStatus(run, observed)
+  run.noteInternal(intent)
   if (intended || (run.unstored && !(isNew && isFoundByAttempt(run, operations, remote)))) {
-    noteKindStatus(run, observed)
-    run.noteInternal(intent)
     await run.store(describeAll(operations))
     // Now that the ownership is stored, another CR may turn out to have stored the same meanwhile.
     refuseTaken(run, remote)
@@ -116,8 +117,7 @@ function isFoundByAttempt({ cr }: Reconciliation, operations: readonly Operation
 
 function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, remote: RemoteObject): boolean {
   return (
-    operation.type === 'update' &&
-    !('target' in operation) &&
+    isUpdate(operation) &&
     descriptor.identity.markedBy in operation.body &&
     markerOf(remote) !== undefined &&
     parseMarker(operation.body[descriptor.identity.markedBy]) === undefined
@@ -173,6 +173,10 @@ function addsOrRemoves(operation: Operation): boolean {
   return 'target' in operation && operation.type !== 'update'
 }
 
+function isUpdate(operation: Operation): operation is UpdateOperation {
+  return operation.type === 'update' && !('target' in operation)
+}
+
 function isChildCreate(operation: Operation): operation is Operation & ChildCreate {
   return 'target' in operation && operation.type === 'create'
 }
@@ -195,9 +199,9 @@ async function updateObject(
 
 /** Whether everything that an operation would write was already written. */
 function wasWritten(operation: Operation, written: readonly Operation[]): boolean {
-  if (operation.type !== 'update' || 'target' in operation) {
+  if (!isUpdate(operation)) {
     return written.some((each) => describe(each) === describe(operation))
   }
-  const fields = written.flatMap((each) => (each.type === 'update' && !('target' in each) ? each.fields : []))
+  const fields = written.flatMap((each) => (isUpdate(each) ? each.fields : []))
   return operation.fields.every((field) => fields.includes(field))
 }

@@ -1,14 +1,16 @@
 import { errorOf } from '../accounts/account-choice.ts'
-import type { CustomResource } from '../cr.ts'
+import { type CustomResource, internalOf } from '../cr.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Desired } from '../descriptor/desired.ts'
+import type { InternalStatus } from '../descriptor/internal.ts'
 import { metadataProblems, type OwnMetadata, rawMetadataProblems } from '../descriptor/metadata.ts'
 import { formatMarker } from '../identity/marker.ts'
 import { type Inputs, readInputs } from '../inputs/inputs.ts'
 import type { ManagedContext } from '../reconcile/context.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { SentReference } from '../references/crossings.ts'
 import { goneReferences } from '../references/gone-references.ts'
 import { checkNamedValues, refuseNamedValues } from '../references/named-values.ts'
 import { refuseUse } from '../references/reach.ts'
@@ -53,7 +55,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
   }
   const blocked = session.refusal(descriptor.needs?.(cr.spec, desired) ?? {})
   if (blocked !== undefined) throw errorOf(blocked, false)
-  const problems = descriptor.inputs?.problems?.(desired) ?? []
+  const problems = [...(descriptor.inputs?.problems?.(desired) ?? []), ...inputs.problems]
   if (problems.length > 0) throw new TerminalError(reasons.InvalidInput, problems.join('; '))
   return { desired, references, inputs }
 }
@@ -74,6 +76,23 @@ export function noteSent(run: Reconciliation, { inputs, references }: Wanted): v
     inputsFingerprint: inputs.fingerprint,
     references: applied.length === 0 ? undefined : applied,
   })
+}
+
+/**
+ * The part of `status.internal` that must be durable before a write that drops references: those that the object has
+ * before and after it. Whether a write took place is unknown until its result is stored, and an edge that may have lost
+ * an IP policy must not count as restricted by it. Empty if the write drops none.
+ */
+export function referencesKept({ cr }: Reconciliation, { references: { applied } }: Wanted): InternalStatus {
+  const { references = [] } = internalOf(cr)
+  const kept = references.filter((sent) => applied.some((next) => isSameTarget(sent, next)))
+  return kept.length === references.length ? {} : { references: kept }
+}
+
+function isSameTarget(left: SentReference, right: SentReference): boolean {
+  const isNamed = left.name !== undefined || right.name !== undefined
+  const isSame = isNamed ? left.name === right.name && left.namespace === right.namespace : left.id === right.id
+  return left.kind === right.kind && isSame
 }
 
 /** The marker of this CR's objects for `nonce`, as metadata text, with the user's own keys beside it. */

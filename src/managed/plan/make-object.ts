@@ -10,7 +10,7 @@ import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { announceRotation, noteRotationFailure, rotationStep } from '../rotation/rotation.ts'
 import { reasons } from '../status/reasons.ts'
-import { noteSent, type Wanted } from './desired.ts'
+import { noteSent, referencesKept, type Wanted } from './desired.ts'
 import { createNotApplied } from './not-applied.ts'
 import { planReplacement, type ReplaceOperation } from './plan.ts'
 import { noteChosen } from './remaining.ts'
@@ -83,8 +83,10 @@ async function replace(
   existing: RemoteObject,
   reason: WriteReason,
 ): Promise<Kept> {
+  const kept = referencesKept(run, wanted)
   // An object that is not in the status yet would be forgotten if this process died before its successor was stored.
-  if (run.unstored) {
+  if (run.unstored || kept.references !== undefined) {
+    run.noteInternal(kept)
     await run.store(`replacing ${existing.id} with a new object`)
     refuseTaken(run, existing)
   }
@@ -109,6 +111,11 @@ export async function createOrRecreate(run: Reconciliation, wanted: Wanted): Pro
 }
 
 async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason): Promise<Kept> {
+  const kept = referencesKept(run, wanted)
+  if (kept.references !== undefined) {
+    run.noteInternal(kept)
+    await run.store('creating the object again')
+  }
   return { remote: made(run, wanted, await createObject(run, wanted, reason)), made: reason }
 }
 

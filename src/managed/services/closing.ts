@@ -1,8 +1,10 @@
-import { type CustomResource, internalOf, shortName } from '../cr.ts'
+import { type CustomResource, internalOf, shortName, statusOf } from '../cr.ts'
 import type { ManagedContext } from '../reconcile/context.ts'
 import { mayHoldObject } from '../references/dependents.ts'
 import { refusalByName } from '../references/usable.ts'
+import { reasons } from '../status/reasons.ts'
 import type { ServicePart } from './objects.ts'
+import { currentOf, isSettled } from './status.ts'
 
 /**
  * Keeps an Edge closed while it cannot be restricted as its Service asks. An Edge that waits for a policy goes on
@@ -10,7 +12,7 @@ import type { ServicePart } from './objects.ts'
  */
 
 interface EdgeFields {
-  readonly backend: object
+  readonly backend: { readonly enabled?: boolean }
   readonly hostports?: readonly object[]
   readonly ipRestriction?: { readonly ipPolicyRefs?: readonly PolicyReference[] } | null
 }
@@ -21,11 +23,77 @@ interface PolicyReference {
 
 type Known = Pick<ManagedContext, 'kinds' | 'resources'>
 
+/** What is done about an Edge that may let in others than its Service asks for. */
+export interface Closing {
+  /** Whether the Edge has to turn off its Backend. Otherwise it lets nobody in, and keeps asking for its policies. */
+  readonly turnsOff: boolean
+  /** Why it lets nobody in, or does not yet. */
+  readonly why: string
+  /** The API refuses the policies; otherwise the Edge would have to wait for them. */
+  readonly isRefused: boolean
+}
+
+/**
+ * How to keep an Edge closed that cannot be restricted as `wanted` says; undefined if it can, already is, or need not
+ * be. Whether the API refuses the restriction shows only once the Edge has asked for it: an Edge that serves is closed
+ * then, and asks again when it is closed.
+ */
+export function closingOf(known: Known, edge: CustomResource, wanted: ServicePart): Closing | undefined {
+  const waits = cannotRestrict(known, edge, wanted)
+  if (waits !== undefined) return { turnsOff: true, why: waits, isRefused: false }
+  const asked = policiesOf(fieldsOf(wanted))
+  if (asked.length === 0) return undefined
+  const refusal = refusedEdit(edge)
+  const isTurnedOff = (edge.spec as unknown as Partial<EdgeFields>).backend?.enabled === false
+  if (isTurnedOff) {
+    // What would open it is asked for once nothing can overtake what closes it.
+    const why = currentOf(edge)?.message ?? 'it is being reconciled'
+    return isSettled(edge) ? undefined : { turnsOff: true, why, isRefused: refusal !== undefined }
+  }
+  const hasAsked = isSameSet(asked, policiesOf(edge.spec as unknown as EdgeFields))
+  if (refusal === undefined || !hasAsked || isRestrictedBy(known, edge, asked)) return undefined
+  return { turnsOff: letsIn(edge), why: refusal, isRefused: true }
+}
+
+/** Why the API refuses the current spec of an Edge. Its status then shows the modules as they were found. */
+function refusedEdit(edge: CustomResource): string | undefined {
+  const synced = currentOf(edge)
+  const isRefused = synced?.status === 'False' && REFUSALS.some((reason) => reason === synced.reason)
+  return isRefused ? synced.message : undefined
+}
+
+const REFUSALS = [reasons.Rejected, reasons.Conflict] as const
+
+interface Modules {
+  readonly backend?: { readonly enabled: boolean }
+  readonly ipRestriction?: { readonly enabled: boolean; readonly ipPolicyIDs?: readonly string[] }
+}
+
+function modulesOf(edge: CustomResource): Modules {
+  return (statusOf(edge).modules ?? {}) as Modules
+}
+
+/** Whether its object has a Backend in use, as far as its status says. */
+function letsIn(edge: CustomResource): boolean {
+  return modulesOf(edge).backend?.enabled === true
+}
+
+/** Whether its object is restricted by exactly the policies of these names. */
+function isRestrictedBy({ resources }: Known, edge: CustomResource, names: readonly string[]): boolean {
+  const { ipRestriction } = modulesOf(edge)
+  const ids = names.flatMap((name) => {
+    const policy = resources.get({ kind: 'IPPolicy', namespace: edge.metadata.namespace, name })
+    return (policy && statusOf(policy).id) ?? []
+  })
+  const isComplete = ids.length === names.length && ipRestriction?.enabled === true
+  return isComplete && isSameSet(ids, ipRestriction.ipPolicyIDs ?? [])
+}
+
 /**
  * Why an Edge that may be serving cannot be restricted at once as `wanted` says; undefined if it can, already is, or
  * need not be. Without an object it has nothing to close, and is made with all of its policies.
  */
-export function cannotRestrict(known: Known, edge: CustomResource, wanted: ServicePart): string | undefined {
+function cannotRestrict(known: Known, edge: CustomResource, wanted: ServicePart): string | undefined {
   const spec = fieldsOf(wanted)
   const asked = policiesOf(spec)
   if (asked.length === 0 || !mayHoldObject(edge) || isSameSet(asked, sentPolicies(edge))) return undefined
@@ -38,12 +106,19 @@ export function cannotRestrict(known: Known, edge: CustomResource, wanted: Servi
 
 /**
  * `wanted` without a way in: it names no Backend that is in use, and of the policies that the Edge names already it
- * keeps those that it need not wait for, since it would wait with the rest. It listens where it did.
+ * keeps those that it need not wait for, since it would wait with the rest, or that are in force already if the API
+ * refuses others. It listens where it did.
  */
-export function closed(known: Known, edge: CustomResource, wanted: ServicePart): ServicePart {
+export function closed(
+  known: Known,
+  edge: CustomResource,
+  wanted: ServicePart,
+  { isRefused }: Pick<Closing, 'isRefused'>,
+): ServicePart {
   const { hostports: _, ...spec } = fieldsOf(wanted)
+  const sent = sentPolicies(edge)
   const kept = refsIn(edge.spec as unknown as EdgeFields).filter((ref) => {
-    return refusalOf(known, edge, 'IPPolicy', ref) === undefined
+    return isRefused ? sent.includes(ref.name ?? '') : refusalOf(known, edge, 'IPPolicy', ref) === undefined
   })
   const ipRestriction = kept.length === 0 ? null : { enabled: true, ipPolicyRefs: kept }
   return { ...wanted, content: { spec: { ...spec, backend: { ...spec.backend, enabled: false }, ipRestriction } } }
@@ -70,7 +145,7 @@ function policiesOf(spec: EdgeFields): readonly string[] {
   return refsIn(spec).flatMap(({ name }) => name ?? [])
 }
 
-/** The policies by which the object of the Edge restricts, as they were last sent. */
+/** The policies by which the object of the Edge restricts for certain: a write may have dropped any other. */
 function sentPolicies(edge: CustomResource): readonly string[] {
   return (internalOf(edge).references ?? []).flatMap(({ kind, name }) => (kind === 'IPPolicy' ? (name ?? []) : []))
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ResourceType } from '../../kube/types.ts'
+import { LONGEST_TUNNEL_NAME } from '../descriptor/tunnel.ts'
 import { OUTPUT_OF } from '../names.ts'
 import { LABELS, noteOf } from '../outputs/ownership.ts'
 import type { WantedObject } from '../tunnels/objects.ts'
-import { LONGEST_NAME } from '../tunnels/tunnel.ts'
 import { SERVICE, type ServicePolicy, type ServiceResource } from './service.ts'
 import { type Problem, type ServiceSettings, settingsOf } from './settings.ts'
 
@@ -151,8 +151,8 @@ const HASH = 10
  */
 export function portName(service: string, port: number): string {
   const name = `${service}-${port}`
-  if (name.length <= LONGEST_NAME) return name
-  return `${service.slice(0, LONGEST_NAME - HASH - 1)}-${hash(name)}`
+  if (name.length <= LONGEST_TUNNEL_NAME) return name
+  return `${service.slice(0, LONGEST_TUNNEL_NAME - HASH - 1)}-${hash(name)}`
 }
 
 /** Name of the ReservedDomain of a Service: another one for another domain, since its domain cannot change. */

@@ -14,7 +14,7 @@ import { reasons } from '../status/reasons.ts'
 import { LASTING_MS } from '../tunnels/conditions.ts'
 import { covers } from '../tunnels/covers.ts'
 import { cannotBecome, type OwnedObjects } from '../tunnels/owned-objects.ts'
-import { cannotRestrict, closed } from './closing.ts'
+import { closed, closingOf } from './closing.ts'
 import { type Failure, failureOf, outcomeOf } from './failures.ts'
 import { noteFor } from './followed.ts'
 import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
@@ -27,7 +27,7 @@ import {
   type ServiceResource,
   serviceType,
 } from './service.ts'
-import { conditionOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './status.ts'
+import { conditionOf, currentOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './status.ts'
 
 /** The deletion of an object wakes its Service; this is only the fallback. */
 const REPLACING_MS = 10_000
@@ -141,24 +141,33 @@ export class ServiceReconciler {
   }
 
   /**
-   * Closes the Edge of a port if it cannot be restricted as the Service asks.
+   * Closes the Edge of a port while it cannot be restricted as the Service asks.
    *
-   * @returns the Edge, and what to say of it; undefined if it can
+   * @returns what to say of it, and the Edge that must not be kept as the Service asks; undefined if it can
    */
   async #close(
     service: ServiceResource,
     objects: readonly ServicePart[],
-  ): Promise<{ readonly edge: ServicePart; readonly error: TerminalError | WaitError } | undefined> {
+  ): Promise<{ readonly edge?: ServicePart; readonly error: TerminalError | WaitError } | undefined> {
     for (const edge of objects.filter(({ type }) => type.kind === 'Edge')) {
       const stored = this.#stored(service, edge) as CustomResource | undefined
-      const why = stored && cannotRestrict(this.#context, stored, edge)
-      if (stored === undefined || why === undefined) continue
-      const kept = await this.#context.objects.keep(service, closed(this.#context, stored, edge))
+      const closing = stored && closingOf(this.#context, stored, edge)
+      if (stored === undefined || closing === undefined) continue
+      const { isRefused, turnsOff, why } = closing
+      const reason = isRefused ? reasons.Rejected : reasons.ReferenceNotReady
       const until = `until its policies can be applied: ${why}`
-      const error = isSettled(kept)
-        ? new TerminalError(reasons.ReferenceNotReady, `${partText(edge)} is closed ${until}`)
-        : new WaitError(reasons.Progressing, `${partText(edge)} is being closed ${until}`, LASTING_MS)
-      return { edge, error }
+      const error = new TerminalError(reason, `${partText(edge)} is closed ${until}`)
+      if (!turnsOff) return { error }
+      const kept = await this.#context.objects.keep(service, closed(this.#context, stored, edge, closing))
+      if (isSettled(kept)) return { edge, error }
+      const message = `${partText(edge)} is being closed ${until}`
+      const isStuck = isRefused && currentOf(kept) !== undefined
+      return {
+        edge,
+        error: isStuck
+          ? new TerminalError(reasons.Rejected, message)
+          : new WaitError(reasons.Progressing, message, LASTING_MS),
+      }
     }
     return undefined
   }

@@ -1,5 +1,6 @@
 import type { AccountName } from '../identity/attempt.ts'
-import { GROUP, PAUSED, SERVICE_ACCOUNT, SERVICE_DOMAIN, SERVICE_IP_POLICIES } from '../names.ts'
+import { GROUP, PAUSED, SERVICE_ACCOUNT, SERVICE_DOMAIN, SERVICE_IGNORE, SERVICE_IP_POLICIES } from '../names.ts'
+import { restrictingAnnotations } from './foreign-annotations.ts'
 import type { ServiceResource } from './service.ts'
 
 /** What the annotations of a Service say. */
@@ -20,9 +21,9 @@ const DOMAIN = new RegExp(`^(?=.{1,253}$)(${LABEL}\\.)+(?!\\d+$)${LABEL}$`)
 const NAME = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 /** The most policies that an Edge takes. */
 const MOST_POLICIES = 64
-const KNOWN: readonly string[] = [SERVICE_DOMAIN, SERVICE_IP_POLICIES, SERVICE_ACCOUNT, PAUSED]
-/** Ways of other load balancers to say who may connect. To ignore one would open what should be closed. */
-const SOURCE_RANGES = 'service.beta.kubernetes.io/load-balancer-source-ranges'
+const KNOWN: readonly string[] = [SERVICE_DOMAIN, SERVICE_IP_POLICIES, SERVICE_ACCOUNT, SERVICE_IGNORE, PAUSED]
+/** Name of an annotation. */
+const ANNOTATION = /^[-./A-Za-z0-9_]{1,317}$/
 
 /**
  * Reads the annotations of a Service. Whatever may be meant to restrict it and cannot be followed is a problem: nothing
@@ -46,7 +47,10 @@ export function settingsOf({ metadata, spec }: ServiceResource): ServiceSettings
     if (!name.startsWith(`${GROUP}/`) || KNOWN.includes(name)) continue
     problems.push(`${about(name)}: there is no such annotation of a Service: correct it to one of ${KNOWN.join(', ')}`)
   }
-  if (Object.hasOwn(annotations, SOURCE_RANGES)) problems.push(`${about(SOURCE_RANGES)}: ${RANGES}`)
+  const ignored = read(SERVICE_IGNORE, parseIgnored) ?? []
+  for (const name of restrictingAnnotations(annotations)) {
+    if (!ignored.includes(name)) problems.push(`${about(name)}: ${shown(annotations[name] ?? '')} ${FOREIGN}`)
+  }
   if ((spec.loadBalancerSourceRanges ?? []).length > 0) problems.push(`spec.loadBalancerSourceRanges: ${RANGES}`)
   if (!/^[a-z]/.test(metadata.name)) {
     problems.push(`metadata.name: ${shown(metadata.name)} begins with a digit: give the Service another name`)
@@ -60,6 +64,16 @@ export function settingsOf({ metadata, spec }: ServiceResource): ServiceSettings
 }
 
 const RANGES = `Culvert does not read source ranges: remove them, and name IPPolicies in ${SERVICE_IP_POLICIES}`
+
+const FOREIGN = `is meant for another load balancer, and may restrict who connects: remove it and name IPPolicies in ${SERVICE_IP_POLICIES}, or name it in ${SERVICE_IGNORE}`
+
+function parseIgnored(value: string): readonly string[] | { readonly problem: string } {
+  const names = value.split(',').map((name) => name.trim())
+  if (names.every((name) => ANNOTATION.test(name) && !name.startsWith(`${GROUP}/`))) return names
+  return {
+    problem: `is not a list of annotations of other load balancers, separated by commas: correct it or remove the annotation`,
+  }
+}
 
 function parseAccount(value: string): AccountName | { readonly problem: string } {
   const [kind, name, more] = value.includes('/') ? value.split('/') : ['Account', value]

@@ -30,14 +30,26 @@ export function conditionOf(said: ServiceSaid): ConditionText {
     return { type: SERVICE_READY, status: holds ? 'True' : 'False', reason, message }
   }
   if (said.type !== 'kept') return is(false, said.reason, said.message)
-  const unready = said.parts.filter((part) => readyOf(part)?.status !== 'True')
+  const unready = said.parts.flatMap((part) => unreadinessOf(part) ?? [])
   if (unready.length === 0) return is(true, reasons.Available, 'every port is served')
-  const words = unready.slice(0, NAMED).map((part) => {
-    return `${shortName(nameOf(part))} is not Ready: ${readyOf(part)?.message ?? 'it is being reconciled'}`
-  })
+  const words = unready.slice(0, NAMED)
   const more = unready.length > NAMED ? [`and ${unready.length - NAMED} more`] : []
   return is(false, reasons.Progressing, [...words, ...more].join('; '))
 }
+
+/**
+ * Why a part does not serve the Service; undefined if it does. An Edge stays Ready while its edit waits or is refused:
+ * it must be in sync with its current spec too.
+ */
+function unreadinessOf(part: KubeObject): string | undefined {
+  const name = shortName(nameOf(part))
+  const ready = conditionIn(part, 'Ready')
+  if (ready?.status !== 'True') return `${name} is not Ready: ${ready?.message ?? RECONCILED}`
+  if (part.kind !== 'Edge' || isSettled(part)) return undefined
+  return `${name} is not Synced: ${currentOf(part)?.message ?? RECONCILED}`
+}
+
+const RECONCILED = 'it is being reconciled'
 
 /**
  * Where a Service is reached, once each of its Edges is Ready: `hostports` as they are, whose ports need not be those
@@ -55,7 +67,7 @@ export function ingressOf(parts: readonly KubeObject[]): readonly Ingress[] {
     }),
   )
   const places = parts
-    .filter((part) => part.kind === 'Edge' && readyOf(part)?.status === 'True' && !isDeleting(part))
+    .filter((part) => part.kind === 'Edge' && conditionIn(part, 'Ready')?.status === 'True' && !isDeleting(part))
     .flatMap((edge) => statusOf(edge).hostports ?? [])
     .map((hostport) => {
       const at = hostport.lastIndexOf(':')
@@ -76,8 +88,13 @@ export function ingressOf(parts: readonly KubeObject[]): readonly Ingress[] {
 
 /** Whether the object of a part is as its spec says. */
 export function isSettled(part: KubeObject): boolean {
-  const synced = statusOf(part).conditions?.find(({ type }) => type === 'Synced')
-  return synced?.status === 'True' && synced.observedGeneration === generationOf(part)
+  return currentOf(part)?.status === 'True'
+}
+
+/** The condition Synced of a part; undefined before its current spec has been reconciled. */
+export function currentOf(part: KubeObject): Condition | undefined {
+  const synced = conditionIn(part, 'Synced')
+  return synced?.observedGeneration === generationOf(part) ? synced : undefined
 }
 
 interface PartStatus {
@@ -90,6 +107,6 @@ function statusOf(part: KubeObject): PartStatus {
   return (part.status ?? {}) as PartStatus
 }
 
-function readyOf(part: KubeObject): Condition | undefined {
-  return statusOf(part).conditions?.find(({ type }) => type === 'Ready')
+function conditionIn(part: KubeObject, wanted: string): Condition | undefined {
+  return statusOf(part).conditions?.find(({ type }) => type === wanted)
 }

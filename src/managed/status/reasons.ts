@@ -67,7 +67,7 @@ export const conditionReasons = {
     remedy: 'Create it, or correct the name in the spec.',
   },
   OutputNotOwned: {
-    means: 'The Secret or ConfigMap for the outputs belongs to somebody else.',
+    means: 'The Secret or ConfigMap for the outputs belongs to somebody else, or is immutable.',
     remedy: 'Name another one in `spec.output`, or delete it.',
   },
   NotNeeded: { means: 'The resource has nothing to write there.', remedy: NOTHING },
@@ -208,6 +208,11 @@ export const conditionReasons = {
   NotConnected: {
     means: 'Not every agent of the Tunnel is connected to the gateway; the message has the last error, if one gave up.',
     remedy: 'Do what the message says, or see the log of the agents.',
+  },
+  Contested: {
+    means:
+      'Another client scales the Deployment of the Tunnel again and again. Its number of agents is left for a minute, then for twice as long each time, up to an hour.',
+    remedy: 'Have it scale the Tunnel instead, such as by `scaleTargetRef` of a HorizontalPodAutoscaler.',
   },
   GatewayNotAllowed: {
     means: 'The administrator does not allow the SSH gateway of the account.',

@@ -8,7 +8,14 @@ import { kubeReason } from '../status/result.ts'
 /** How a reconcile of a Tunnel ended. */
 export type Said =
   /** Everything is as the spec says. */
-  | { readonly type: 'kept'; readonly online: number; readonly wanted: number; readonly error: string | undefined }
+  | {
+      readonly type: 'kept'
+      readonly online: number
+      readonly wanted: number
+      readonly error: string | undefined
+      /** What to do about another client that scales the Deployment; undefined if none does. */
+      readonly contested?: string | undefined
+    }
   /** Something has to happen first. */
   | { readonly type: 'waiting'; readonly reason: Reason; readonly message: string }
   /** Lasts until a person changes something. */
@@ -33,16 +40,20 @@ export function conditionsOf(said: Said, before: TunnelStatus): readonly Conditi
       is(said.type === 'stalled' ? 'Stalled' : 'Reconciling', true, reason, message),
     ]
   }
-  const { online, wanted, error } = said
+  const { online, wanted, error, contested } = said
   const count = `${online} of ${wanted} agents are connected`
-  const synced = is('Synced', true, reasons.InSync, 'agents, key and credential are as the spec says')
+  const inSync = 'agents, key and credential are as the spec says'
+  const synced = [
+    is('Synced', contested === undefined, contested ? reasons.Contested : reasons.InSync, contested ?? inSync),
+  ]
   if (online >= wanted) {
-    return [is('Ready', true, reasons.Available, count), synced, is('Connected', true, reasons.Available, count)]
+    if (contested !== undefined) synced.push(is('Reconciling', true, reasons.Contested, contested))
+    return [is('Ready', true, reasons.Available, count), ...synced, is('Connected', true, reasons.Available, count)]
   }
   const why = error === undefined ? count : `${count}: ${error}`
   return [
     online > 0 ? is('Ready', true, reasons.Available, count) : is('Ready', false, reasons.NotConnected, why),
-    synced,
+    ...synced,
     is('Connected', false, reasons.NotConnected, why),
     is('Reconciling', true, reasons.NotConnected, why),
   ]

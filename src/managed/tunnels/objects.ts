@@ -32,7 +32,6 @@ export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts): readonly Wa
   const name = workloadName(facts.name)
   const common = { name, ...marks(facts.name) }
   const selector = { matchLabels: { [TUNNEL]: facts.name } }
-  const replicas = spec.replicas ?? DEFAULT_REPLICAS
   const template = agentPod(spec, facts, { selector, labels: common.labels })
   return [
     { ...common, type: serviceAccountType, content: { automountServiceAccountToken: false } },
@@ -44,7 +43,7 @@ export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts): readonly Wa
       type: deploymentType,
       content: {
         spec: {
-          replicas,
+          replicas: replicasOf(spec),
           selector,
           // A new agent is connected before one of the former leaves.
           strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
@@ -53,6 +52,16 @@ export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts): readonly Wa
       },
     },
   ]
+}
+
+/** Number of agents that a Tunnel is to have. Before its CRD had a default, it could be stored without one. */
+export function replicasOf({ replicas = DEFAULT_REPLICAS }: TunnelSpec): number {
+  return replicas
+}
+
+/** The label selector of a Tunnel's Pods, as text. */
+export function podSelector(tunnel: string): string {
+  return `${TUNNEL}=${tunnel}`
 }
 
 /** What a credential of a Tunnel is made from. */

@@ -1,5 +1,6 @@
 import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
+import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { isDeleting, shortName } from '../cr.ts'
 import { ownershipOf, withOwner } from '../outputs/ownership.ts'
@@ -7,6 +8,7 @@ import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
 import { covers } from './covers.ts'
 import type { WantedObject } from './objects.ts'
+import { Remakes } from './remakes.ts'
 import { replacingPatch, templateDigest, templateIn } from './stored-template.ts'
 
 /** The deletion of an object wakes its owner; this is only the fallback. */
@@ -14,6 +16,9 @@ const DELETING_MS = 10_000
 
 export interface OwnedObjectsOptions {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>
+  /** Reads the owner from the API server; undefined if it is gone. */
+  readonly readOwner: (owner: KubeObject) => Promise<KubeObject | undefined>
+  readonly clock: Clock
   /** An object that a watch has reported; undefined if there is none, or its type is not watched. */
   readonly known: (type: ResourceType, key: ObjectKey) => KubeObject | undefined
   /** Puts the answer to a write into the store at once. */
@@ -26,9 +31,11 @@ export interface OwnedObjectsOptions {
  */
 export class OwnedObjects {
   readonly #options: OwnedObjectsOptions
+  readonly #remakes: Remakes
 
   constructor(options: OwnedObjectsOptions) {
     this.#options = options
+    this.#remakes = new Remakes(options.clock)
   }
 
   known(type: ResourceType, key: ObjectKey): KubeObject | undefined {
@@ -48,6 +55,7 @@ export class OwnedObjects {
     const found = this.#options.known(type, key) ?? (await this.#options.kube.get(type, key))
     const stored = found ?? (await this.#create(owner, wanted))
     refuseForeign(stored, owner, type, name)
+    this.#remakes.seen(owner.metadata.uid, text(type, name))
     if (cannotBecome(stored, wanted)) {
       await this.remove(owner, type, name)
       throw new WaitError(reasons.Progressing, `${text(type, name)} will be replaced`, DELETING_MS)
@@ -73,6 +81,7 @@ export class OwnedObjects {
     const found = await this.#options.kube.get(type, keyOf(owner, wanted))
     if (found === undefined) return await this.#create(owner, wanted)
     refuseForeign(found, owner, type, name)
+    this.#remakes.seen(owner.metadata.uid, text(type, name))
     return found
   }
 
@@ -96,9 +105,39 @@ export class OwnedObjects {
   }
 
   async #create(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
-    const made = await this.#options.kube.create(wanted.type, keyOf(owner, wanted), bodyOf(owner, wanted))
+    const { type, name } = wanted
+    const object = text(type, name)
+    await this.#confirm(owner, object)
+    const made = await this.#options.kube.create(type, keyOf(owner, wanted), bodyOf(owner, wanted))
+    this.#remakes.seen(owner.metadata.uid, object)
     this.#options.record(made)
     return made
+  }
+
+  /**
+   * Passes at once for an object that was not there before. One that is gone may have been collected with its owner,
+   * while the watch of the owner is silent: it is made again only for the owner that the API server has, and ever more
+   * rarely.
+   *
+   * @throws WaitError until it is due. @throws ConflictError if the owner is another by now, or gone
+   */
+  async #confirm(owner: KubeObject, object: string): Promise<void> {
+    const { uid, resourceVersion } = owner.metadata
+    const pause = this.#remakes.pauseMs(uid, object)
+    if (pause === undefined) return
+    if (pause > 0) {
+      const message = `${object} was deleted again: find out what deletes it; Culvert will recreate it after a pause`
+      throw new WaitError(reasons.Progressing, message, Math.ceil(pause))
+    }
+    const live = await this.#options.readOwner(owner)
+    const isSame = live?.metadata.uid === uid && live.metadata.resourceVersion === resourceVersion
+    if (live === undefined || !isSame || isDeleting(live)) throw new ConflictError(undefined)
+    this.#remakes.count(uid, object)
+  }
+
+  /** The owner is gone, or consists of nothing any more. */
+  forget(owner: KubeObject): void {
+    this.#remakes.forget(owner.metadata.uid)
   }
 
   /** Deletes the object if the owner owns it. */
@@ -106,6 +145,7 @@ export class OwnedObjects {
     const { namespace } = owner.metadata
     const found = await this.#options.kube.get({ ...type, metadataOnly: true }, { namespace, name })
     if (found === undefined || ownershipOf(found, owner).type !== 'own') return
+    this.#remakes.removed(owner.metadata.uid, text(type, name))
     try {
       await this.#options.kube.delete(type, { namespace, name }, { uid: found.metadata.uid })
     } catch (error) {

@@ -1,3 +1,4 @@
+import { hostKeyOf } from '../../ssh/host-key.ts'
 import type { AccountSpec } from '../descriptor/account.ts'
 import type { ForeignAgent } from '../descriptor/pod/agent.ts'
 import { AGENT, KEY_VOLUME, OWN_FOLDER, OWN_VARIABLES } from '../descriptor/pod/container.ts'
@@ -205,7 +206,8 @@ function agentArgs(spec: TunnelSpec, facts: TunnelFacts, gateway: AgentOf<'own'>
   return [
     'agent',
     `--gateway=${gateway.address}`,
-    ...gateway.hostKeys.map((hostKey) => `--host-key=${hostKey}`),
+    // The key alone: another host or comment beside it replaces no agent.
+    ...gateway.hostKeys.map((hostKey) => `--host-key=${hostKeyOf(hostKey) ?? hostKey}`),
     `--key=${KEY_FOLDER}/${KEY_FILE}`,
     `--forward=${boundText(facts)}=${hostOf(spec.service, facts)}:${spec.service.port}`,
     `--listen=0.0.0.0:${HEALTH_PORT}`,

@@ -2,24 +2,25 @@ import { KubeError } from '../../kube/errors.ts'
 import { pods } from '../../kube/pod-logs.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
 import { done } from '../../runtime/outcome.ts'
-import { isDeleting, isPaused, type ResourceName } from '../cr.ts'
-import { type ComposedDescriptor, DEFAULT_REPLICAS } from '../descriptor/tunnel.ts'
+import { isDeleting, isPaused, nameOf, nameText, type ResourceName } from '../cr.ts'
+import type { ComposedDescriptor } from '../descriptor/tunnel.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { TEMPLATE_DIGEST } from '../names.ts'
 import { WaitError } from '../reconcile/errors.ts'
-import type { reasons } from '../status/reasons.ts'
+import { reasons } from '../status/reasons.ts'
 import { lastError } from './agent-error.ts'
 import { LASTING_MS, saidOf } from './conditions.ts'
 import type { TunnelContext } from './context.ts'
 import { duesOf, expectedKey, TunnelCredentials } from './credentials.ts'
 import { type Deployment, onlineIn } from './deployment.ts'
-import { tunnelObjects } from './objects.ts'
+import { podSelector, replicasOf, tunnelObjects } from './objects.ts'
 import type { AgentFacts } from './pod.ts'
 import { refusedPods } from './pod-refusal.ts'
 import { accountOf, type Route, routeOf } from './route.ts'
+import { Scaling } from './scaling.ts'
 import { writeStatus } from './status-writer.ts'
 import { templateDigest } from './stored-template.ts'
-import { deploymentType, TUNNEL, type TunnelResource, tunnelStatus, workloadName } from './tunnel.ts'
+import { deploymentType, type TunnelResource, tunnelStatus, workloadName } from './tunnel.ts'
 
 /** How often agents that are not connected are asked why. */
 const DISCONNECTED_MS = 30_000
@@ -31,6 +32,7 @@ const DISCONNECTED_MS = 30_000
 export class TunnelReconciler {
   readonly #context: TunnelContext
   readonly #credentials: TunnelCredentials
+  readonly #scaling = new Scaling()
 
   constructor(context: TunnelContext) {
     this.#context = context
@@ -41,6 +43,7 @@ export class TunnelReconciler {
     const { kinds, resources } = this.#context
     const cr = resources.tunnel(name)
     const descriptor = kinds.composed.find(({ definition }) => definition.kind === name.kind)
+    if (cr === undefined) this.#scaling.forget(nameText(name))
     if (cr === undefined || descriptor === undefined || isDeleting(cr) || isPaused(cr)) return done
     try {
       return await this.#keep(descriptor, cr)
@@ -61,12 +64,17 @@ export class TunnelReconciler {
     let kept = deployment
     const agent = agentOf(cr, route, version)
     const { internal } = tunnelStatus(cr)
-    for (const wanted of tunnelObjects(cr.spec, { name, namespace, labels, key: mounted, agent })) {
+    const { clock } = this.#context
+    const now = clock.monotonic()
+    const scale = this.#scaling.decide(nameText(nameOf(cr)), replicasOf(cr.spec), deployment?.spec?.replicas, now)
+    if (scale.isNew) this.#warn(cr, { reason: reasons.Contested, message: contestedText(name) })
+    const spec = { ...cr.spec, replicas: scale.replicas }
+    for (const wanted of tunnelObjects(spec, { name, namespace, labels, key: mounted, agent })) {
       const stored = await this.#context.objects.keep(cr, wanted, internal?.template)
       if (wanted.type.kind === deploymentType.kind) kept = stored as Deployment
     }
     const retired = await this.#credentials.retire(descriptor, cr, kept, mounted)
-    return await this.#report(descriptor, retired, route.accountRef, kept)
+    return await this.#report(descriptor, retired, { accountRef: route.accountRef, leftMs: scale.leftMs }, kept)
   }
 
   /**
@@ -97,24 +105,34 @@ export class TunnelReconciler {
   async #report(
     descriptor: ComposedDescriptor,
     cr: TunnelResource,
-    accountRef: AccountName,
+    { accountRef, leftMs }: { readonly accountRef: AccountName; readonly leftMs: number | undefined },
     deployment: Deployment | undefined,
   ): Promise<Outcome> {
-    const wanted = cr.spec.replicas ?? DEFAULT_REPLICAS
+    const { name } = cr.metadata
+    const wanted = replicasOf(cr.spec)
+    const replicas = deployment?.status?.replicas ?? 0
     const online = Math.min(wanted, onlineIn(deployment))
     const error = online < wanted ? await this.#lastError(cr) : undefined
     // It was in sync with what was written last, or has been written now.
     const template = templateDigest(deployment)
     const internal = template === undefined ? {} : { internal: { template } }
-    const status = { ...tunnelStatus(cr), accountRef, wanted, online, ...internal }
-    const said = { type: 'kept', online, wanted, error } as const
+    const status = {
+      ...tunnelStatus(cr),
+      accountRef,
+      wanted,
+      replicas,
+      selector: podSelector(name),
+      online,
+      ...internal,
+    }
+    const contested = leftMs === undefined ? undefined : contestedText(name)
+    const said = { type: 'kept', online, wanted, error, contested } as const
     const written = await writeStatus(this.#context, { descriptor, cr }, status, said)
-    return outcomeOf(written, online < wanted, this.#context.clock.now())
+    return outcomeOf(written, { isDisconnected: online < wanted, leftMs }, this.#context.clock.now())
   }
 
   async #lastError({ metadata: { namespace, name } }: TunnelResource): Promise<string | undefined> {
-    const labelSelector = `${TUNNEL}=${name}`
-    return lastError((await this.#context.kube.list(pods, { namespace, labelSelector })).items)
+    return lastError((await this.#context.kube.list(pods, { namespace, labelSelector: podSelector(name) })).items)
   }
 
   async #excuse(descriptor: ComposedDescriptor, cr: TunnelResource, error: unknown): Promise<Outcome> {
@@ -148,9 +166,19 @@ function agentOf({ spec: { agent } }: TunnelResource, { ssh }: Route, version: s
   return { type: 'own', ...ssh }
 }
 
+/** Whose number of agents is left for a while, and what to do. */
+function contestedText(tunnel: string): string {
+  return `Deployment/${workloadName(tunnel)} is scaled by another client: have it scale Tunnel/${tunnel}, as a HorizontalPodAutoscaler with that scaleTargetRef does`
+}
+
 /** When a Tunnel is due again by itself. */
-function outcomeOf(cr: TunnelResource, isDisconnected: boolean, now: number): Outcome {
+function outcomeOf(
+  cr: TunnelResource,
+  { isDisconnected, leftMs }: { readonly isDisconnected: boolean; readonly leftMs: number | undefined },
+  now: number,
+): Outcome {
   const dues = duesOf(cr, now).map((at) => Math.max(1000, at - now))
-  const soonest = Math.min(...dues, isDisconnected ? DISCONNECTED_MS : Number.POSITIVE_INFINITY)
+  const never = Number.POSITIVE_INFINITY
+  const soonest = Math.min(...dues, isDisconnected ? DISCONNECTED_MS : never, leftMs ?? never)
   return Number.isFinite(soonest) ? { type: 'after', ms: soonest, reason: 'the next step', priority: 'poll' } : done
 }

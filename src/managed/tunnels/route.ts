@@ -2,14 +2,14 @@ import { allowsAddress } from '../../api/base-url.ts'
 import { accountKey } from '../accounts/account-resource.ts'
 import { type CustomResource, generationOf, shortName, statusOf } from '../cr.ts'
 import type { AccountSpec } from '../descriptor/account.ts'
-import type { ComposedDescriptor } from '../descriptor/tunnel.ts'
+import { type ComposedDescriptor, LONGEST_TUNNEL_NAME, TUNNEL_NAME_PROBLEM } from '../descriptor/tunnel.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'
 import { bindText } from './bind.ts'
 import type { TunnelContext } from './context.ts'
 import { refuseUnpermitted, type TunnelPolicy } from './policy.ts'
-import { LONGEST_NAME, type TunnelResource } from './tunnel.ts'
+import type { TunnelResource } from './tunnel.ts'
 
 /** What is waited for wakes the Tunnel; this is only the fallback. */
 const WAIT_MS = 60_000
@@ -32,9 +32,8 @@ export function routeOf(context: RouteContext, descriptor: ComposedDescriptor, c
     throw new TerminalError(reasons.TunnelsDisabled, message)
   }
   const { namespace = '', name } = cr.metadata
-  if (name.length > LONGEST_NAME || name.includes('.')) {
-    const message = `metadata.name takes at most ${LONGEST_NAME} characters and no dot: give the Tunnel another name`
-    throw new TerminalError(reasons.InvalidSpec, message)
+  if (name.length > LONGEST_TUNNEL_NAME || name.includes('.')) {
+    throw new TerminalError(reasons.InvalidSpec, TUNNEL_NAME_PROBLEM)
   }
   refuseUnpermitted(cr.spec, policy)
   const target = { kind: descriptor.backend, namespace, name: cr.spec.backendRef.name }

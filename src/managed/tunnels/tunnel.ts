@@ -15,9 +15,6 @@ export function tunnelStatus(cr: TunnelResource): TunnelStatus {
 /** A status to write: undefined members are removed. */
 export type Changed<T> = { readonly [Member in keyof T]: T[Member] | undefined }
 
-/** What a Tunnel owns is named after it, and label values take 63 characters. */
-export const LONGEST_NAME = 40
-
 /** Name of a Tunnel's Deployment, ServiceAccount and PodDisruptionBudget. */
 export function workloadName(tunnel: string): string {
   return `${tunnel}-tunnel`

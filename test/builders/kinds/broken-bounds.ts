@@ -26,7 +26,7 @@ const BOUNDS = [
 /** The message for a person when the bound is broken: each names the bound. */
 export const complaints: Readonly<Record<Bound, RegExp>> = {
   enum: /Unsupported value: .*supported values: "/,
-  pattern: /should match '/,
+  pattern: / must be /,
   minLength: /should be at least \d+ chars? long/,
   maxLength: /Too long: may not be more than \d+ bytes|should be at most \d+ chars? long/,
   minimum: /should be greater than or equal to/,

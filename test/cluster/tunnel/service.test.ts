@@ -366,6 +366,18 @@ test('a Service for which another account is named moves there as a whole', asyn
 test.each<[string, Readonly<Record<string, string>>, object, string]>([
   ['an unknown annotation', { 'culvert.dev/ip-policy': 'office' }, {}, 'metadata.annotations[culvert.dev/ip-policy]'],
   ['no policy', { 'culvert.dev/ip-policies': '' }, {}, 'metadata.annotations[culvert.dev/ip-policies]: ""'],
+  [
+    'ranges of Azure',
+    { 'service.beta.kubernetes.io/azure-allowed-ip-ranges': '10.0.0.0/8' },
+    {},
+    'metadata.annotations[service.beta.kubernetes.io/azure-allowed-ip-ranges]: "10.0.0.0/8"',
+  ],
+  [
+    'a private network',
+    { 'networking.gke.io/load-balancer-type': 'Internal' },
+    {},
+    'metadata.annotations[networking.gke.io/load-balancer-type]: "Internal"',
+  ],
   ['source ranges', {}, { loadBalancerSourceRanges: ['10.0.0.0/8'] }, 'spec.loadBalancerSourceRanges'],
   ['seventeen ports', {}, { ports: seventeen }, 'spec.ports: 17 TCP ports'],
 ])('a Service with %s opens nothing and is told why, once', async (what, annotations, spec, field) => {

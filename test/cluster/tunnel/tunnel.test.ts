@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
+import { runProgram } from '../../../controlplane/run-program.ts'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
+import { events } from '../../../src/runtime/events.ts'
 import { ask, Upstream } from '../../builders/contract/tcp-peers.ts'
 import { AuditLog } from '../support/audit-log.ts'
 import { deploymentOf, deployments, keySecretOf, reportAgents, startAgentOf } from '../support/tunnel-agent.ts'
@@ -53,6 +55,17 @@ async function nameGateway(): Promise<void> {
 
 const find = <T extends KubeObject>(type: ResourceType, name: string): Promise<T | undefined> => {
   return world.kube.get<T>(type, { namespace: world.namespace, name })
+}
+
+function scalePath(tunnel: string): string {
+  return `/apis/culvert.dev/v1alpha1/namespaces/${world.namespace}/tunnels/${tunnel}/scale`
+}
+
+async function warningsOf(tunnel: string) {
+  const { items } = await world.kube.list<
+    KubeObject & { readonly reason: string; readonly regarding?: { readonly name?: string } }
+  >(events, { namespace: world.namespace })
+  return items.filter(({ reason, regarding }) => reason === 'Contested' && regarding?.name === tunnel)
 }
 
 async function connected(tunnel: string, readyReplicas = 2): Promise<Resource> {
@@ -183,6 +196,51 @@ describe('a Tunnel', () => {
       const acl = (await world.get('SSHCredential', 'kept-tunnel-key-1'))?.spec.acl
       return JSON.stringify(acl) === '["bind:app=shop"]'
     })
+  })
+
+  test('is scaled by kubectl, and undoes a client that scales its Deployment a few times only, saying so once', async () => {
+    await nameGateway()
+    await world.apply('Tunnel', 'scaled', SPEC)
+    await connected('scaled')
+    const kubectl = async (...args: string[]): Promise<string> => {
+      const all = [`--kubeconfig=${world.kubeconfig}`, '-n', world.namespace, ...args]
+      const { code, stdout, stderr } = await runProgram(inject('kubectlPath'), all)
+      expect(stderr).toBe('')
+      expect(code).toBe(0)
+      return stdout
+    }
+    const scale = JSON.parse(await kubectl('get', '--raw', scalePath('scaled')))
+    expect(scale).toMatchObject({
+      spec: { replicas: 2 },
+      status: { replicas: 2, selector: 'culvert.dev/tunnel=scaled' },
+    })
+    await kubectl('scale', 'tunnel/scaled', '--replicas=4')
+    await until('there are four', async () => (await deploymentOf(world, 'scaled')).spec.replicas === 4)
+    await connected('scaled', 4)
+    const key = { namespace: world.namespace, name: 'scaled-tunnel' }
+    const audit = AuditLog.ofSuite()
+    const mark = await audit.mark()
+    for (let round = 1; round <= 20; round++) {
+      await world.kube.mergePatch(deployments, key, { spec: { replicas: 5 + (round % 2) } })
+      if (round === 1) await until('four again', async () => (await deploymentOf(world, 'scaled')).spec.replicas === 4)
+    }
+    const synced = await world.reason('Tunnel', 'scaled', 'Synced', 'Contested')
+    expect(synced.message).toContain('have it scale Tunnel/scaled')
+    const writes = await audit.operatorWrites([world.namespace], mark)
+    expect(writes.filter(({ resource, name }) => resource === 'deployments' && name === 'scaled-tunnel')).toHaveLength(
+      1,
+    )
+    await until('it is said', async () => (await warningsOf('scaled')).length > 0)
+    expect(await warningsOf('scaled')).toHaveLength(1)
+    await world.apply('Tunnel', 'scaled', { ...SPEC, replicas: 3 })
+    await until('the spec counts', async () => (await deploymentOf(world, 'scaled')).spec.replicas === 3)
+  })
+
+  test('has a name of at most 40 characters and no dot', async () => {
+    for (const name of ['a'.repeat(41), 'shop.example']) {
+      await expect(world.apply('Tunnel', name, SPEC)).rejects.toThrow('metadata.name takes at most 40 characters')
+    }
+    await world.apply('Tunnel', 'a'.repeat(40), SPEC)
   })
 
   test('gets a new key on request while the former one stays in use, which is then deleted', {

@@ -63,6 +63,7 @@ export const certificateEdits: readonly Edit[] = [
   ),
   again({ validAfter: '2026-03-01T02:00:00+02:00' }, { ...march, valid_until: '2098-01-01T00:00:00Z' }),
   ...quiet({ validAfter: '2026-03-01T00:00:00Z' }),
+  ...quiet({ validAfter: '2026-03-01t00:00:00z' }),
   again({ validUntil: '2099-01-01T00:00:00.9Z' }, { ...march, valid_until: '2099-01-01T00:00:00Z' }),
   again({ validUntil: undefined, validFor: '80000h' }, { ...march, valid_until: '2035-04-16T08:00:00Z' }),
   again({ validFor: '72000h' }, { ...march, valid_until: '2034-05-18T00:00:00Z' }),
@@ -104,6 +105,7 @@ export const certificateRefusals: readonly Refusal[] = [
     { validAfter: '2026-01-01T00:00:00Z', validUntil: '2026-01-01T01:00:00+01:00', validFor: undefined },
     'validUntil must be after validAfter: correct',
   ),
+  refuse('that begins on a day alone', { validAfter: '2026-01-01' }, 'validAfter must be an RFC 3339 time, such as'),
   refuse('that begins before all time', { validAfter: '1969-12-31T23:59:59Z' }, 'validAfter is before 1970'),
   refuse(
     'that ends before all time',

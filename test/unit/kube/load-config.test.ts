@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer as createPlainServer } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { readEnvironment } from '../../../src/config.ts'
 import { createKubeClient } from '../../../src/kube/client.ts'
 import { loadKubeConnection } from '../../../src/kube/load-config.ts'
 import type { ResourceType } from '../../../src/kube/types.ts'
@@ -53,6 +55,31 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64')
 }
 
+/** A proxy for https that leads every tunnel to one port of this machine. */
+async function connectProxy(port: number) {
+  const asked: string[] = []
+  const proxy = createPlainServer()
+  proxy.on('connect', ({ url }, client: Socket) => {
+    asked.push(url ?? '')
+    const upstream = connect(port, '127.0.0.1', () => client.write('HTTP/1.1 200 OK\r\n\r\n'))
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      from.pipe(to)
+      from.on('error', () => to.destroy())
+    }
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const close = async () => {
+    proxy.close()
+    proxy.closeAllConnections()
+    await once(proxy, 'close')
+  }
+  return { asked, address: `127.0.0.1:${(proxy.address() as AddressInfo).port}`, close }
+}
+
 describe('loading', () => {
   test('gives the server, the namespace and the material of the current context', async () => {
     const user = { 'client-certificate-data': base64('cert'), 'client-key-data': base64('key'), token: 't' }
@@ -65,7 +92,7 @@ describe('loading', () => {
     expect(connection).toMatchObject({
       server: 'https://127.0.0.1:6443',
       namespace: 'system',
-      proxyUrl: 'http://proxy',
+      proxyUrl: 'http://proxy/',
     })
     expect(await connection.material()).toEqual({
       headers: { authorization: 'Bearer t' },
@@ -105,6 +132,32 @@ describe('loading', () => {
       code: 'Unauthorized',
       message: expect.not.stringContaining('hidden'),
     })
+  })
+
+  test('uses the proxies of the environment as kubectl does', async () => {
+    const proxies = { httpsProxy: 'http://proxy:3128/', noProxy: 'kube.example.com,10.0.0.0/8' }
+    const proxyOf = async (cluster: Record<string, unknown>) => {
+      return loadKubeConnection({ kubeconfig: await kubeconfig({ cluster }), proxies }).proxyUrl
+    }
+    expect(await proxyOf({ server: 'https://kube.corp.example:6443' })).toBe('http://proxy:3128/')
+    expect(await proxyOf({ server: 'https://kube.example.com:6443' })).toBeUndefined()
+    expect(await proxyOf({ server: 'https://10.96.0.1' })).toBeUndefined()
+    expect(await proxyOf({ server: 'http://kube.corp.example' })).toBeUndefined()
+    expect(await proxyOf({ server: 'https://127.0.0.1:6443' })).toBeUndefined()
+    expect(await proxyOf({ server: 'https://127.0.0.1:6443', 'proxy-url': 'http://own:1' })).toBe('http://own:1/')
+    await expect(proxyOf({ 'proxy-url': 'socks5://own:1' })).rejects.toThrow('proxy-url of the kubeconfig is not')
+  })
+
+  test('reads the token files of all files of KUBECONFIG, of which the first counts, and leaves out missing ones', async () => {
+    const path = await kubeconfig({ user: { tokenFile: 'token' } })
+    const [base, other] = [join(folder, 'base'), join(folder, 'other')]
+    await writeFile(join(folder, 'token'), 'from-file')
+    await writeFile(base, stringify({ 'current-context': 'main', clusters: [] }))
+    await writeFile(other, stringify({ 'current-context': 'none', users: [{ name: 'u', user: { token: 'later' } }] }))
+    const connection = loadKubeConnection({ kubeconfigs: [join(folder, 'absent'), base, path, other] })
+    expect((await connection.material()).headers).toEqual({ authorization: 'Bearer from-file' })
+    const environment = readEnvironment({ KUBECONFIG: [base, '', path].join(delimiter) })
+    expect(environment.kubeconfigs).toEqual([base, path])
   })
 
   test('refuses a context or a file that is not there', async () => {
@@ -154,6 +207,22 @@ describe('over TLS', () => {
     accepted = 'Bearer second'
     expect(await client.get(edges, key)).toBeDefined()
     await client.close()
+  })
+
+  test('a proxy of the environment carries calls to a server that it alone can reach', async () => {
+    const { port } = server.address() as AddressInfo
+    const proxy = await connectProxy(port)
+    const { server: _, ...rest } = cluster
+    const address = { ...rest, server: `https://kube.corp.example:${port}`, 'tls-server-name': '127.0.0.1' }
+    const path = await kubeconfig({ cluster: address, user: { token: 'first' } })
+    // Without a scheme, as many people set it.
+    const { proxies } = readEnvironment({ HTTPS_PROXY: proxy.address })
+    const connection = loadKubeConnection({ kubeconfig: path, proxies })
+    const client = createKubeClient({ connection, clock: new FakeClock(), random: systemRandom })
+    expect(await client.get(edges, key)).toBeDefined()
+    expect(proxy.asked).toEqual([`kube.corp.example:${port}`])
+    await client.close()
+    await proxy.close()
   })
 
   test('a rotated CA file is read again within half a minute', async () => {

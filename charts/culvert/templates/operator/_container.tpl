@@ -115,9 +115,11 @@
 - name: HTTPS_PROXY
   value: {{ . | quote }}
 {{- end }}
-{{- with .Values.proxy.noProxy }}
+{{- with .Values.proxy }}
+{{- if or .http .https .noProxy }}
 - name: NO_PROXY
-  value: {{ . | quote }}
+  value: {{ compact (list "$(KUBERNETES_SERVICE_HOST)" ".svc" .noProxy) | join "," | quote }}
+{{- end }}
 {{- end }}
 {{- if or .Values.caBundle.configMap .Values.caBundle.secret }}
 - name: NODE_EXTRA_CA_CERTS

@@ -60,7 +60,7 @@ export async function tryWrites(trial: Trial): Promise<DryRun> {
   await tryExisting(trial, dry)
   await tryOutputs(trial, dry)
   for (const descriptor of operator.agents === undefined ? [] : kinds.composed) {
-    await makeAll(dry, madeUp(trial, descriptor), agentObjects(trial, descriptor))
+    await makeAll(trial, dry, { owner: madeUp(trial, descriptor), wanted: agentObjects(trial, descriptor) })
   }
   if (operator.services !== undefined) await tryServices(trial, dry, operator.services)
   return dry
@@ -169,7 +169,8 @@ async function tryServices(trial: Trial, dry: DryRun, policy: NonNullable<Deploy
   const parts = [{}, { domain: `${NAME}.example.com` }].flatMap((settings) => {
     return portObjects(service, settings, 80, (kind) => kinds.resourceType(kind))
   })
-  await makeAll(dry, service, [...new Map(parts.toReversed().map((part) => [part.type.plural, part])).values()])
+  const wanted = [...new Map(parts.toReversed().map((part) => [part.type.plural, part])).values()]
+  await makeAll(trial, dry, { owner: service, wanted })
   const options = { namespace, fieldSelector: LOAD_BALANCERS }
   const { items } = await kube.list<ServiceResource>(serviceType, options)
   const served = items.find((each) => isOurs(each, policy as Parameters<typeof isOurs>[1]))
@@ -178,8 +179,18 @@ async function tryServices(trial: Trial, dry: DryRun, policy: NonNullable<Deploy
   await dry.mergePatch(serviceType, served.metadata, { status }, { subresource: 'status' })
 }
 
-async function makeAll(dry: DryRun, owner: KubeObject, wanted: readonly WantedObject[]): Promise<void> {
-  const objects = new OwnedObjects({ kube: dry, known: () => undefined, record: () => undefined })
+async function makeAll(
+  { clock }: Pick<Trial, 'clock'>,
+  dry: DryRun,
+  { owner, wanted }: { readonly owner: KubeObject; readonly wanted: readonly WantedObject[] },
+): Promise<void> {
+  const objects = new OwnedObjects({
+    kube: dry,
+    readOwner: () => Promise.resolve(owner),
+    clock,
+    known: () => undefined,
+    record: () => undefined,
+  })
   for (const each of wanted) await objects.make(owner, each)
 }
 

@@ -24,6 +24,7 @@ export const image = text({
     'Image of the container. The administrator lists the permitted ones (`tunnels.templates.images` of the chart).',
   minLength: 1,
   maxLength: 512,
+  mustBe: 'printable ASCII characters without spaces',
   pattern: '^[!-~]*$',
 })
 
@@ -47,7 +48,13 @@ const valueFrom = object(
       object(
         {
           name: objectName('Name of the ConfigMap in the same namespace.'),
-          key: text({ description: 'Key in it.', minLength: 1, maxLength: 253, pattern: '^[-._a-zA-Z0-9]+$' }),
+          key: text({
+            description: 'Key in it.',
+            minLength: 1,
+            maxLength: 253,
+            mustBe: 'a key of letters, digits, -, _ and .',
+            pattern: '^[-._a-zA-Z0-9]+$',
+          }),
           optional: Type.Optional(bool({ description: 'Whether it may be missing. Default: false.' })),
         },
         { description: 'A value from a ConfigMap.' },
@@ -60,6 +67,7 @@ const valueFrom = object(
             description: 'A field of the Pod, such as `status.podIP`.',
             minLength: 1,
             maxLength: 253,
+            mustBe: 'printable ASCII characters without spaces',
             pattern: '^[!-~]*$',
           }),
         },
@@ -79,6 +87,7 @@ const variable = object(
       description: `Name of the variable. Those that begin with ${OWN_VARIABLES} are set by Culvert.`,
       minLength: 1,
       maxLength: 128,
+      mustBe: 'the name of a variable: letters, digits, -, _ and ., not beginning with a digit',
       pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
       rules: [
         {
@@ -117,7 +126,13 @@ export const probe = (description: string) =>
         httpGet: Type.Optional(
           object(
             {
-              path: text({ description: 'Path of the request.', minLength: 1, maxLength: 253, pattern: '^/[!-~]*$' }),
+              path: text({
+                description: 'Path of the request.',
+                minLength: 1,
+                maxLength: 253,
+                mustBe: 'a path that begins with /, of printable ASCII characters without spaces',
+                pattern: '^/[!-~]*$',
+              }),
               port,
             },
             { description: 'An HTTP request that is answered with success.' },

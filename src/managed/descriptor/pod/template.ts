@@ -104,6 +104,7 @@ export const podTemplate = object(
           'Name of a PriorityClass. The administrator lists those that begin with `system-` (`tunnels.templates.priorityClasses` of the chart).',
         minLength: 1,
         maxLength: 253,
+        mustBe: 'the name of a PriorityClass: lower-case letters, digits, - and .',
         pattern: '^[-.a-z0-9]+$',
       }),
     ),

@@ -122,9 +122,21 @@ export const operatorCases: readonly ValueCase[] = [
   { path: 'leaderElection.renewDeadline', to: '8s', sees: [args('--renew-deadline=8s')] },
   { path: 'leaderElection.retryPeriod', to: '1s', sees: [args('--retry-period=1s')] },
   { path: 'replicas', to: 1, sees: [deployment({ replicas: 1 }), absent('PodDisruptionBudget', 'culvert')] },
-  { path: 'proxy.http', to: 'http://proxy:3128', sees: [env('HTTP_PROXY', 'http://proxy:3128')] },
-  { path: 'proxy.https', to: 'http://proxy:3128', sees: [env('HTTPS_PROXY', 'http://proxy:3128')] },
-  { path: 'proxy.noProxy', to: '.svc,10.0.0.0/8', sees: [env('NO_PROXY', '.svc,10.0.0.0/8')] },
+  {
+    path: 'proxy.http',
+    to: 'http://proxy:3128',
+    sees: [env('HTTP_PROXY', 'http://proxy:3128'), env('NO_PROXY', '$(KUBERNETES_SERVICE_HOST),.svc')],
+  },
+  {
+    path: 'proxy.https',
+    to: 'http://proxy:3128',
+    sees: [env('HTTPS_PROXY', 'http://proxy:3128'), env('NO_PROXY', '$(KUBERNETES_SERVICE_HOST),.svc')],
+  },
+  {
+    path: 'proxy.noProxy',
+    to: '.corp,10.0.0.0/8',
+    sees: [env('NO_PROXY', '$(KUBERNETES_SERVICE_HOST),.svc,.corp,10.0.0.0/8')],
+  },
   { path: 'caBundle.configMap', to: 'corporate', sees: caVolume({ configMap: { name: 'corporate' } }) },
   { path: 'caBundle.secret', to: 'corporate', sees: caVolume({ secret: { secretName: 'corporate' } }) },
   {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { certificateAuthority } from '../../../../src/kinds/certificate-authority.ts'
 import { eventDestination } from '../../../../src/kinds/event-destination.ts'
 import { KeptKeys } from '../../../../src/managed/accounts/kept-key.ts'
 import type { ManagedDescriptor } from '../../../../src/managed/descriptor/descriptor.ts'
@@ -54,11 +55,52 @@ async function inputs(data: Readonly<Record<string, string>>, uid = 'mine', fing
 
 describe('inputs', () => {
   test('are read to the letter', async () => {
-    const read = await inputs({ id: 'AKIA', secret: ' pä55\n' })
+    const read = await inputs({ id: 'AKIA', secret: ' pä55 ' })
     if (read instanceof Error) throw read
     expect(read.get('Secret', ref('id'))).toBe('AKIA')
-    expect(read.get('Secret', ref('secret'))).toBe(' pä55\n')
+    expect(read.get('Secret', ref('secret'))).toBe(' pä55 ')
     expect(read.fingerprint).not.toContain('AKIA')
+  })
+
+  test.each(['\n', '\r\n'])('lose the one line break that tools put at the end of a file: %j', async (lineBreak) => {
+    const read = await inputs({ id: `AKIA${lineBreak}`, secret: `pass${lineBreak}` })
+    if (read instanceof Error) throw read
+    expect(read.get('Secret', ref('id'))).toBe('AKIA')
+    expect(read.get('Secret', ref('secret'))).toBe('pass')
+  })
+
+  test('have the fingerprint of the value without the line break', async () => {
+    const reads = await Promise.all(['pass', 'pass\n', 'pass\r\n'].map((secret) => inputs({ id: 'AKIA', secret })))
+    const prints = reads.map((read) => (read instanceof Error ? String(read) : read.fingerprint))
+    // As every version has computed it: stored statuses hold it.
+    const text = JSON.stringify([
+      ['Secret/aws/id', 'AKIA'],
+      ['Secret/aws/secret', 'pass'],
+    ])
+    expect(new Set(prints)).toEqual(new Set([FINGERPRINTS.of('inputs', 'mine', text)]))
+  })
+
+  test.each(['pass\n\n', '\npass', 'pa\nss', 'pass\r', 'pa\tss', 'pass\0', 'pa\u0085ss', '\u001bpass'])(
+    'with another control character are a problem of field, Secret and key, without the value: %j',
+    async (secret) => {
+      const read = await inputs({ id: 'AKIA', secret })
+      if (read instanceof Error) throw read
+      expect(read.problems).toEqual([
+        'spec.kinesis.auth.accessKey.secretAccessKeySecretRef: key secret of Secret aws contains a control character, such as a line break or a tab: store one line there',
+      ])
+    },
+  )
+
+  test('that are PEM keep their lines', async () => {
+    const { kube, client, answered } = world()
+    const pem = '-----BEGIN CERTIFICATE-----\r\nAAAA\n-----END CERTIFICATE-----\n\n'
+    kube.create(secretType, SECRET, { data: { pem: Buffer.from(pem).toString('base64') } })
+    const authority = certificateAuthority as unknown as ManagedDescriptor
+    const caPEMFrom = { secretKeyRef: ref('pem') }
+    const read = await answered(
+      readInputs({ kube: client, fingerprints: FINGERPRINTS }, authority, cr({}, {}, { caPEMFrom })),
+    )
+    expect(read.get('Secret', ref('pem'))).toBe(pem)
   })
 
   test('their fingerprint changes if and only if a value does', async () => {

@@ -157,6 +157,9 @@ describe('the annotations of a Service', () => {
     ['culvert.dev/account', 'Secret/x'],
     ['culvert.dev/account', 'a/b/c'],
     ['culvert.dev/account', ''],
+    ['culvert.dev/ignore-annotations', ''],
+    ['culvert.dev/ignore-annotations', 'metallb.io/*'],
+    ['culvert.dev/ignore-annotations', 'culvert.dev/ip-policies'],
   ])('%s: %j makes no sense, and the problem names both', (name, value) => {
     const found = settingsOf(service({ annotations: { [name]: value } }))
     expect(found).toEqual({
@@ -165,11 +168,65 @@ describe('the annotations of a Service', () => {
   })
 
   test('that may be meant to restrict and are unknown are refused', () => {
-    for (const name of ['culvert.dev/ip-policy', 'service.beta.kubernetes.io/load-balancer-source-ranges']) {
+    for (const name of ['culvert.dev/ip-policy', 'culvert.dev/ignored-annotations']) {
       expect(settingsOf(service({ annotations: { [name]: 'x' } }))).toHaveProperty('problems')
     }
     expect(settingsOf(service({ spec: { loadBalancerSourceRanges: ['10.0.0.0/8'] } }))).toHaveProperty('problems')
     expect(settingsOf(service({ annotations: { 'example.com/any': 'x', 'culvert.dev/paused': 'false' } }))).toEqual({})
+  })
+
+  const aws = 'service.beta.kubernetes.io/aws-load-balancer-'
+  const azure = 'service.beta.kubernetes.io/azure-'
+
+  test.each([
+    [`${azure}allowed-ip-ranges`, '192.168.0.1/32'],
+    [`${azure}load-balancer-internal`, 'true'],
+    [`${azure}allowed-service-tags`, 'AzureFrontDoor.Backend'],
+    [`${aws}internal`, '0.0.0.0/0'],
+    [`${aws}scheme`, 'internal'],
+    // Its load balancers are internal unless a scheme is named.
+    [`${aws}type`, 'external'],
+    [`${aws}security-groups`, 'sg-1'],
+    ['service.beta.kubernetes.io/load-balancer-source-ranges', '10.0.0.0/8'],
+    ['networking.gke.io/load-balancer-type', 'Internal'],
+    ['cloud.google.com/load-balancer-type', 'Internal'],
+    ['cloud.google.com/backend-config', '{"default": "armor"}'],
+    ['service.beta.kubernetes.io/oci-load-balancer-internal', 'true'],
+    ['oci-network-load-balancer.oraclecloud.com/internal', 'true'],
+    ['service.beta.kubernetes.io/do-loadbalancer-allow-rules', 'cidr:10.0.0.0/8'],
+    ['service.beta.kubernetes.io/do-loadbalancer-network', 'INTERNAL'],
+    ['service.beta.kubernetes.io/scw-loadbalancer-private', 'true'],
+    ['service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type', 'intranet'],
+    ['service.beta.kubernetes.io/openstack-internal-load-balancer', 'true'],
+    ['service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type', 'private'],
+    ['load-balancer.hetzner.cloud/disable-public-network', 'true'],
+    ['metallb.io/address-pool', 'office'],
+    ['service.beta.kubernetes.io/a-cloud-of-tomorrow', 'any'],
+  ])('of another load balancer open nothing if they may restrict: %s: %s', (name, value) => {
+    const of = (more: Readonly<Record<string, string>>) =>
+      settingsOf(service({ annotations: { [name]: value, ...more } }))
+    expect(of({})).toEqual({
+      problems: [expect.stringContaining(`metadata.annotations[${name}]: ${JSON.stringify(value)} `)],
+    })
+    expect(of({ 'culvert.dev/ignore-annotations': 'example.com/any' })).toHaveProperty('problems')
+    expect(of({ 'culvert.dev/ignore-annotations': `example.com/any, ${name}` })).toEqual({})
+  })
+
+  test.each<Readonly<Record<string, string>>>([
+    { [`${azure}load-balancer-internal`]: 'false' },
+    { [`${azure}dns-label-name`]: 'shop' },
+    { [`${aws}internal`]: 'false' },
+    { [`${aws}scheme`]: 'internet-facing', [`${aws}type`]: 'external', [`${aws}nlb-target-type`]: 'ip' },
+    { [`${aws}type`]: 'nlb', [`${aws}healthcheck-path`]: '/ready' },
+    { 'service.beta.kubernetes.io/load-balancer-source-ranges': '0.0.0.0/0, ::/0' },
+    { 'cloud.google.com/neg': '{"ingress": true}', 'cloud.google.com/load-balancer-type': 'External' },
+    { 'service.beta.kubernetes.io/do-loadbalancer-name': 'shop' },
+    { 'load-balancer.hetzner.cloud/location': 'fsn1', 'load-balancer.hetzner.cloud/disable-public-network': 'false' },
+    { 'metallb.io/ip-allocated-from-pool': 'office' },
+    { 'service.kubernetes.io/topology-mode': 'Auto' },
+    { 'external-dns.alpha.kubernetes.io/hostname': 'shop.example.com' },
+  ])('of another load balancer are ignored if they restrict nothing: %o', (annotations) => {
+    expect(settingsOf(service({ annotations }))).toEqual({})
   })
 
   test('never open what they name a policy for', () => {

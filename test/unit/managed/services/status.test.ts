@@ -3,12 +3,15 @@ import type { KubeObject } from '../../../../src/kube/types.ts'
 import { conditionOf, ingressOf } from '../../../../src/managed/services/status.ts'
 
 function edge(hostports: readonly string[], ready: 'True' | 'False' = 'True', more: object = {}): KubeObject {
-  const condition = { type: 'Ready', status: ready, reason: 'Any', message: 'why' }
+  const conditions = [
+    { type: 'Ready', status: ready, reason: 'Any', message: 'why' },
+    { type: 'Synced', status: 'True', reason: 'InSync', message: 'synced', observedGeneration: 1 },
+  ]
   return {
     apiVersion: 'culvert.dev/v1alpha1',
     kind: 'Edge',
-    metadata: { name: 'web-80', uid: 'u', resourceVersion: '1', ...more },
-    status: { hostports, conditions: [condition] },
+    metadata: { name: 'web-80', uid: 'u', resourceVersion: '1', generation: 1, ...more },
+    status: { hostports, conditions },
   }
 }
 
@@ -55,5 +58,10 @@ test('a Service is Ready once everything that it owns is', () => {
   expect(conditionOf({ type: 'kept', parts: [edge([], 'False')] })).toMatchObject({
     status: 'False',
     message: 'Edge/web-80 is not Ready: why',
+  })
+  const edited = edge([], 'True', { generation: 2 })
+  expect(conditionOf({ type: 'kept', parts: [edited] })).toMatchObject({
+    status: 'False',
+    message: 'Edge/web-80 is not Synced: it is being reconciled',
   })
 })

@@ -6,6 +6,7 @@ import type { TunnelFacts } from '../../../../src/managed/tunnels/pod.ts'
 import { templateDigest } from '../../../../src/managed/tunnels/stored-template.ts'
 import { deploymentType } from '../../../../src/managed/tunnels/tunnel.ts'
 import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 
 const OWNER: KubeObject = {
@@ -46,6 +47,8 @@ class Kept {
     this.#webhook = webhook
     const { kube, writes } = this
     this.#objects = new OwnedObjects({
+      readOwner: () => Promise.resolve(OWNER),
+      clock: new FakeClock(),
       known: (type, key) => this.stale ?? kube.get(type, key),
       record: () => undefined,
       kube: {
