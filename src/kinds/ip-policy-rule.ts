@@ -50,7 +50,9 @@ const definition = defineKind({
         'The IPPolicy that the rule belongs to, which must have `rulesSource: IPPolicyRules`. Immutable.',
       ),
       cidr,
-      action: ruleAction(' A change deletes the rule and creates a new one.'),
+      action: ruleAction(
+        ' A change deletes the rule and creates a new one. The last Allow of a policy in use becomes a Deny only after another rule that declares Allow is in place, if there is one.',
+      ),
       ...acknowledgement,
     },
     {

@@ -83,7 +83,7 @@ const definition = defineKind({
       allowEmpty: Type.Optional(
         bool({
           description:
-            'Whether the policy may have no rules. If false, an Inline policy needs at least one, an Edge or IPRestriction waits until the policy has one, and the last IPPolicyRule of a policy in use is not deleted. Default: false.',
+            'Whether the policy may have no rules. If false, an Inline policy needs at least one, an Edge or IPRestriction waits until the policy has one, and a policy in use keeps its last IPPolicyRule, and the last one with action Allow. Default: false.',
         }),
       ),
       ...acknowledgement,

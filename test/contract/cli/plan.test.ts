@@ -66,6 +66,43 @@ describe('a plan, without a cluster', () => {
   )
 })
 
+test('a plan marks the removal of the last rule that allows anything as opening, inline and as a resource of its own', async () => {
+  const marksOf = async (manifests: readonly BareManifest[]): Promise<readonly string[]> => {
+    const { operations } = await planning.plan(manifestsOf(manifests))
+    return operations.flatMap(({ marks }) => marks.map(({ type, text }) => `${type}: ${text}`))
+  }
+  const LOST = (cidr: string): string =>
+    `opened: the policy allows nothing any more without ${cidr}: a service may then let in everybody`
+  const inline = (rules: readonly object[]): BareManifest => ({ kind: 'IPPolicy', name: 'guarded', spec: { rules } })
+  const parts = (...actions: readonly string[]): readonly BareManifest[] => [
+    { kind: 'IPPolicy', name: 'parted', spec: { rulesSource: 'IPPolicyRules' } },
+    { kind: 'IPRestriction', name: 'parted', spec: { type: 'Endpoints', ipPolicyRefs: [{ name: 'parted' }] } },
+    ...actions.map((action, index) => {
+      const spec = { ipPolicyRef: { name: 'parted' }, cidr: `10.${index}.0.0/16`, action }
+      return { kind: 'IPPolicyRule', name: `part-${index}`, spec }
+    }),
+  ]
+  const allow = { cidr: '10.0.0.0/8', action: 'Allow' }
+  const deny = { cidr: '10.1.0.0/16', action: 'Deny' }
+  await planning.apply(manifestsOf([inline([allow, deny]), ...parts('Allow', 'Deny')]))
+
+  expect(await marksOf([inline([deny])])).toContain(LOST('10.0.0.0/8'))
+  expect(await marksOf([inline([{ ...allow, action: 'Deny' }, deny])])).toContain(LOST('10.0.0.0/8'))
+  const swapped = [
+    inline([
+      { ...allow, action: 'Deny' },
+      { ...deny, action: 'Allow' },
+    ]),
+  ]
+  const opened = (await marksOf(swapped)).filter((mark) => mark.startsWith('opened'))
+  expect(opened.toSorted()).toEqual([
+    'opened: the policy lets in 10.1.0.0/16',
+    'opened: the policy no longer refuses 10.1.0.0/16',
+  ])
+  expect(await marksOf(parts('Deny', 'Deny'))).toContain(LOST('10.0.0.0/16'))
+  expect(await marksOf(parts('Deny', 'Allow'))).not.toContain(LOST('10.0.0.0/16'))
+})
+
 /** What edits refer to by id. */
 const seedOfEdits: SeedSpec = {
   objects: Object.fromEntries(
