@@ -56,7 +56,10 @@ export interface Installation {
   readonly dnsDomains: string
   /** Image of the agents of Tunnels; empty without `--tunnels`. */
   readonly agentImage: string
-  /** Classes of the Services of type LoadBalancer that it serves; an empty text: those without a class. */
+  /**
+   * Classes of the Services of type LoadBalancer that it serves, none without `--services`; an empty text: those
+   * without a class.
+   */
   readonly serviceClasses: string
   /** Whether Tunnels may have templates (`--tunnel-templates`). */
   readonly templates: string

@@ -138,6 +138,21 @@ const ownAnnotations = map(
     ` || (oldObject != null && ${key} == ${text(CREATE_ATTEMPT)} && ${isPrintable(each, 1_000)})`,
 )
 
+/**
+ * A part that a Service has left behind without an owner belongs to the next one of that name. What marks it as a part
+ * is stored, and stays; nothing else may change beside.
+ */
+const takenBack: Shape = value((each) => {
+  const label = (name: string): string => `variables.former.metadata.?labels[?${text(name)}].orValue('')`
+  return [
+    'oldObject != null && variables.formerOwners.size() == 0 && !variables.isProtected && variables.serviceClasses.size() > 0',
+    `${each}.size() == 1 && ${isController(`${each}[0]`)}`,
+    `${each}[0].apiVersion == ${text(serviceType.version)} && ${each}[0].kind == ${text(serviceType.kind)}`,
+    `variables.formerNote == ${text(`${serviceType.kind}/`)} + ${each}[0].name`,
+    `${label(SERVICE)} == ${each}[0].name && ${label(MANAGED_BY)} == 'culvert'`,
+  ].join(' && ')
+})
+
 /** A resource that somebody else has written: finalizer and bookkeeping. */
 function heldWrite(kinds: KindsRegistry): (descriptor: Descriptor) => DescribedWrite {
   const parts = new Set<string>(partKinds)
@@ -157,6 +172,7 @@ function heldWrite(kinds: KindsRegistry): (descriptor: Descriptor) => DescribedW
           finalizers: ownFinalizer,
           // An account has no object at the API.
           ...(descriptor.role === 'managed' ? { annotations: ownAnnotations } : {}),
+          ...(parts.has(kind) ? { ownerReferences: takenBack } : {}),
         }),
       }),
     }

@@ -19,7 +19,7 @@ const plain: Installation = {
   protectedNamespaces: '[]',
   dnsDomains: '[]',
   agentImage: '""',
-  serviceClasses: '["culvert.dev/edge"]',
+  serviceClasses: '[]',
   templates: 'false',
   agentImages: '[]',
   metadataKeys: '[]',
@@ -62,6 +62,11 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
     'with more protected namespaces',
     merged(MODES.cluster, { admissionPolicy: { operator: { protectedNamespaces: ['argocd', 'openshift-*'] } } }),
     { protectedNamespaces: '["argocd","openshift-*"]' },
+  ],
+  [
+    'with Services',
+    merged(MODES.cluster, { tunnels: { enabled: true, services: { enabled: true } } }),
+    { serviceClasses: '["culvert.dev/edge"]', agentImage: expect.any(String) },
   ],
   [
     'with Services without a class',

@@ -119,6 +119,7 @@ export class ServiceReconciler {
 
   /** Makes and keeps the objects of a port; those that cannot become what is wanted are deleted first. */
   async #keepPort(service: ServiceResource, { objects }: PortObjects): Promise<readonly KubeObject[]> {
+    await this.#takeBack(service, objects)
     const unfit = objects.filter((wanted) => this.#isUnfit(service, wanted))
     const outdated = objects.filter((wanted) => {
       return unfit.includes(wanted) || unfit.some(({ type }) => wanted.follows.some((kind) => kind === type.kind))
@@ -138,6 +139,21 @@ export class ServiceReconciler {
     }
     if (closing !== undefined) throw closing.error
     return kept
+  }
+
+  /**
+   * Takes back what a former Service of that name has left behind.
+   *
+   * @throws WaitError if there was any: it is known as this Service's own once the watches show that
+   */
+  async #takeBack(service: ServiceResource, objects: readonly ServicePart[]): Promise<void> {
+    const taken: string[] = []
+    for (const wanted of objects) {
+      if (await this.#context.objects.takeBack(service, wanted)) taken.push(partText(wanted))
+    }
+    if (taken.length === 0) return
+    const message = `${taken.join(', ')} of a former Service are taken back`
+    throw new WaitError(reasons.Progressing, message, REPLACING_MS)
   }
 
   /**

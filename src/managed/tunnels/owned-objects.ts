@@ -75,6 +75,24 @@ export class OwnedObjects {
     throw new TerminalError(reasons.KubernetesError, message)
   }
 
+  /**
+   * Makes the owner that of an object that a former one of its name has left behind, as `kubectl delete
+   * --cascade=orphan` does: it has no owner, and still every mark of one. Nothing else of it changes.
+   *
+   * @returns whether there was such an object. @throws ConflictError if it has changed meanwhile
+   */
+  async takeBack(owner: KubeObject, { type, name, labels, annotations }: WantedObject): Promise<boolean> {
+    const key = { namespace: owner.metadata.namespace, name }
+    const found = this.#options.known(type, key)
+    const isLeft = found?.metadata.ownerReferences === undefined || found.metadata.ownerReferences.length === 0
+    if (found === undefined || !isLeft || isDeleting(found)) return false
+    if (!covers(found.metadata, { labels, annotations })) return false
+    const { uid, resourceVersion } = found.metadata
+    const patch = { metadata: { ownerReferences: withOwner(found, owner) } }
+    await this.#options.kube.mergePatch(type, key, patch, { uid, resourceVersion }).catch(outdated)
+    return true
+  }
+
   /** Creates the object unless there is one of that name, which is returned as it is. @throws as `keep` */
   async make(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
     const { type, name } = wanted

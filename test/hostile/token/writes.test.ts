@@ -10,6 +10,7 @@ import { until } from '../../cluster/support/wait.ts'
 import { core, typeOf, World } from '../../cluster/support/world.ts'
 import { LABELS as AGENT_LABELS, permittedAgent, permittedParts } from './attempts/agents.ts'
 import { allowed } from './attempts/allowed.ts'
+import { leftEdge, permittedTakingBack } from './attempts/left-parts.ts'
 import { otherCases, permittedEdge } from './attempts/others.ts'
 import { dataCases } from './attempts/secrets.ts'
 import {
@@ -36,6 +37,7 @@ const AGENTS = {
   tunnels: {
     enabled: true,
     gateways: ['ssh.example.com:22'],
+    services: { enabled: true },
     templates: { enabled: true, images: ['registry.example.com/agents/*'] },
   },
 }
@@ -237,4 +239,11 @@ test('the same token runs the agents of a Tunnel, as the operator does', async (
     const { status, body } = await thief.attempt(attempt(scene), { dryRun: true })
     expect(status, String(body.message)).toBe(201)
   }
+})
+
+test('the same token takes back what a former Service of the name has left, as the operator does', async () => {
+  const { scene, thief } = stageOf('cluster-admin')
+  await admin.make(leftEdge(scene))
+  const { status, body } = await thief.attempt(permittedTakingBack(scene), { dryRun: true })
+  expect(status, String(body.message)).toBe(200)
 })

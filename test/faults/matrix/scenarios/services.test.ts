@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
+import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { partKinds } from '../../../../src/managed/services/objects.ts'
-import { SERVICE_READY } from '../../../../src/managed/services/service.ts'
+import { SERVICE_READY, serviceType } from '../../../../src/managed/services/service.ts'
 import type { Sighting } from '../../simulation/faults.ts'
-import { begin, eventsOf, type Scene, until } from '../../simulation/scenario.ts'
+import { begin, eventsOf, patch, type Scene, until } from '../../simulation/scenario.ts'
 import { faults, onWrite, refusal, refusing } from '../../simulation/shaped-answers.ts'
 import { edgesIn, OFFICE, remove, serve, serviceIn } from '../../simulation/tunnels/serving.ts'
 import { Workloads } from '../../simulation/tunnels/workloads.ts'
@@ -180,7 +181,7 @@ test.each([
   const from = writes.length
   if (kind === 'Service') remove(world)
   else world.delete(kind, 'web-80')
-  await world.advance(10 * MINUTE)
+  await world.advance(3 * MINUTE)
   // A Service makes its Tunnel again, once, as soon as it knows.
   expect(creates(writes, from).length).toBeLessThanOrEqual(kind === 'Service' ? 0 : 2)
   expect(oracle.violations).toEqual([])
@@ -196,4 +197,72 @@ test('what somebody keeps deleting is made again, ever more rarely', async () =>
   const backends = creates(writes, from).filter((write) => write.endsWith('/backends'))
   expect(backends.length).toBeGreaterThanOrEqual(3)
   expect(backends.length).toBeLessThanOrEqual(10)
+})
+
+/** The parts of the Service, by kind and name. */
+function parts(world: SimulatedWorld): readonly CustomResource[] {
+  return partKinds.flatMap((kind) => world.kube.list<CustomResource>(world.typeOf(kind)).items)
+}
+
+/** Like `kubectl delete --cascade=orphan`. */
+function removeAlone(world: SimulatedWorld): void {
+  const service = serviceIn(world)
+  if (service === undefined) throw new Error('there is no Service')
+  world.server.patch(serviceType, service.metadata, { metadata: { finalizers: ['orphan'] } })
+  remove(world)
+  for (const { kind, metadata } of parts(world))
+    patch(world, kind, metadata.name, { metadata: { ownerReferences: null } })
+  world.server.patch(serviceType, service.metadata, { metadata: { finalizers: null } })
+}
+
+test('a Service that was deleted alone, and comes again, takes back what it left, with ids and hosts', async () => {
+  const { world, oracle } = await serving({ policies: 'office', ports: [80, 443] })
+  const facts = () =>
+    parts(world)
+      .map(({ kind, metadata: { name, uid }, status }) => [
+        kind,
+        name,
+        uid,
+        status?.id,
+        (status as { hostports?: unknown })?.hostports,
+      ])
+      .sort()
+  const before = facts()
+  const edges = edgesIn(world)
+  removeAlone(world)
+  await world.advance(5 * MINUTE)
+  expect(facts()).toEqual(before)
+  expect(edgesIn(world)).toEqual(edges)
+  serve(world, { policies: 'office', ports: [80, 443] })
+  await until(world, 'it is served', () => saidOf(world)?.status === 'True')
+  expect(facts()).toEqual(before)
+  const { uid } = serviceIn(world)?.metadata ?? {}
+  for (const { metadata } of parts(world)) expect(metadata.ownerReferences).toMatchObject([{ uid, controller: true }])
+  expect(oracle.violations).toEqual([])
+})
+
+test('what a Service left is closed when the next one asks for a policy that is missing', async () => {
+  const { world } = await serving({})
+  removeAlone(world)
+  await world.advance(MINUTE)
+  serve(world, { policies: 'none' })
+  await until(world, 'it is closed', () => edgesIn(world).every(({ policies }) => policies === undefined), MINUTE)
+  expect(isOpen(world)).toBe(false)
+})
+
+test('what only looks like a part of a Service is not taken', async () => {
+  const scene = await serving({})
+  const { world } = scene
+  remove(world)
+  await world.advance(5 * MINUTE)
+  const note = { 'internal.culvert.dev/output-of': 'Service/web' }
+  world.apply(
+    'Backend',
+    'web-80',
+    { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'mine' } } },
+    { annotations: note },
+  )
+  serve(world, {})
+  await until(world, 'it says so', () => saidOf(world)?.reason === 'OutputNotOwned')
+  expect(world.get('Backend', 'web-80')?.metadata.ownerReferences).toBeUndefined()
 })

@@ -15,6 +15,7 @@ import {
   thing,
 } from '../support/attempt.ts'
 import { agentAttempts, partAttempts } from './agents.ts'
+import { leftPartCases } from './left-parts.ts'
 
 const record = (recordType: string, target = 'evil.example.com'): Fields => ({
   dnsName: 'shop.example.com',
@@ -608,5 +609,6 @@ export const otherCases: readonly Case[] = [
   ...resources,
   ...services,
   ...parts,
+  ...leftPartCases,
   ...never,
 ]
