@@ -85,8 +85,8 @@ describe('a token that could not be written is not asked for', () => {
 
   test('where another kind of the same name has the Secret', async () => {
     await inWorld(async (world, oracle, posts) => {
-      world.apply('APIKey', 'ci', { output: { secret: { name: 'ci' } } })
-      world.apply('TunnelCredential', 'ci', { output: { secret: { name: 'ci' } } })
+      world.apply('APIKey', 'ci', {})
+      world.apply('TunnelCredential', 'ci', {})
       await oracle.untilRest()
       expect(posts()).toBe(1)
       const [key, credential] = ['APIKey', 'TunnelCredential'].map((kind) => world.get(kind, 'ci'))
