@@ -15,7 +15,7 @@ export interface ProxyOptions {
   readonly noProxy?: string | undefined
 }
 
-/** The name of a proxy cannot be used. The message names the setting, and never its value, which may hold a password. */
+/** A proxy cannot be used. The message names the setting, and never its value, which may hold a password. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError'
   readonly code = 'InvalidProxy'

@@ -38,7 +38,7 @@ export interface TextOptions extends Described {
   /** In the common subset of JavaScript and RE2, see `assertPortablePattern`. Not anchored automatically. */
   readonly pattern?: string
   /**
-   * What matches the pattern, in words that follow "must be", with an example or a remedy. The CRD says this in place of
+   * What matches the pattern, in words that follow "must be", with an example or a remedy. The CRD says this instead of
    * the pattern.
    */
   readonly mustBe?: string

@@ -8,6 +8,7 @@ import { PinnedKeys, parsePrivateKey } from '../../../src/agent/keys.ts'
 import { HOST_KEY_PATTERN, hostKeyOf } from '../../../src/ssh/host-key.ts'
 import { newKeyPair } from '../../../src/ssh/new-key.ts'
 import { withoutPKCS8 } from '../../../src/ssh/pkcs8.ts'
+import { openSSH } from '../../builders/openssh.ts'
 
 function newKey(): { line: string; blob: Buffer; text: string } {
   const text = newKeyPair().privateKey
@@ -90,7 +91,7 @@ describe('a private key in PKCS#8', () => {
     expect(signature instanceof Error ? signature : verify(null, data, createPublicKey(text), signature)).toBe(true)
   })
 
-  test('whatever its bytes are, OpenSSH reads it too', () => {
+  test('whatever its bytes are, OpenSSH reads it too', async () => {
     // One key in 256 begins with a zero.
     const text = Array.from({ length: 4000 }, () => generateKeyPairSync('ed25519').privateKey).find((key) => {
       return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url')[0] === 0
@@ -100,7 +101,7 @@ describe('a private key in PKCS#8', () => {
     const key = parsePrivateKey(pem)
     const folder = mkdtempSync(join(tmpdir(), 'culvert-key-'))
     writeFileSync(join(folder, 'id'), withoutPKCS8(pem), { mode: 0o600 })
-    const line = execFileSync('ssh-keygen', ['-y', '-f', join(folder, 'id')], { encoding: 'utf8' })
+    const line = execFileSync(await openSSH('ssh-keygen'), ['-y', '-f', join(folder, 'id')], { encoding: 'utf8' })
     rmSync(folder, { recursive: true })
     expect(line.trim()).toBe(`ssh-ed25519 ${key?.getPublicSSH().toString('base64')}`)
   })

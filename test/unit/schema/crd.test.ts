@@ -173,3 +173,31 @@ test('a map of texts keeps its schema of values', () => {
     '"additionalProperties":{"description":"A field."',
   )
 })
+
+test('a CRD says in words what a text must be, wherever it stands, and shows no pattern that it has words for', () => {
+  const word = text({ ...d, maxLength: 9, pattern: "^[a-z]\\\\'?$", mustBe: 'a letter' })
+  const plain = text({ ...d, maxLength: 9, pattern: '^[a-z]$' })
+  const few = { ...d, maxItems: 2 }
+  const spec = object({ word, list: list(word, few), map: stringMap(word, { ...d, maxProperties: 2 }), plain }, d)
+  const { versions } = toCRD({ ...sampleKind, printerColumns: [], selectableFields: [], spec }).spec as { versions: { schema: { openAPIV3Schema: object } }[] }
+  const { spec: shown } = Reflect.get(versions[0]?.schema.openAPIV3Schema ?? {}, 'properties') as Record<string, object>
+  const rule = (field: string) => [
+    { rule: "self.matches('^[a-z]\\\\\\\\\\'?$')", message: `${field} must be a letter` },
+  ]
+  const said = (field: string) => ({ type: 'string', 'x-kubernetes-validations': rule(field) })
+  expect(shown).toMatchObject({
+    properties: {
+      word: said('word'),
+      list: { items: said('list') },
+      map: { additionalProperties: said('map') },
+      plain: { pattern: '^[a-z]$' },
+    },
+  })
+  expect(JSON.stringify(shown)).not.toContain('mustBe')
+  expect(JSON.stringify(shown).split('"pattern"')).toHaveLength(2)
+})
+
+test('a kind with replicas has the subresource scale, whose paths must exist', () => {
+  const scale = { specReplicas: '.spec.size', statusReplicas: '.status.size', labelSelector: '.status.selector' }
+  expect(() => toCRD({ ...sampleKind, scale })).toThrow(SchemaError)
+})

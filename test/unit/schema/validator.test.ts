@@ -144,3 +144,17 @@ test.each([
 ])('the time %s is accepted: %s', (time, accepted) => {
   expect(compile(timestamp(d)).validate(time).ok).toBe(accepted)
 })
+
+test('what a text must be is said in words, and a domain with other letters in the form in which it is right', () => {
+  const domain = text({ ...d, pattern: '^([a-z0-9-]+[.])+[a-z]+$', mustBe: 'a DNS name in lower case' })
+  const validator = compile(object({ domain }, d), 'spec')
+  const messages = (value: string) => {
+    const result = validator.validate({ domain: value })
+    return result.ok ? [] : result.errors.map(({ message }) => message)
+  }
+  expect(messages('shop.example')).toEqual([])
+  expect(messages('shop')).toEqual(['spec.domain must be a DNS name in lower case, is "shop"'])
+  expect(messages('bücher.example')).toEqual([
+    'spec.domain must be a DNS name in lower case; write it as xn--bcher-kva.example, is "bücher.example"',
+  ])
+})

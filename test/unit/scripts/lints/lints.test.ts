@@ -5,6 +5,7 @@ import { noCitations } from '../../../../scripts/lints/descriptions.ts'
 import { camelCaseEnums } from '../../../../scripts/lints/enums.ts'
 import { type Finding, findingsOf, type Lint } from '../../../../scripts/lints/lint.ts'
 import { noMetadataText } from '../../../../scripts/lints/metadata-text.ts'
+import { explainedPatterns } from '../../../../scripts/lints/patterns.ts'
 import { storableSpecs } from '../../../../scripts/lints/sizes.ts'
 import { discriminatedUnions } from '../../../../scripts/lints/unions.ts'
 import { fromNamesSources } from '../../../../scripts/lints/value-sources.ts'
@@ -164,4 +165,10 @@ test('a spec that could grow too large to be stored is found, with the places th
   const [finding] = findingsOf([texts(300)], [storableSpecs])
   expect(finding).toMatchObject({ place: 'Sample.spec', problem: expect.stringContaining('spec.words[]') })
   expect(placesFound(storableSpecs, kindWith({ word: text(d) }))).toEqual(['Sample.spec'])
+})
+
+test('a text of a spec that has to match a pattern says in words what it must be', () => {
+  const matching = { ...d, maxLength: 9, pattern: '^[a-z]+$' }
+  const explained = { word: text({ ...matching, mustBe: 'a word' }), list: list(text(matching), { ...d, maxItems: 2 }) }
+  expect(placesFound(explainedPatterns, kindWith(explained))).toEqual(['Sample.spec.list[]'])
 })
