@@ -299,7 +299,11 @@ export const CHOICES = {
     decidedIn: ['a disabled module'],
     about: 'behaviour',
     decided: 'optional',
-    values: { optional: 'may be left out', mandatory: 'must be sent, as for an enabled one: else 400' },
+    values: {
+      optional: 'may be left out',
+      mandatory: 'must be sent, as for an enabled one: else 400',
+      refused: 'must be left out, with all else in it: else 400',
+    },
   },
   'enforced-default': {
     point: '`enforced` of an IP restriction where it was not sent',

@@ -37,8 +37,9 @@ function edges(names: Names, modules: readonly EdgeModule[]): Resource {
     ...names,
     served: true,
     fields: fieldsOf(modules),
-    refuse: ({ policy }, choices) => {
-      if (choices['rules-taken'] === 'object') refuseLists(policy)
+    refuse: (body, choices) => {
+      if (choices['rules-taken'] === 'object') refuseLists(body.policy)
+      if (choices['module-contents'] === 'refused') refuseContents(modules, body)
     },
     prepare: (draft, context) => {
       if (draft.given.hostports !== undefined) checkHostports(draft.next, context)
@@ -134,6 +135,14 @@ function checkContents(module: EdgeModule, { given }: Draft): void {
   const sent = given[module.name]
   if (module.references === undefined || !isJsonObject(sent) || idsIn(module, given).length > 0) return
   throw missingField(`${module.name}.${module.references.member}`)
+}
+
+function refuseContents(modules: readonly EdgeModule[], body: JsonObject): void {
+  for (const { name } of modules) {
+    const sent = body[name]
+    if (!isJsonObject(sent) || sent.enabled !== false || Object.keys(sent).length === 1) continue
+    throw invalid(name, 'must hold nothing but enabled while the module is disabled')
+  }
 }
 
 function refuseLists(policy: Json | undefined): void {
