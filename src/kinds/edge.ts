@@ -150,9 +150,15 @@ function alternatives(body: Fields, remote?: RemoteObject): readonly Fields[] {
     remote === undefined
       ? [without(body, (module) => equalJSON(module, DISABLED)), without(body, (module) => module.enabled === false)]
       : [changed(body, otherwiseDisabled(remote)) ?? body]
-  const all = [body, ...fewer].flatMap((form) => {
-    return [form, changed(form, (module, sent) => module.otherwise?.(sent)) ?? form]
-  })
+  const all = edgeModules.reduce<readonly Fields[]>(
+    (forms, { name, otherwise }) =>
+      forms.flatMap((form) => {
+        const sent = objectOf(form[name])
+        const other = sent && otherwise?.(sent)
+        return other === undefined ? [form] : [form, { ...form, [name]: other }]
+      }),
+    [body, ...fewer],
+  )
   return all.filter((each, index) => all.findIndex((other) => equalJSON(other, each)) === index).slice(1)
 }
 

@@ -28,7 +28,7 @@ const DESTINATIONS = 64
 const TYPE_LENGTH = 255
 
 const eventType = (description: string) =>
-  text({ description, minLength: 1, maxLength: 255, pattern: '^[a-z0-9_]+\\.v[0-9]+$' })
+  text({ description, minLength: 1, maxLength: 255, pattern: '^[!-~]+\\.v[0-9]+$' })
 
 const definition = defineKind({
   ...managedKind,
@@ -49,7 +49,6 @@ const definition = defineKind({
         ),
         {
           description: `Types of events to send, each once, at most ${SOURCES}; order does not matter.`,
-          minItems: 1,
           maxItems: SOURCES,
           listType: 'map',
           mapKeys: ['type'],
@@ -57,7 +56,6 @@ const definition = defineKind({
       ),
       destinationRefs: list(reference('EventDestination'), {
         description: `Destinations that the events are sent to, at most ${DESTINATIONS}; order does not matter.`,
-        minItems: 1,
         maxItems: DESTINATIONS,
       }),
     },

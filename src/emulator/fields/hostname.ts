@@ -6,10 +6,14 @@ const ONLY_DIGITS = /^\d+$/
 
 /** Whether `name` is a lower-case DNS name of at least two labels. */
 function isHostname(name: string): boolean {
+  return name.includes('.') && isName(name)
+}
+
+/** Whether `name` is a lower-case DNS name, of one label or more. */
+export function isName(name: string): boolean {
   const labels = name.split('.')
   return (
     name.length <= 253 &&
-    labels.length >= 2 &&
     labels.every((label) => LABEL.test(label)) &&
     !ONLY_DIGITS.test(labels.at(-1) ?? '')
   )

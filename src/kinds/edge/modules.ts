@@ -125,7 +125,17 @@ const tlsTermination: EdgeModule = {
     ...given({ min_version: textOf(module.min_version) }),
   }),
   ids: none,
-  comparable: (module) => ({ ...module, min_version: module.min_version ?? null }),
+  otherwise: ({ min_version, ...others }) => {
+    const version = versionNamed(min_version)
+    if (version === undefined) return undefined
+    return { ...others, min_version: version === min_version ? `tls${version}` : version }
+  },
+  comparable: (module) => ({ ...module, min_version: versionNamed(module.min_version) ?? module.min_version ?? null }),
+}
+
+/** The number of the TLS version that a text names, as in `TLSv1.2`; undefined if it is not known here. */
+function versionNamed(text: unknown): string | undefined {
+  return typeof text === 'string' ? /^(?:tls[ _-]?v?)?(1\.[0-3])$/i.exec(text)?.[1] : undefined
 }
 
 const INBOUND = 'policy.inbound'
