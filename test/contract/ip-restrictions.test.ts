@@ -118,7 +118,11 @@ test(stated('restrictions.policy-deleted'), async () => {
   const body = { type: 'agent', ip_policy_ids: [kept.id, gone.id] }
   expectRefusal(await world.api.call('POST', '/ip_restrictions', { body }), 400, gone.id)
   await world.api.update('ip_restrictions', restriction.id, { ip_policy_ids: [kept.id] })
-  expectRefusal(await world.api.call('PATCH', `/ip_restrictions/${restriction.id}`, { body: { ip_policy_ids: [gone.id] } }), 400, gone.id)
+  expectRefusal(
+    await world.api.call('PATCH', `/ip_restrictions/${restriction.id}`, { body: { ip_policy_ids: [gone.id] } }),
+    400,
+    gone.id,
+  )
 })
 
 test(stated('restrictions.changes'), async () => {

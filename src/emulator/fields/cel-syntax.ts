@@ -261,12 +261,12 @@ class Parser {
 function checkCharacters({ text, at }: Token): void {
   const [prefix = ''] = /^[a-zA-Z]*/.exec(text) ?? []
   if (/r/i.test(prefix)) return
-  for (const { 0: escape, 1: digits, index } of text.matchAll(/\\(?:[uU]([0-9a-fA-F]+)|[^])/g)) {
+  for (const { 0: found, 1: digits, index } of text.matchAll(/\\(?:[uU]([0-9a-fA-F]+)|.)/gs)) {
     if (digits === undefined) continue
-    const width = escape.startsWith('\\u') ? 4 : 8
+    const width = found.startsWith('\\u') ? 4 : 8
     const code = Number.parseInt(digits.slice(0, width), 16)
     if (prefix !== '' || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
-      throw new SyntaxProblem(`${escape.slice(0, 2 + width)} is no character here`, at + index)
+      throw new SyntaxProblem(`${found.slice(0, 2 + width)} is no character here`, at + index)
     }
   }
 }

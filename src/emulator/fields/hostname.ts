@@ -12,11 +12,7 @@ function isHostname(name: string): boolean {
 /** Whether `name` is a lower-case DNS name, of one label or more. */
 export function isName(name: string): boolean {
   const labels = name.split('.')
-  return (
-    name.length <= 253 &&
-    labels.every((label) => LABEL.test(label)) &&
-    !ONLY_DIGITS.test(labels.at(-1) ?? '')
-  )
+  return name.length <= 253 && labels.every((label) => LABEL.test(label)) && !ONLY_DIGITS.test(labels.at(-1) ?? '')
 }
 
 /** A DNS name, lower-cased; with a leading `*.` it matches every name one label below. */

@@ -16,7 +16,8 @@ const keySize: Reader<number> = reader({ type: 'integer', enum: [2048, 4096] }, 
 /** The contract names no curves (`management-api.md § Endpoints`). */
 const curve: Reader<string> = reader({ type: 'string', minLength: 1 }, (value, at) => {
   const name = string(value, at)
-  if (curveNamed(name) === undefined) throw invalid(at, `${JSON.stringify(name)} is not a curve known here: P-256, P-384 or P-521`)
+  if (curveNamed(name) === undefined)
+    throw invalid(at, `${JSON.stringify(name)} is not a curve known here: P-256, P-384 or P-521`)
   return name
 })
 

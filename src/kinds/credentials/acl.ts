@@ -105,7 +105,7 @@ export function aclNeeds({ acl: rules = ['*'] }: { readonly acl?: readonly strin
   const path = 'spec.acl'
   const targets = rules.map((rule) => rule.replace(/^bind:/, ''))
   const needs = targets.map((target) => {
-    const [, key, value] = /^([^=]+)=([^]*)$/.exec(target) ?? []
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(target) ?? []
     if (key !== undefined && value !== undefined) return { bound: [{ path, key, value }] }
     const domain = target.replace(/:[1-9][0-9]{0,4}$/, '').toLowerCase()
     if (isDomainPattern(domain)) return { domains: [{ path, domain }] }

@@ -423,6 +423,25 @@ describe('without a minVersion in the spec', () => {
   })
 })
 
+test.each([
+  ['1.2', ['tls1.2']],
+  ['TLSv1.3', ['1.3']],
+  ['newest', []],
+])('a minVersion %s is sent as the spec has it, and by its other name where that is refused', (minVersion, others) => {
+  const body = planCreate(edge, desiredOf<EdgeSpec>({ spec: { protocol: 'TLS', tlsTermination: { minVersion } } }), 'm')
+  expect(body.tls_termination).toMatchObject({ min_version: minVersion })
+  const sent = edge.fields.alternatives?.(body).map(({ tls_termination }) => tls_termination)
+  expect(sent).toEqual(others.map((min_version) => expect.objectContaining({ min_version })))
+})
+
+test('a version is the same by both of its names', () => {
+  const desired = desiredOf<EdgeSpec>({ spec: { protocol: 'TLS', tlsTermination: { minVersion: '1.2' } } })
+  const found = (min_version: string) =>
+    stored({ metadata: 'm', tls_termination: { enabled: true, terminate_at: 'edge', min_version } })
+  expect(planUpdate(edge, desired, found('tls1.2'), quiet)).toBeUndefined()
+  expect(planUpdate(edge, desired, found('tls1.3'), quiet)).toBeDefined()
+})
+
 test('a domain or address is in use while an edge listens on it', () => {
   const listening = { id: 'x', hostports: ['A.example.com:443', 't.example.net:1000'] }
   const reservations: Readonly<Record<string, ManagedDescriptor>> = {

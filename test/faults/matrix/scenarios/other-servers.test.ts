@@ -190,8 +190,10 @@ test('a minVersion that leaves the spec goes back to the service', async () => {
     const scene = await begin(['Edge'], { choices: server })
     const { world, writes } = scene
     const versionOf = (): unknown => {
-      const modules = world.get('Edge', 'ci')?.status?.modules as Readonly<Record<string, { minVersion?: string }>>
-      return modules.tlsTermination?.minVersion
+      const modules = world.get('Edge', 'ci')?.status?.modules as {
+        readonly tlsTermination: { readonly minVersion?: string }
+      }
+      return modules.tlsTermination.minVersion
     }
     world.apply('Edge', 'ci', { protocol: 'TLS', tlsTermination: { minVersion: '1.2' } })
     await ready(world, 'Edge', 'ci', MINUTE)
