@@ -53,8 +53,8 @@ export function updateOnly(field: Field): Field {
 }
 
 /**
- * Whether a value says nothing: null, and what clients send for an unset scalar where it is no value of the field: `""`,
- * or 0 for a number with few values.
+ * Whether a value says nothing: null, and what clients send for an unset scalar where it is no value of the field: an
+ * empty text, or 0 for a number with few values.
  */
 export function isUnset(value: Json | undefined, { schema }: Reader): boolean {
   if (value === '') return schema.type === 'string' && RESTRICTIONS.some((name) => schema[name] !== undefined)
