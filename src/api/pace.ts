@@ -17,7 +17,7 @@ const MAX_REMEMBERED = 10_000
  *   request sent a minute later is counted no earlier, so latency cannot squeeze two minutes' requests into one window.
  */
 export class Pace {
-  readonly #burst: number | undefined
+  #burst: number | undefined
   /** When each request of the last minute was answered, oldest first. */
   readonly #answeredAt: number[] = []
   /** When the bucket would be full again, the "theoretical arrival time" of a leaky bucket. */
@@ -26,6 +26,12 @@ export class Pace {
   /** `burst`: requests that may start together after a rest. Default a twentieth of the limit, three seconds' worth. */
   constructor(burst: number | undefined) {
     this.#burst = burst
+  }
+
+  /** The limit has changed: what follows from the former one is forgotten, the requests of the last minute are not. */
+  restart(burst: number | undefined): void {
+    this.#burst = burst
+    this.#fullAt = Number.NEGATIVE_INFINITY
   }
 
   /** Milliseconds until one more request may start; infinite while room appears only when a request in flight ends. */

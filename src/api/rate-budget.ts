@@ -7,9 +7,8 @@ import { LearnedLimit } from './learned-limit.ts'
 import { Pace, WINDOW_MS } from './pace.ts'
 import { MAX_RETRY_AFTER_MS } from './retry-after.ts'
 
-export interface RateBudgetOptions {
-  readonly clock: Clock
-  readonly random: Random
+/** What accounts state about the API's limits. */
+export interface RateLimits {
   /**
    * What the API admits per minute. Default: unknown; then nothing is paced until the first 429, from which a limit is
    * learned.
@@ -17,24 +16,15 @@ export interface RateBudgetOptions {
   readonly requestsPerMinute?: number | undefined
   /** Requests sent without a pause after a rest. Default a twentieth of the limit: three seconds' worth. */
   readonly burst?: number | undefined
+}
+
+export interface RateBudgetOptions extends RateLimits {
+  readonly clock: Clock
+  readonly random: Random
   /** Requests in flight at once, at most; `AdaptiveLimit` says how many of them the API bears. Default 64. */
   readonly maxInFlight?: number | undefined
-  /**
-   * The pause that 429s impose, shared with the previous budget of the same caller, whose last answers may come after
-   * this one has begun. Default: its own.
-   */
-  readonly pause?: Pause | undefined
   /** Called after each wait, including those of zero length. */
   readonly onWait?: ((priority: Priority, seconds: number) => void) | undefined
-}
-
-/** Nothing is sent until then: monotonic, in milliseconds. */
-export interface Pause {
-  until: number
-}
-
-export function noPause(): Pause {
-  return { until: Number.NEGATIVE_INFINITY }
 }
 
 /** Gives a turn back, and says how the request ended; without that, none was sent. */
@@ -42,6 +32,8 @@ export type EndTurn = (ended?: Pick<Ended, 'how' | 'sort'>) => void
 
 interface Waiter {
   readonly priority: Priority
+  /** Whose calls can be refused alone, if anybody's. */
+  readonly of: object | undefined
   readonly since: number
   readonly grant: () => void
   readonly refuse: (reason: Error) => void
@@ -51,8 +43,9 @@ const FIRST_PAUSE_MS = 1_000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * The requests that one account may make, shared by all callers: paced under the API's limit, a few at a time, the most
- * urgent priority first and in order within a priority. A 429 pauses the whole account.
+ * The requests that one caller of the API may make, a key at an address, shared by all workers of all accounts that
+ * have it (`SharedBudgets`): paced under the API's limit, a few at a time, the most urgent priority first and in order
+ * within a priority. A 429 pauses all of them.
  *
  * How the API counts is not documented (`management-api.md § Limits`), so the pace holds for every window of a minute,
  * wherever it begins: see `Pace`.
@@ -61,9 +54,11 @@ export class RateBudget {
   readonly #options: RateBudgetOptions
   readonly #places: AdaptiveLimit
   readonly #pace: Pace
-  readonly #limit: LearnedLimit
-  readonly #waiters: Readonly<Record<Priority, Waiter[]>> = { edit: [], create: [], poll: [], drift: [] }
-  readonly #pause: Pause
+  #limits: RateLimits
+  #limit: LearnedLimit
+  readonly #waiters: Record<Priority, Waiter[]> = { edit: [], create: [], poll: [], drift: [] }
+  /** Nothing is sent until then: monotonic, in milliseconds. */
+  #pausedUntil = Number.NEGATIVE_INFINITY
   #inFlight = 0
   #refusalsInARow = 0
   /** When the API last refused a request after not having refused any. */
@@ -76,35 +71,56 @@ export class RateBudget {
     this.#options = options
     this.#places = new AdaptiveLimit(options.maxInFlight ?? 64)
     this.#pace = new Pace(options.burst)
+    this.#limits = options
     this.#limit = new LearnedLimit(options.requestsPerMinute)
-    this.#pause = options.pause ?? noPause()
   }
 
-  /** Ends the wait of all callers that wait for a turn: `acquire` rejects with `reason`. */
-  refuseWaiting(reason: Error): void {
-    for (const priority of PRIORITIES) for (const { refuse } of this.#waiters[priority].splice(0)) refuse(reason)
+  /**
+   * Keeps to other limits from now on. Requests of the last minute still count, and a pause that the API asked for
+   * stays; what was learned under the former limit is forgotten.
+   */
+  limitTo({ requestsPerMinute, burst }: RateLimits): void {
+    if (requestsPerMinute === this.#limits.requestsPerMinute && burst === this.#limits.burst) return
+    this.#limits = { requestsPerMinute, burst }
+    this.#limit = new LearnedLimit(requestsPerMinute)
+    this.#pace.restart(burst)
+    this.#serve()
+  }
+
+  /**
+   * Ends the wait of all calls that wait for a turn: `acquire` rejects with `reason`.
+   *
+   * @param of only those that were made with this `of`
+   */
+  refuseWaiting(reason: Error, of?: object): void {
+    for (const priority of PRIORITIES) {
+      const all = this.#waiters[priority]
+      this.#waiters[priority] = of === undefined ? [] : all.filter((waiter) => waiter.of !== of)
+      for (const { of: owner, refuse } of all) if (of === undefined || owner === of) refuse(reason)
+    }
     this.#serve()
   }
 
   /** How much longer nothing is sent because of a 429, in milliseconds; 0 when the account is not paused. */
   get heldForMs(): number {
-    return Math.max(0, this.#pause.until - this.#options.clock.monotonic())
+    return Math.max(0, this.#pausedUntil - this.#options.clock.monotonic())
   }
 
   /**
    * Waits for a turn. The returned function gives the turn back and must be called once, when the request has ended: a
    * request counts against the window until a minute after that, since the API may have counted it that late. Rejects
    * with the signal's reason when it is aborted first.
+   *
+   * @param of for `refuseWaiting`
    */
-  acquire(priority: Priority, signal?: AbortSignal): Promise<EndTurn> {
+  acquire(priority: Priority, signal?: AbortSignal, of?: object): Promise<EndTurn> {
     return abortable(signal, (resolve, refuse) => {
       const since = this.#options.clock.monotonic()
-      const waiter: Waiter = { priority, since, grant: () => resolve(this.#begin()), refuse }
-      const lineup = this.#waiters[priority]
-      lineup.push(waiter)
+      const waiter: Waiter = { priority, of, since, grant: () => resolve(this.#begin()), refuse }
+      this.#waiters[priority].push(waiter)
       this.#serve()
       return () => {
-        lineup.splice(lineup.indexOf(waiter), 1)
+        this.#waiters[priority] = this.#waiters[priority].filter((other) => other !== waiter)
         this.#serve()
       }
     })
@@ -117,17 +133,17 @@ export class RateBudget {
   hold(retryAfterMs?: number): void {
     const now = this.#options.clock.monotonic()
     // Requests sent together are refused together: those after the first add no information.
-    const sameEvent = now < this.#pause.until
+    const sameEvent = now < this.#pausedUntil
     if (!sameEvent) {
-      if (now - this.#pause.until > LONGEST_PAUSE_MS) this.#refusalsInARow = 0
+      if (now - this.#pausedUntil > LONGEST_PAUSE_MS) this.#refusalsInARow = 0
       this.#refusalsInARow++
     }
     const pauseMs = Math.min(retryAfterMs || this.#ownPauseMs(), MAX_RETRY_AFTER_MS)
     if (!sameEvent) this.#learn(now, pauseMs)
     this.#refused++
-    this.#pause.until = Math.max(this.#pause.until, now + pauseMs)
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs)
     const limit = this.#limit.at(now)
-    if (limit !== undefined) this.#pace.restUntil(this.#pause.until, limit)
+    if (limit !== undefined) this.#pace.restUntil(this.#pausedUntil, limit)
     this.#serve()
   }
 
@@ -199,7 +215,7 @@ export class RateBudget {
   #waitMs(now: number): number {
     const limit = this.#limit.at(now)
     const pace = limit === undefined ? 0 : this.#pace.waitMs(now, limit, this.#inFlight)
-    return Math.max(this.#pause.until - now, pace)
+    return Math.max(this.#pausedUntil - now, pace)
   }
 
   #grant(priority: Priority, now: number): void {

@@ -34,8 +34,8 @@ export interface TransportOptions extends HttpClientOptions {
   readonly versionValue: string
   readonly requestTimeoutMs: number
   readonly maxResponseBytes: number
-  /** The account's budget, shared by all its clients and workers. */
-  readonly budget: RateBudget
+  /** The budget of the account's key, shared by all its clients and workers. */
+  readonly budget: Pick<RateBudget, 'acquire' | 'heldForMs' | 'hold' | 'refuseWaiting'>
   /** Called just before any request: throws (`Suspended`) while the account's calls are stopped. */
   readonly beforeCall?: (() => void) | undefined
   /** Called after each exchange, however it ended. */

@@ -17,6 +17,7 @@ import {
 import { shownModules } from './edge/module-status.ts'
 import {
   comparableModule,
+  comparableWanted,
   DISABLED,
   type EdgeModule,
   edgeModules,
@@ -24,6 +25,8 @@ import {
   heldModule,
   holdsModule,
   modulesOf,
+  namesContents,
+  showsContents,
   switchedOff,
   wantsModule,
 } from './edge/modules.ts'
@@ -59,9 +62,10 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     kinds: refersTo,
     of: (spec) => [
       ...hostportReferences(spec),
-      ...modulesOf(spec)
-        .filter((module) => wantsModule(spec, module))
-        .flatMap((module) => module.references(spec)),
+      ...modulesOf(spec).flatMap((module) => {
+        // Nothing keeps a live edge from having a module disabled.
+        return module.references(spec).map((each) => ({ ...each, optional: !wantsModule(spec, module) }))
+      }),
     ],
     namedValues: literalHosts,
   },
@@ -71,8 +75,7 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
       .flatMap((module) => module.problems(spec)),
   fields: {
     ...plainFields,
-    // What a rule or an action leaves out, the service may fill in. A disabled module may have to keep what it refers
-    // to.
+    // What a rule or an action leaves out, the service may fill in. Of a disabled module, it may keep nothing.
     open: edgeModules.map(({ name }) => name),
     setBy: (spec) => {
       const named = modulesOf(spec).filter(({ field }) => spec[field] !== undefined)
@@ -89,12 +92,13 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     }),
     observe: (remote) => comparable({ hostports: remote.hostports, ...heldModules(remote) }),
     comparable,
+    mayStand,
     alternatives,
     risks: edgeRisks,
   },
   status: {
     shown: status,
-    readiness: () => available('the edge has every module that its spec names'),
+    readiness: ({ spec, remote }) => available(modulesText(spec, remote)),
   },
   manifest: {
     namedAfter: ({ description, hostports }) => [textOf(description), ...textsOf(hostports)],
@@ -103,14 +107,18 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   modules: {
     named: (spec) => modulesOf(spec).flatMap(({ field }) => (spec[field] === undefined ? [] : [field])),
     held: (remote) => edgeModules.filter((module) => holdsModule(remote, module)).map(({ field }) => field),
-    created: wantedModules,
   },
 }
 
-function wantedModules(spec: EdgeSpec): readonly string[] {
-  return modulesOf(spec)
-    .filter((module) => wantsModule(spec, module))
-    .map(({ field }) => field)
+/** The message of Ready. An API may keep nothing of a disabled module, or refuse what is in it. */
+function modulesText(spec: EdgeSpec, remote: RemoteObject): string {
+  const emptied = modulesOf(spec)
+    .filter((module) => spec[module.field]?.enabled === false && namesContents(spec, module))
+    .filter((module) => !showsContents(remote, module))
+    .map(({ field }) => `spec.${field}`)
+  if (emptied.length === 0) return 'the edge has every module that its spec names'
+  const all = emptied.join(', ')
+  return `the edge has every module that its spec enables; the API shows no contents of ${all}, disabled: Culvert sends them when enabled is true`
 }
 
 function heldModules(remote: RemoteObject): Fields {
@@ -118,9 +126,9 @@ function heldModules(remote: RemoteObject): Fields {
 }
 
 /**
- * A module that the spec disables keeps its contents. One that was removed from the spec is disabled and emptied, since
- * an update cannot remove it (`management-api.md § Endpoints`, special rule 1), but only if Culvert added it. Undefined
- * leaves the module alone.
+ * A module that the spec disables has its contents in the spec, or keeps those that it has. One that was removed from
+ * the spec is disabled and emptied, since an update cannot remove it (`management-api.md § Endpoints`, special rule 1),
+ * but only if Culvert added it. Undefined leaves the module alone.
  */
 function desiredModule(
   desired: Desired<EdgeSpec>,
@@ -129,19 +137,37 @@ function desiredModule(
 ): Fields | undefined {
   const { spec } = desired
   if (wantsModule(spec, module)) return module.sent(desired, remote && heldModule(remote, module))
-  // To a new edge, a disabled module says nothing, and a service may want one to have contents.
-  if (spec[module.field] !== undefined) return remote && switchedOff(remote, module)
+  if (spec[module.field] !== undefined) return switchedOff(desired, module, remote)
   return remote !== undefined && isOurs(desired, module.field) ? DISABLED : undefined
 }
 
 /**
- * For an API that wants other forms of modules: first of what is in them, then also of disabled ones as a whole, since
- * one may want these with their contents, or without.
+ * For an API that wants other forms of modules: of what is in them, and of disabled ones as a whole, since one may want
+ * these with their contents, or without. A new edge says nothing by a disabled module, least by one without contents.
  */
 function alternatives(body: Fields, remote?: RemoteObject): readonly Fields[] {
-  const inAnotherForm = changed(body, (module, sent) => module.otherwise?.(sent))
-  const others = changed(inAnotherForm ?? body, (module, sent) => otherwiseDisabled(module, sent, remote))
-  return [inAnotherForm, others].filter((each) => each !== undefined)
+  const fewer =
+    remote === undefined
+      ? [without(body, (module) => equalJSON(module, DISABLED)), without(body, (module) => module.enabled === false)]
+      : [changed(body, otherwiseDisabled(remote)) ?? body]
+  const all = edgeModules.reduce<readonly Fields[]>(
+    (forms, { name, otherwise }) =>
+      forms.flatMap((form) => {
+        const sent = objectOf(form[name])
+        const other = sent && otherwise?.(sent)
+        return other === undefined ? [form] : [form, { ...form, [name]: other }]
+      }),
+    [body, ...fewer],
+  )
+  return all.filter((each, index) => all.findIndex((other) => equalJSON(other, each)) === index).slice(1)
+}
+
+function without(body: Fields, isLeftOut: (module: Fields) => boolean): Fields {
+  const isKept = ([, value]: readonly [string, unknown]): boolean => {
+    const module = objectOf(value)
+    return module === undefined || !isLeftOut(module)
+  }
+  return Object.fromEntries(Object.entries(body).filter(isKept))
 }
 
 /** The body with other forms of the modules that have one; undefined if none has. */
@@ -154,19 +180,32 @@ function changed(body: Fields, formOf: (module: EdgeModule, sent: Fields) => Fie
   return others.length === 0 ? undefined : { ...body, ...Object.fromEntries(others) }
 }
 
-/** A disabled module without its contents, or with them if it was sent without. */
-function otherwiseDisabled(module: EdgeModule, sent: Fields, remote?: RemoteObject): Fields | undefined {
-  if (sent.enabled !== false) return undefined
-  if (Object.keys(sent).length > 1) return DISABLED
-  const kept = remote && switchedOff(remote, module)
-  return kept !== undefined && Object.keys(kept).length > 1 ? (module.otherwise?.(kept) ?? kept) : undefined
+/** A disabled module without its contents, or with those that the edge has if it was sent without. */
+function otherwiseDisabled(edge: RemoteObject) {
+  return (module: EdgeModule, sent: Fields): Fields | undefined => {
+    if (sent.enabled !== false) return undefined
+    if (Object.keys(sent).length > 1) return DISABLED
+    const kept = { ...heldModule(edge, module), ...DISABLED }
+    return Object.keys(kept).length > 1 ? (module.otherwise?.(kept) ?? kept) : undefined
+  }
+}
+
+/** A service need not keep what is in a disabled module, as long as it keeps no other references. */
+function mayStand(field: string, sent: unknown, found: unknown): boolean {
+  const module = edgeModules.find(({ name }) => name === field)
+  const [wanted, there] = [objectOf(sent), objectOf(found)]
+  if (module === undefined || wanted?.enabled !== false || there?.enabled !== false) return false
+  return module.ids(there).length === 0
 }
 
 /** Hostports and lists of ids are sets; the API may return them in any order. */
-function comparable(fields: Fields): Fields {
+function comparable(fields: Fields, remote?: RemoteObject): Fields {
   const compared = edgeModules.map((module): [string, unknown] => {
     const value = objectOf(fields[module.name])
-    return [module.name, value && comparableModule(module, value)]
+    return [
+      module.name,
+      value && (remote === undefined ? comparableModule(module, value) : comparableWanted(module, value, remote)),
+    ]
   })
   const hostports = sorted(textsOf(fields.hostports).map((hostport) => hostport.toLowerCase()))
   return { ...fields, hostports, ...Object.fromEntries(compared) }

@@ -33,7 +33,7 @@ const eventType = (description: string) =>
     minLength: 1,
     maxLength: 255,
     mustBe: 'the name and version of an event type, such as ip_policy_created.v0',
-    pattern: '^[a-z0-9_]+\\.v[0-9]+$',
+    pattern: '^[!-~]+\\.v[0-9]+$',
   })
 
 const definition = defineKind({
@@ -55,7 +55,6 @@ const definition = defineKind({
         ),
         {
           description: `Types of events to send, each once, at most ${SOURCES}; order does not matter.`,
-          minItems: 1,
           maxItems: SOURCES,
           listType: 'map',
           mapKeys: ['type'],
@@ -63,7 +62,6 @@ const definition = defineKind({
       ),
       destinationRefs: list(reference('EventDestination'), {
         description: `Destinations that the events are sent to, at most ${DESTINATIONS}; order does not matter.`,
-        minItems: 1,
         maxItems: DESTINATIONS,
       }),
     },

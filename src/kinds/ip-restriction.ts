@@ -41,8 +41,7 @@ const definition = defineKind({
       ),
       ipPolicyRefs: list(reference('IPPolicy'), {
         description:
-          'IP policies that decide which addresses are let in; from 1 to 64. Order does not matter. A policy that was deleted at the API is left out when the list changes, as long as another remains.',
-        minItems: 1,
+          'IP policies that decide which addresses are let in; at most 64. Order does not matter. A policy that was deleted at the API is left out when the list changes, as long as another remains.',
         maxItems: REFERENCES,
       }),
       acknowledgeAPIRestriction: Type.Optional(

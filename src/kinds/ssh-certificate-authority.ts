@@ -12,7 +12,7 @@ import { available, inCollection, plain, plainFields } from './shared/defaults.t
 import { managedKind } from './shared/names.ts'
 import { given, namesOf, textOf, wholeText } from './shared/remote.ts'
 import { answeredKey } from './ssh/answer.ts'
-import { type KeyFacts, keyFacts } from './ssh/key-facts.ts'
+import { curveNamed, type KeyFacts, keyFacts } from './ssh/key-facts.ts'
 import { knownHostsLine } from './ssh/known-hosts.ts'
 import { PUBLIC_KEY_LENGTH } from './ssh/lengths.ts'
 
@@ -50,8 +50,12 @@ const definition = defineKind({
         }),
       ),
       ellipticCurve: Type.Optional(
-        choice(['P-256', 'P-384', 'P-521'], {
-          description: 'Curve of the key, for privateKeyType ECDSA only. Immutable. Default: the service chooses.',
+        text({
+          description:
+            'Curve of the key, for privateKeyType ECDSA only: `P-256`, `P-384` or `P-521`, or another name that the service knows; 1 to 63 printable ASCII characters. Immutable. Default: the service chooses.',
+          minLength: 1,
+          maxLength: 63,
+          pattern: '^[!-~]+$',
         }),
       ),
       keySize: Type.Optional(
@@ -124,6 +128,17 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
       key_size: keySize,
     }),
     observe: ({ public_key, key_type }) => ({ ...typeFacts(key_type), ...keyFacts(public_key) }),
+    // The key does not tell by which name its curve was asked for, where that name is not known here.
+    comparable: ({ elliptic_curve: curve, ...fields }, remote) => {
+      const held = remote && keyFacts(remote.public_key).elliptic_curve
+      return { ...fields, elliptic_curve: typeof curve === 'string' ? (curveNamed(curve) ?? held ?? curve) : curve }
+    },
+    alternatives: ({ elliptic_curve: curve, ...others }) => {
+      const bits = typeof curve === 'string' ? curveNamed(curve)?.slice(2) : undefined
+      if (bits === undefined) return []
+      const names = [`P-${bits}`, `p${bits}`].filter((name) => name !== curve)
+      return names.map((name) => ({ ...others, elliptic_curve: name }))
+    },
   },
   status: {
     shown: ({ public_key, key_type }) =>

@@ -1,4 +1,4 @@
-import type { RateBudget } from '../api/rate-budget.ts'
+import type { BudgetShare } from '../api/shared-budgets.ts'
 import { AccountReconciler } from '../managed/accounts/account-reconciler.ts'
 import { type AccountKey, accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../managed/accounts/kept-key.ts'
@@ -75,7 +75,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     wake: (name) => wakeManaged(name, 'edit'),
   })
   const mirrorReports = new MirrorReports()
-  const budgets = new Map<string, RateBudget>()
+  const budgets = new Map<string, BudgetShare>()
   const managed: Controller = managedController(parts, division, {
     ...shared,
     companions,

@@ -2,7 +2,7 @@ import type { Tracer } from '@opentelemetry/api'
 import { createApiClient } from '../api/client.ts'
 import type { OpenDispatcher } from '../api/dispatcher.ts'
 import type { ObjectKeys } from '../api/object-index.ts'
-import { noPause, type Pause, RateBudget } from '../api/rate-budget.ts'
+import { type BudgetShare, SharedBudgets } from '../api/shared-budgets.ts'
 import type { Collection } from '../api/types.ts'
 import type { ProxyOptions } from '../http-client/proxies.ts'
 import { type AccountKey, accountText } from '../managed/accounts/account-resource.ts'
@@ -31,22 +31,25 @@ export interface SessionFactoryOptions {
   /** Opens the connections to APIs. Undefined: real sockets. */
   readonly openDispatcher: OpenDispatcher | undefined
   readonly requestTimeoutMs: number
-  /** Requests in flight to one account, at most. Default as of `RateBudget`. */
+  /** Requests in flight with one key to one address, at most. Default as of `RateBudget`. */
   readonly apiRequests: number | undefined
   readonly clock: Clock
   readonly random: Random
   readonly fingerprints: Fingerprints
   /** Throws an `ApiError` `NotLeader` when this process may not write, or not for that account. */
   readonly beforeWrite: (key: AccountKey) => void
-  /** Receives the budget of each session, by the account's `Kind/namespace/name`. */
-  readonly budgets: Map<string, RateBudget>
+  /** Receives each session's share in a budget, by the account's `Kind/namespace/name`. */
+  readonly budgets: Map<string, BudgetShare>
   /** Called with each key of `keysOf` that an object of the session's account had and has no longer. */
   readonly onLostKey: (session: LiveSession, key: string) => void
   /** Enqueues the account. */
   readonly recheck: (key: AccountKey) => void
 }
 
-/** Opens sessions, each with its own client and rate budget: the only place where an API client is built. */
+/**
+ * Opens sessions, each with its own client; those with the same address and key share a rate budget. The only place
+ * where an API client is built.
+ */
 export function sessionFactory(
   options: SessionFactoryOptions,
 ): (key: AccountKey, config: SessionConfig) => LiveSession {
@@ -60,26 +63,12 @@ export function sessionFactory(
     keysOf,
     onLostKey,
   } = options
-  const callers = new Map<string, { readonly caller: string; readonly pause: Pause }>()
+  const shared = new SharedBudgets({ clock, random, maxInFlight, onWait: metrics.rateLimitWait })
   return (key, config) => {
     const { baseURL, apiKey, versionHeader, caBundle, requestsPerMinute, burst } = config
-    const name = accountText(key)
-    // A pause that the API asked for stays in force while the caller is the same: another key or address is another
-    // caller, changed limits are not. The key itself is not kept: the account may be gone by then.
-    const caller = fingerprints.of('account', baseURL, apiKey)
-    const former = callers.get(name)
-    const pause = former?.caller === caller ? former.pause : noPause()
-    const budget = new RateBudget({
-      clock,
-      random,
-      requestsPerMinute,
-      burst,
-      maxInFlight,
-      pause,
-      onWait: metrics.rateLimitWait,
-    })
-    budgets.set(name, budget)
-    callers.set(name, { caller, pause })
+    // The key itself is not kept: the account may be gone before its budget is.
+    const budget = shared.join(fingerprints.of('account', baseURL, apiKey), { requestsPerMinute, burst })
+    budgets.set(accountText(key), budget)
     const client = createApiClient({
       baseURL,
       apiKey: () => apiKey,
@@ -109,7 +98,8 @@ export function sessionFactory(
         const holder = store.holderOf(key, id)
         return holder !== undefined && isHolding(holder)
       },
-      endWaiting: () => budget.refuseWaiting(new Error('the account has changed')),
+      endWaiting: () => budget.endWaiting(new Error('the account has changed')),
+      onClose: () => budget.leave(),
       recheck: () => recheck(key),
     })
     session.cache.subscribeLostKeys((lost) => onLostKey(session, lost))

@@ -1,4 +1,4 @@
-import type { RateBudget } from '../api/rate-budget.ts'
+import type { BudgetShare } from '../api/shared-budgets.ts'
 import type { KubeObject } from '../kube/types.ts'
 import { type AccountResource, accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from '../managed/cr.ts'
@@ -17,7 +17,7 @@ import type { CountedState, ResourceState, StateSources } from '../runtime/state
  */
 export function stateSources(
   watches: Watches,
-  budgets: ReadonlyMap<string, RateBudget>,
+  budgets: ReadonlyMap<string, BudgetShare>,
   isOurs: (account: AccountResource) => boolean,
 ): StateSources {
   const { managed, accounts, commands, composed } = watches

@@ -156,6 +156,7 @@ export class EmulatedLife {
       id: (kind, ref) => this.#around.target(kind, ref).id,
       target: (kind, ref) => this.#around.target(kind, ref),
       input: (_source, { key }) => this.#around.input(key),
+      resolves: () => true,
       isGone: () => false,
       decides: () => true,
       now: Date.now(),

@@ -19,15 +19,15 @@ const MODULES: readonly string[] = ['backend', 'ip_restriction', 'policy', 'mutu
  */
 export function meaningOf(spec: Body, { object, children }: Shown): unknown {
   const kept = Object.entries(object).filter(([name]) => !OWN.has(name))
-  const fields = Object.fromEntries(kept.map(([name, value]) => [name, fieldMeaning(name, value, spec)]))
+  const fields = Object.fromEntries(kept.map(([name, value]) => [name, fieldMeaning(name, value)]))
   // Rules from elsewhere are not part of the policy's spec (`api-decisions.md`).
   const rules = spec.rulesSource !== 'IPPolicyRules' ? children.map(ruleMeaning).toSorted(byText) : []
   const text = JSON.stringify({ ...fields, ...ofCertificates(spec, object), rules })
   return JSON.parse(text.replaceAll(object.id, 'its-id'))
 }
 
-function fieldMeaning(name: string, value: unknown, spec: Body): unknown {
-  if (MODULES.includes(name)) return moduleMeaning(value, spec)
+function fieldMeaning(name: string, value: unknown): unknown {
+  if (MODULES.includes(name)) return moduleMeaning(value)
   switch (name) {
     case 'hostports':
     case 'principals':
@@ -50,15 +50,15 @@ function fieldMeaning(name: string, value: unknown, spec: Body): unknown {
   }
 }
 
-/** A disabled module is equivalent to none. The service chooses the lowest version if the spec names none. */
-function moduleMeaning(value: unknown, { tlsTermination }: Body): unknown {
+/** A disabled module is equivalent to none. */
+function moduleMeaning(value: unknown): unknown {
   const module = value as Body | null
   if (module === null || module.enabled === false) return null
-  const chosen = 'min_version' in module && (tlsTermination as Body | undefined)?.minVersion === undefined
-  const { min_version, ...rest } = module
-  const lists = Object.entries(chosen && (min_version === null || String(min_version) >= '1.2') ? rest : module)
   return Object.fromEntries(
-    lists.map(([name, found]) => [name, /^(ip_policies|certificate_authorities)$/.test(name) ? sorted(found) : found]),
+    Object.entries(module).map(([name, found]) => [
+      name,
+      /^(ip_policies|certificate_authorities)$/.test(name) ? sorted(found) : found,
+    ]),
   )
 }
 

@@ -214,6 +214,55 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const { id } = await world.api.create('backends/tunnel_group', {})
     await world.api.create('edges/tcp', { backend: { enabled: false, backend_id: id }, policy: { enabled: false } })
   },
+  'module-contents=refused': async (world) => {
+    const { id } = await world.api.create('backends/tunnel_group', {})
+    const edge = (backend: Body) => world.api.call('POST', '/edges/tcp', { body: { backend } })
+    expect((await edge({ enabled: false, backend_id: id })).status).toBe(400)
+    expect((await edge({ enabled: false })).status).toBe(201)
+    expect((await edge({ backend_id: id })).status).toBe(201)
+  },
+  'deleted-policies=refused': async (world) => {
+    const [kept, gone] = [await world.api.create('ip_policies', {}), await world.api.create('ip_policies', {})]
+    const ip_policy_ids = [kept.id, gone.id]
+    const { id } = await world.api.create('ip_restrictions', { type: 'agent', ip_policy_ids })
+    const edge = await world.api.create('edges/tcp', { ip_restriction: { ip_policy_ids } })
+    await world.api.remove(`/ip_policies/${gone.id}`)
+    expect((await world.api.call('PATCH', `/ip_restrictions/${id}`, { body: { ip_policy_ids } })).status).toBe(400)
+    const body = { ip_restriction: { ip_policy_ids } }
+    expect((await world.api.call('PATCH', `/edges/tcp/${edge.id}`, { body })).status).toBe(400)
+  },
+  'empty-members=refused': async (world) => {
+    for (const [path, body] of [
+      ['/ip_restrictions', { type: 'agent', ip_policy_ids: [] }],
+      ['/event_subscriptions', { sources: [] }],
+      ['/event_subscriptions', { destination_ids: [] }],
+      ['/backends/weighted', { backends: {} }],
+      ['/backends/failover', { backends: [] }],
+    ] as const) {
+      expect((await world.api.call('POST', path, { body })).status, path).toBe(400)
+    }
+  },
+  'event-types=snake-case': async (world) => {
+    const subscribe = (type: string) =>
+      world.api.call('POST', '/event_subscriptions', { body: { sources: [{ type }] } })
+    expect((await subscribe('ip-policy.v0')).status).toBe(400)
+    expect((await subscribe('ip_policy.v0')).status).toBe(201)
+  },
+  'acl-targets=names': async (world) => {
+    const create = (rule: string) => world.api.call('POST', '/credentials', { body: { acl: [rule] } })
+    for (const rule of ['bind:*.internal', 'bind:localhost', 'bind:[2001:db8::7]:1']) {
+      expect((await create(rule)).status, rule).toBe(400)
+    }
+    expect((await create('bind:*.example.com')).status).toBe(201)
+  },
+  'curve-names=short': async (world) => {
+    const create = (elliptic_curve: string) =>
+      world.api.call('POST', '/ssh_certificate_authorities', { body: { private_key_type: 'ecdsa', elliptic_curve } })
+    expect((await create('P-256')).status).toBe(400)
+    expect((await create('p256')).status).toBe(201)
+  },
+  'version-names=tls': (world) => versionNames(world, 'tls1.2', '1.2'),
+  'version-names=number': (world) => versionNames(world, '1.2', 'tls1.2'),
   'enforced-default=on': async (world) => {
     expect((await world.api.create('ip_restrictions', { type: 'agent' })).enforced).toBe(true)
     expect((await world.api.create('ip_restrictions', { type: 'agent', enforced: false })).enforced).toBe(false)
@@ -368,6 +417,13 @@ async function publicKey(world: World): Promise<unknown> {
 async function monitorOf(world: World): Promise<unknown> {
   const body = { format: 'json', target: { monitor: { api_key: 'secret' } } }
   return ((await world.api.create('event_destinations', body)).target as Body).monitor
+}
+
+async function versionNames(world: World, taken: string, refused: string): Promise<void> {
+  const edge = (min_version: string) =>
+    world.api.call('POST', '/edges/tls', { body: { tls_termination: { min_version } } })
+  expect((await edge(refused)).status).toBe(400)
+  expect((await edge(taken)).status).toBe(201)
 }
 
 async function minVersion(world: World, version: string): Promise<void> {

@@ -27,7 +27,7 @@ test(stated('subscriptions.source-uri'), async () => {
 })
 
 test(stated('subscriptions.source-types'), async () => {
-  for (const type of [created, 'something_else.v12', 'tls_edge_updated.v1']) {
+  for (const type of [created, 'something_else.v12', 'tls_edge_updated.v1', 'ip-policy.created.v0', 'IPPolicy.v1']) {
     expect((await world.api.create(path, { sources: sources(type) })).sources).toHaveLength(1)
   }
   const { id } = await world.api.create(path, {})
@@ -37,6 +37,12 @@ test(stated('subscriptions.source-types'), async () => {
     expectRefusal(await world.api.call('POST', `/${path}/${id}/sources`, { body: { type } }), 400, 'type')
   }
   expectRefusal(await world.api.call('POST', `/${path}`, { body: { sources: [{}] } }), 400, 'type')
+})
+
+test('sources may be sent back as they are shown', async () => {
+  const { id, sources: shown } = await world.api.create(path, { sources: sources(created, deleted) })
+  expect((await world.api.update(path, id, { sources: shown })).sources).toEqual(shown)
+  expect((await world.api.create(path, { sources: shown })).sources).toHaveLength(2)
 })
 
 test(stated('subscriptions.sources-added'), async () => {

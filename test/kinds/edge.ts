@@ -255,9 +255,8 @@ function declares(spec: Body, { object }: Held, resolved: Resolved): readonly De
       ({ terminateAt = 'Edge', minVersion = null }) => [String(terminateAt).toLowerCase(), minVersion],
       ({ terminate_at, min_version }) => {
         const isNamed = (spec.tlsTermination as Body).minVersion !== undefined
-        // If the spec names none, the service chooses a safe one.
-        const chosen = !isNamed && typeof min_version === 'string' && min_version >= '1.2'
-        return [terminate_at ?? 'edge', chosen ? null : (min_version ?? null)]
+        // If the spec names none, the service chooses one.
+        return [terminate_at ?? 'edge', isNamed ? (min_version ?? null) : null]
       },
     ),
   ]

@@ -299,7 +299,66 @@ export const CHOICES = {
     decidedIn: ['a disabled module'],
     about: 'behaviour',
     decided: 'optional',
-    values: { optional: 'may be left out', mandatory: 'must be sent, as for an enabled one: else 400' },
+    values: {
+      optional: 'may be left out',
+      mandatory: 'must be sent, as for an enabled one: else 400',
+      refused: 'must be left out, with all else in it: else 400',
+    },
+  },
+  'deleted-policies': {
+    point: 'a deleted IP policy in a list of an object that refers to it',
+    decidedIn: ['an IP policy that was deleted while an edge or a restriction refers to it'],
+    about: 'behaviour',
+    decided: 'kept',
+    values: { kept: 'may be sent again', refused: 'an id that names nothing: 400' },
+  },
+  'empty-members': {
+    point: 'empty lists of policies of a restriction, of sources and destinations, of children of a backend',
+    decidedIn: ['empty lists'],
+    about: 'behaviour',
+    decided: 'accepted',
+    values: { accepted: 'accepted', refused: '400' },
+  },
+  'event-types': {
+    point: 'the `<name>` of an event type',
+    decidedIn: ['event types'],
+    about: 'behaviour',
+    decided: 'any',
+    values: {
+      any: 'letters, digits, `_`, `-`, `.` and `~`',
+      'snake-case': 'lower-case letters, digits and `_`: else 400',
+    },
+  },
+  'acl-targets': {
+    point: 'hosts in rules of an ACL',
+    decidedIn: ['rules of an ACL'],
+    about: 'behaviour',
+    decided: 'any',
+    values: {
+      any: 'names of one label or more, IPv4 and IPv6 addresses',
+      names: 'names of at least two labels, and IPv4 addresses: else 400',
+    },
+  },
+  'curve-names': {
+    point: 'names of curves in `elliptic_curve`',
+    decidedIn: ['defaults'],
+    about: 'behaviour',
+    decided: 'any',
+    values: {
+      any: '`P-256`, `p256`, `nistp256`, `secp256r1` and the like, in any case',
+      short: '`p256`, `p384` and `p521`: else 400',
+    },
+  },
+  'version-names': {
+    point: '`min_version` as it is sent',
+    decidedIn: ['`min_version`'],
+    about: 'behaviour',
+    decided: 'any',
+    values: {
+      any: '`1.2`, `tls1.2`, `TLSv1.2` and the like; answered as it was sent',
+      tls: '`tls1.0` to `tls1.3`: else 400',
+      number: '`1.0` to `1.3`: else 400',
+    },
   },
   'enforced-default': {
     point: '`enforced` of an IP restriction where it was not sent',

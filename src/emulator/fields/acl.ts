@@ -1,14 +1,15 @@
-import { isIPv4 } from 'node:net'
-import { invalid, RequestError } from '../errors.ts'
+import { isIPv4, isIPv6 } from 'node:net'
+import { invalid } from '../errors.ts'
+import { type Json, textsOf } from '../json.ts'
 import { type Reader, reader } from './field.ts'
-import { domainName, hostport } from './hostname.ts'
+import { isName } from './hostname.ts'
 import { listOf, string } from './readers.ts'
 
 /** What one rule of an ACL permits (`management-api.md § Access credentials`, ACL rules). */
 export type AclRule =
   /** `*`: everything (rule 6). */
   | { readonly kind: 'all' }
-  /** `bind:<domain>`: that name; with `*.` in front, every name below it (rule 3). Lower-cased. */
+  /** `bind:<domain>`, or an IPv6 address: that name; with `*.` in front, every name below it (rule 3). Lower-cased. */
   | { readonly kind: 'domain'; readonly name: string }
   /** `bind:<host>:<port>` (rule 5). Lower-cased. */
   | { readonly kind: 'address'; readonly host: string; readonly port: number }
@@ -33,28 +34,20 @@ function parseLabel(target: string): AclRule | string {
   return { kind: 'label', key: key === '*' ? undefined : key, value: value === '*' ? undefined : value }
 }
 
-/** `host:port`, where the host is a name or an IPv4 address. */
+/** `host:port` or `[IPv6]:port`, where the host is a name or an IPv4 address; or an IPv6 address without a port. */
 function parseAddress(target: string): AclRule | string {
-  const [, ip = '', number = ''] = /^([0-9.]+):([1-9]\d{0,4})$/.exec(target) ?? []
-  if (isIPv4(ip) && Number(number) <= 65_535) return { kind: 'address', host: ip, port: Number(number) }
-  const address = accepted(hostport, target)
-  if (address === undefined) return 'names no address of the form host:port'
-  const split = address.indexOf(':')
-  return { kind: 'address', host: address.slice(0, split), port: Number(address.slice(split + 1)) }
+  if (isIPv6(target)) return { kind: 'domain', name: target.toLowerCase() }
+  const [, ip, name = '', port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+)):([1-9]\d{0,4})$/.exec(target) ?? []
+  const host = (ip ?? name).toLowerCase()
+  const isHost = ip === undefined ? isIPv4(host) || isName(host) : isIPv6(host)
+  if (!isHost || Number(port) > 65_535) return 'names no address of the form host:port'
+  return { kind: 'address', host, port: Number(port) }
 }
 
 function parseDomain(target: string): AclRule | string {
-  const name = accepted(domainName, target)
-  return name === undefined ? 'names no domain, no label key=value and no address host:port' : { kind: 'domain', name }
-}
-
-function accepted(read: Reader<string>, text: string): string | undefined {
-  try {
-    return read(text, '')
-  } catch (error) {
-    if (error instanceof RequestError) return undefined
-    throw error
-  }
+  const name = target.toLowerCase()
+  const isDomain = isName(name.replace(/^\*\./, ''))
+  return isDomain ? { kind: 'domain', name } : 'names no domain, no label key=value and no address host:port'
 }
 
 const list = listOf(string)
@@ -77,3 +70,15 @@ export const aclRules: Reader<string[]> = reader(
     return rules
   },
 )
+
+/** Refuses hosts other than names of at least two labels and IPv4 addresses. */
+export function refuseOtherHosts(acl: Json | undefined): void {
+  for (const [index, rule] of textsOf(acl).entries()) {
+    const parsed = parseAclRule(rule)
+    if (typeof parsed === 'string' || parsed.kind === 'all' || parsed.kind === 'label') continue
+    const host = parsed.kind === 'address' ? parsed.host : parsed.name.replace(/^\*\./, '')
+    if (isIPv6(host) || !host.includes('.')) {
+      throw invalid(`acl[${index}]`, `the rule ${JSON.stringify(rule)} names no host of at least two labels`)
+    }
+  }
+}

@@ -1,5 +1,5 @@
-import { ParseError, parse } from '@marcbachmann/cel-js'
 import { invalid } from '../errors.ts'
+import { celProblem } from './cel-syntax.ts'
 import { type Reader, reader } from './field.ts'
 
 /** A CEL expression: it must parse; the meaning of its names is not checked (`api-decisions.md § Values`). */
@@ -7,12 +7,9 @@ export const celExpression: Reader<string> = reader(
   { type: 'string', description: 'A CEL expression.' },
   (value, at) => {
     if (typeof value !== 'string') throw invalid(at, 'must be a string')
-    try {
-      parse(value)
-    } catch (error) {
-      if (!(error instanceof ParseError)) throw error
-      const position = error.range?.start
-      throw invalid(at, `not a CEL expression: ${error.summary} at position ${position ?? 'unknown'}`)
+    const problem = celProblem(value)
+    if (problem !== undefined) {
+      throw invalid(at, `not a CEL expression: ${problem.summary} at position ${problem.position}`)
     }
     return value
   },

@@ -1,6 +1,6 @@
 import { RequestError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { type JsonSchema, nullable } from './json-schema.ts'
 
 /**
  * Checks a value at path `at` of a body and returns its canonical form, or throws a RequestError naming `at`. Carries
@@ -53,6 +53,25 @@ export function updateOnly(field: Field): Field {
 }
 
 /**
+ * Whether a value says nothing: null, and what clients send for an unset scalar where it is no value of the field: an
+ * empty text, or 0 for a number with few values.
+ */
+export function isUnset(value: Json | undefined, { schema }: Reader): boolean {
+  if (value === '') return schema.type === 'string' && RESTRICTIONS.some((name) => schema[name] !== undefined)
+  if (value === 0) return schema.type === 'integer' && schema.enum !== undefined
+  return value === undefined || value === null
+}
+
+/** Keywords of the schemas of texts that are never empty. */
+const RESTRICTIONS = ['enum', 'minLength', 'pattern', 'format'] as const
+
+/** The values of a field that may be left out, with those that say nothing. */
+export function unsettable(read: Reader): JsonSchema {
+  const unset = ['', 0].filter((value) => isUnset(value, read))
+  return unset.length === 0 ? nullable(read.schema) : { anyOf: [read.schema, { enum: [...unset, null] }] }
+}
+
+/**
  * Every field of a new object: those of the body, checked, and the absent values of the rest.
  *
  * @param defaults absent values that replace those of the fields
@@ -65,9 +84,15 @@ export function readCreate(fields: Fields, body: JsonObject, defaults: JsonObjec
   }
   for (const [name, field] of Object.entries(fields)) {
     const given = Object.hasOwn(body, name) ? body[name] : undefined
-    if (given !== undefined && given !== null) values[name] = field.read(given, name)
-    else if (field.absent === 'mandatory') throw missingField(name)
-    else values[name] = defaults[name] ?? field.absent.value
+    if (field.absent === 'mandatory') {
+      if (given === undefined || given === null) throw missingField(name)
+      values[name] = field.read(given, name)
+    } else {
+      values[name] =
+        given === undefined || isUnset(given, field.read)
+          ? (defaults[name] ?? field.absent.value)
+          : field.read(given, name)
+    }
   }
   return values
 }
@@ -82,7 +107,8 @@ export function readUpdate(fields: Fields, body: JsonObject): JsonObject {
     if (field.within === 'create') {
       throw new RequestError('fixedField', `${name} is fixed when the object is created`, { field: name })
     }
-    changes[name] = given === null ? nullValue(field, name) : field.read(given, name)
+    const clears = given === null || (field.absent !== 'mandatory' && isUnset(given, field.read))
+    changes[name] = clears ? nullValue(field, name) : field.read(given, name)
   }
   return changes
 }

@@ -6,13 +6,13 @@ const ONLY_DIGITS = /^\d+$/
 
 /** Whether `name` is a lower-case DNS name of at least two labels. */
 function isHostname(name: string): boolean {
+  return name.includes('.') && isName(name)
+}
+
+/** Whether `name` is a lower-case DNS name, of one label or more. */
+export function isName(name: string): boolean {
   const labels = name.split('.')
-  return (
-    name.length <= 253 &&
-    labels.length >= 2 &&
-    labels.every((label) => LABEL.test(label)) &&
-    !ONLY_DIGITS.test(labels.at(-1) ?? '')
-  )
+  return name.length <= 253 && labels.every((label) => LABEL.test(label)) && !ONLY_DIGITS.test(labels.at(-1) ?? '')
 }
 
 /** A DNS name, lower-cased; with a leading `*.` it matches every name one label below. */

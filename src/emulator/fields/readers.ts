@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json.ts'
-import { missingField, type Reader, reader, unknownField } from './field.ts'
-import { FLAG, type JsonSchema, list, nullable, TEXT } from './json-schema.ts'
+import { isUnset, missingField, type Reader, reader, unknownField, unsettable } from './field.ts'
+import { FLAG, type JsonSchema, list, TEXT } from './json-schema.ts'
 
 /** Any string. */
 export const string: Reader<string> = reader(TEXT, (value, at) => {
@@ -122,9 +122,10 @@ export function object(members: Readonly<Record<string, Member>>): Reader<JsonOb
     const result: JsonObject = {}
     for (const [name, member] of Object.entries(members)) {
       const given = Object.hasOwn(value, name) ? value[name] : undefined
-      if (given !== undefined && given !== null) result[name] = member.read(given, `${at}.${name}`)
-      else if (member.absent === undefined) throw missingField(`${at}.${name}`)
-      else result[name] = member.absent
+      const { absent, read } = member
+      if (absent !== undefined && isUnset(given, read)) result[name] = absent
+      else if (given === undefined || given === null) throw missingField(`${at}.${name}`)
+      else result[name] = read(given, `${at}.${name}`)
     }
     return result
   })
@@ -137,7 +138,7 @@ function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
     properties: Object.fromEntries(
       entries.map(([name, { read, absent }]) => [
         name,
-        absent === undefined ? read.schema : { ...nullable(read.schema), default: absent },
+        absent === undefined ? read.schema : { ...unsettable(read), default: absent },
       ]),
     ),
     required: entries.filter(([, { absent }]) => absent === undefined).map(([name]) => name),

@@ -1,5 +1,5 @@
 import { ERRORS } from '../errors.ts'
-import type { Field, Fields } from '../fields/field.ts'
+import { type Field, type Fields, unsettable } from '../fields/field.ts'
 import { type JsonSchema, list, members, nullable, shared, TEXT, TIMESTAMP } from '../fields/json-schema.ts'
 import type { Resource } from '../resources/resource.ts'
 
@@ -13,7 +13,7 @@ export function createSchema(fields: Fields): JsonSchema {
 }
 
 function createdBy({ read, absent }: Field): JsonSchema {
-  return absent === 'mandatory' ? read.schema : { ...nullable(read.schema), default: absent.value }
+  return absent === 'mandatory' ? read.schema : { ...unsettable(read), default: absent.value }
 }
 
 /** A body that updates an object; every field may be left out. */
@@ -24,7 +24,7 @@ export function updateSchema(fields: Fields): JsonSchema {
 }
 
 function updatedBy({ read, absent, whenNull }: Field): JsonSchema {
-  return absent !== 'mandatory' && whenNull === 'clear' ? nullable(read.schema) : read.schema
+  return absent !== 'mandatory' && whenNull === 'clear' ? unsettable(read) : read.schema
 }
 
 /** Names of the shared schemas of a collection: `IpPolicy`, `IpPolicyCreate`, `IpPolicyUpdate`, `IpPolicyList`. */

@@ -1,4 +1,4 @@
-import { aclRules } from '../fields/acl.ts'
+import { aclRules, refuseOtherHosts } from '../fields/acl.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
 import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
@@ -18,6 +18,9 @@ export const credentials: Resource = {
   eventName: 'credential',
   served: true,
   fields: { ...DESCRIBED, acl: optional(aclRules, []), ...OWNED },
+  refuse: ({ acl }, choices) => {
+    if (choices['acl-targets'] === 'names') refuseOtherHosts(acl)
+  },
   prepare: chooseOwner,
   links: ownerLink,
   reveal: issueToken,

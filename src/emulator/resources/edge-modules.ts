@@ -4,6 +4,7 @@ import { missingField, type Reader, reader } from '../fields/field.ts'
 import { FLAG, type JsonSchema, list, members, nullable, REF, REFS, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { anyObject, boolean, listOf, listOrOne, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
 import { id, ids } from '../fields/references.ts'
+import { tlsVersionNamed } from '../fields/tls-version.ts'
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import { BACKENDS } from './backend-children.ts'
@@ -83,7 +84,12 @@ export const mutualTlsModule: EdgeModule = {
 }
 
 const terminateAt = oneOf('edge', 'upstream')
-const minVersion = oneOf('1.0', '1.1', '1.2', '1.3')
+/** The contract names no versions. `TLSv1.2` and the like mean what they say, and are kept as they were sent. */
+const minVersion: Reader<string> = reader({ type: 'string', minLength: 1 }, (value, at) => {
+  const name = string(value, at)
+  if (tlsVersionNamed(name) === undefined) throw invalid(at, 'must be one of 1.0, 1.1, 1.2, 1.3')
+  return name
+})
 const tlsTerminationForm = object({
   enabled,
   terminate_at: { read: terminateAt, absent: 'edge' },

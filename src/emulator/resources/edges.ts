@@ -1,9 +1,11 @@
+import type { Choices } from '../choices/choices.ts'
 import { invalid, RequestError } from '../errors.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { type Field, type Fields, missingField, optional, unknownField } from '../fields/field.ts'
 import { hostport } from '../fields/hostname.ts'
 import { type JsonSchema, members, nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { distinct } from '../fields/readers.ts'
+import { keptPolicies } from '../fields/references.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import type { WriteContext } from '../objects/write-context.ts'
@@ -37,8 +39,10 @@ function edges(names: Names, modules: readonly EdgeModule[]): Resource {
     ...names,
     served: true,
     fields: fieldsOf(modules),
-    refuse: ({ policy }, choices) => {
-      if (choices['rules-taken'] === 'object') refuseLists(policy)
+    refuse: (body, choices) => {
+      if (choices['rules-taken'] === 'object') refuseLists(body.policy)
+      if (choices['module-contents'] === 'refused') refuseContents(modules, body)
+      refuseVersion(body.tls_termination, choices['version-names'])
     },
     prepare: (draft, context) => {
       if (draft.given.hostports !== undefined) checkHostports(draft.next, context)
@@ -125,8 +129,10 @@ function checkReferences(module: EdgeModule, draft: Draft, context: WriteContext
   const { references } = module
   // A module that was not sent may name an IP policy that was deleted meanwhile; that is allowed.
   if (references === undefined || draft.given[module.name] === undefined) return
+  const held = references.restricts || draft.before === undefined ? [] : idsIn(module, draft.before)
+  const kept = keptPolicies(held, context.services.choices)
   for (const id of idsIn(module, draft.next)) {
-    context.resolve(references.collections, id, `${module.name}.${references.member}`)
+    if (!kept.includes(id)) context.resolve(references.collections, id, `${module.name}.${references.member}`)
   }
 }
 
@@ -134,6 +140,21 @@ function checkContents(module: EdgeModule, { given }: Draft): void {
   const sent = given[module.name]
   if (module.references === undefined || !isJsonObject(sent) || idsIn(module, given).length > 0) return
   throw missingField(`${module.name}.${module.references.member}`)
+}
+
+function refuseContents(modules: readonly EdgeModule[], body: JsonObject): void {
+  for (const { name } of modules) {
+    const sent = body[name]
+    if (!isJsonObject(sent) || sent.enabled !== false || Object.keys(sent).length === 1) continue
+    throw invalid(name, 'must hold nothing but enabled while the module is disabled')
+  }
+}
+
+function refuseVersion(module: Json | undefined, names: Choices['version-names']): void {
+  const version = isJsonObject(module) ? module.min_version : undefined
+  if (names === 'any' || typeof version !== 'string' || version === '') return
+  const form = names === 'tls' ? /^tls1\.[0-3]$/ : /^1\.[0-3]$/
+  if (!form.test(version)) throw invalid('tls_termination.min_version', `must be of the form ${form.source}`)
 }
 
 function refuseLists(policy: Json | undefined): void {

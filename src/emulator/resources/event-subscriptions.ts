@@ -3,30 +3,33 @@ import { SHOWN_TEXTS } from '../fields/common.ts'
 import { type Fields, mandatory, optional, type Reader, reader } from '../fields/field.ts'
 import { list, members, REFS, TEXT } from '../fields/json-schema.ts'
 import { characters, listOf, object, string } from '../fields/readers.ts'
-import { ids } from '../fields/references.ts'
+import { ids, refuseEmpty } from '../fields/references.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
 import type { StoredObject } from '../store/stored-object.ts'
 import type { Resource } from './resource.ts'
 
-/** `<name>.v<number>` (`management-api.md § Events`); types that nothing fires are accepted. */
-const eventType: Reader<string> = reader({ type: 'string', pattern: '^[a-z0-9_]+\\.v[0-9]+$' }, (value, at) => {
+/**
+ * `<name>.v<number>` (`management-api.md § Events`); types that nothing fires are accepted. The name has no character
+ * that would end it in an address.
+ */
+const eventType: Reader<string> = reader({ type: 'string', pattern: '^[A-Za-z0-9_.~-]+\\.v[0-9]+$' }, (value, at) => {
   const type = string(value, at)
-  if (!/^[a-z0-9_]+\.v\d+$/.test(type)) throw invalid(at, `${JSON.stringify(type)} is not of the form <name>.v<number>`)
+  if (!/^[\w.~-]+\.v\d+$/.test(type)) throw invalid(at, `${JSON.stringify(type)} is not of the form <name>.v<number>`)
   return type
 })
 
 const SOURCE_FIELDS: Fields = { type: mandatory(eventType) }
 const SHOWN_SOURCE = members({ type: eventType.schema, uri: TEXT })
-const sourceList = listOf(object({ type: { read: eventType } }))
+/** A source may be sent as it is shown: its address is ignored. */
+const sourceList = listOf(object({ type: { read: eventType }, uri: { read: string, absent: '' } }))
 
 const readSources: Reader<JsonObject[]> = reader(sourceList.schema, (value, at) => {
-  const sources = sourceList(value, at)
-  const types = sources.map((source) => source.type)
+  const types = sourceList(value, at).map((source) => source.type ?? '')
   types.forEach((type, index) => {
     if (types.indexOf(type) !== index) throw invalid(`${at}[${index}].type`, `${String(type)} is named twice`)
   })
-  return sources
+  return types.map((type) => ({ type }))
 })
 
 /**
@@ -43,6 +46,10 @@ export const eventSubscriptions: Resource = {
     metadata: optional(characters(4096), ''),
     sources: optional(readSources, []),
     destination_ids: optional(ids, []),
+  },
+  refuse: (body, choices) => {
+    if (choices['event-types'] === 'snake-case') refuseOthers(body.sources)
+    if (choices['empty-members'] === 'refused') refuseEmpty(body, ['sources', 'destination_ids'])
   },
   prepare: ({ given }, context) => {
     textsOf(given.destination_ids).forEach((id, index) => {
@@ -71,6 +78,13 @@ export const eventSubscriptions: Resource = {
       render: renderSource,
     },
   ],
+}
+
+function refuseOthers(sources: Json | undefined): void {
+  for (const [index, source] of objectsOf(sources).entries()) {
+    if (/^[a-z0-9_]+\.v\d+$/.test(textOf(source, 'type'))) continue
+    throw invalid(`sources[${index}].type`, 'must be of lower-case letters, digits and _, then .v and a number')
+  }
 }
 
 function renderSource(source: JsonObject, subscription: StoredObject, view: View): JsonObject {

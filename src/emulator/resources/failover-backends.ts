@@ -1,7 +1,7 @@
 import { DESCRIBED_WITHOUT_LIMITS, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
 import { TEXTS } from '../fields/json-schema.ts'
-import { ids } from '../fields/references.ts'
+import { ids, refuseEmpty } from '../fields/references.ts'
 import { textOf } from '../json.ts'
 import { checkChildren, childrenOf } from './backend-children.ts'
 import type { Resource } from './resource.ts'
@@ -14,6 +14,9 @@ export const failoverBackends: Resource = {
   eventName: 'failover_backend',
   served: true,
   fields: { ...DESCRIBED_WITHOUT_LIMITS, backends: optional(ids, []) },
+  refuse: (body, choices) => {
+    if (choices['empty-members'] === 'refused') refuseEmpty(body, ['backends'])
+  },
   prepare: ({ given, next }, context) => {
     if (given.backends !== undefined) checkChildren(next, context)
   },

@@ -2,7 +2,7 @@ import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional } from '../fields/field.ts'
 import { FLAG, REFS } from '../fields/json-schema.ts'
 import { boolean, oneOf } from '../fields/readers.ts'
-import { ids } from '../fields/references.ts'
+import { ids, keptPolicies, refuseEmpty } from '../fields/references.ts'
 import { textOf, textsOf } from '../json.ts'
 import type { Resource } from './resource.ts'
 
@@ -24,9 +24,13 @@ export const ipRestrictions: Resource = {
     ip_policy_ids: optional(ids, []),
   },
   defaults: (choices) => ({ enforced: choices['enforced-default'] === 'on' }),
-  prepare: ({ given }, context) => {
+  refuse: (body, choices) => {
+    if (choices['empty-members'] === 'refused') refuseEmpty(body, ['ip_policy_ids'])
+  },
+  prepare: ({ before, given }, context) => {
+    const held = keptPolicies(textsOf(before?.ip_policy_ids), context.services.choices)
     textsOf(given.ip_policy_ids).forEach((policy, index) => {
-      context.resolve(['ip_policies'], policy, `ip_policy_ids[${index}]`)
+      if (!held.includes(policy)) context.resolve(['ip_policies'], policy, `ip_policy_ids[${index}]`)
     })
   },
   shows: {

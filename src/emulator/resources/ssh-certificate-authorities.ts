@@ -2,15 +2,23 @@ import { invalid } from '../errors.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, optional, type Reader, reader } from '../fields/field.ts'
 import { TEXT } from '../fields/json-schema.ts'
-import { oneOf } from '../fields/readers.ts'
+import { oneOf, string } from '../fields/readers.ts'
 import { type JsonObject, textOf } from '../json.ts'
-import { AuthorityKey, CURVES, type KeyChoice, makeKey, makeKeyNow, toPem } from '../ssh/authority-key.ts'
+import { AuthorityKey, curveNamed, type KeyChoice, makeKey, makeKeyNow, toPem } from '../ssh/authority-key.ts'
 import type { Resource } from './resource.ts'
 
 /** RSA 2048 or 4096 (`management-api.md § Limits`). */
 const keySize: Reader<number> = reader({ type: 'integer', enum: [2048, 4096] }, (value, at) => {
   if (value !== 2048 && value !== 4096) throw invalid(at, 'must be 2048 or 4096')
   return value
+})
+
+/** The contract names no curves (`management-api.md § Endpoints`). */
+const curve: Reader<string> = reader({ type: 'string', minLength: 1 }, (value, at) => {
+  const name = string(value, at)
+  if (curveNamed(name) === undefined)
+    throw invalid(at, `${JSON.stringify(name)} is not a curve known here: P-256, P-384 or P-521`)
+  return name
 })
 
 /**
@@ -26,8 +34,13 @@ export const sshCertificateAuthorities: Resource = {
   fields: {
     ...DESCRIBED,
     private_key_type: fixed(optional(oneOf('rsa', 'ecdsa', 'ed25519'), null)),
-    elliptic_curve: fixed(optional(oneOf(...CURVES), null)),
+    elliptic_curve: fixed(optional(curve, null)),
     key_size: fixed(optional(keySize, null)),
+  },
+  refuse: ({ elliptic_curve: name }, choices) => {
+    if (choices['curve-names'] === 'short' && typeof name === 'string' && !/^(p256|p384|p521)?$/.test(name)) {
+      throw invalid('elliptic_curve', 'must be one of p256, p384, p521')
+    }
   },
   beforeCreate: async (given) => ({ private_key: toPem(await makeKey(keyChoice(given))) }),
   prepare: ({ given, before, next }) => {
@@ -47,10 +60,10 @@ export const sshCertificateAuthorities: Resource = {
 }
 
 /** The key that the body asks for, with defaults; a field that does not fit the type is refused. */
-function keyChoice({ private_key_type: type, elliptic_curve: curve, key_size: bits }: JsonObject): KeyChoice {
-  if (curve !== null && type !== 'ecdsa') throw invalid('elliptic_curve', 'is for private_key_type ecdsa only')
+function keyChoice({ private_key_type: type, elliptic_curve: name, key_size: bits }: JsonObject): KeyChoice {
+  if (name !== null && type !== 'ecdsa') throw invalid('elliptic_curve', 'is for private_key_type ecdsa only')
   if (bits !== null && type !== 'rsa') throw invalid('key_size', 'is for private_key_type rsa only')
-  if (type === 'ecdsa') return { type, curve: CURVES.find((name) => name === curve) ?? 'P-256' }
+  if (type === 'ecdsa') return { type, curve: curveNamed(typeof name === 'string' ? name : '') ?? 'P-256' }
   if (type === 'rsa') return { type, bits: bits === 2048 ? 2048 : 4096 }
   return { type: 'ed25519' }
 }

@@ -1,4 +1,4 @@
-import { aclRules } from '../fields/acl.ts'
+import { aclRules, refuseOtherHosts } from '../fields/acl.ts'
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
 import { fixed, mandatory, optional } from '../fields/field.ts'
 import { TEXT, TEXTS } from '../fields/json-schema.ts'
@@ -21,6 +21,9 @@ export const sshCredentials: Resource = {
     public_key: fixed(mandatory(publicKeyLine)),
     acl: optional(aclRules, []),
     ...OWNED,
+  },
+  refuse: ({ acl }, choices) => {
+    if (choices['acl-targets'] === 'names') refuseOtherHosts(acl)
   },
   prepare: chooseOwner,
   links: ownerLink,

@@ -1,6 +1,7 @@
 import { DESCRIBED_WITHOUT_LIMITS, SHOWN_TEXTS } from '../fields/common.ts'
 import { optional } from '../fields/field.ts'
 import { integer, mapOf } from '../fields/readers.ts'
+import { refuseEmpty } from '../fields/references.ts'
 import { textOf } from '../json.ts'
 import { checkChildren, childrenOf } from './backend-children.ts'
 import type { Resource } from './resource.ts'
@@ -13,6 +14,9 @@ export const weightedBackends: Resource = {
   eventName: 'weighted_backend',
   served: true,
   fields: { ...DESCRIBED_WITHOUT_LIMITS, backends: optional(mapOf(integer(0, 10_000)), {}) },
+  refuse: (body, choices) => {
+    if (choices['empty-members'] === 'refused') refuseEmpty(body, ['backends'])
+  },
   prepare: ({ given, next }, context) => {
     if (given.backends !== undefined) checkChildren(next, context)
   },

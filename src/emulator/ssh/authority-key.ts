@@ -14,6 +14,12 @@ import { SshWriter } from './wire.ts'
 export const CURVES = ['P-256', 'P-384', 'P-521'] as const
 export type Curve = (typeof CURVES)[number]
 
+/** The curve that a name means, as NIST, SECG, OpenSSL or OpenSSH write it; undefined if none. */
+export function curveNamed(name: string): Curve | undefined {
+  const [, bits] = /^(?:(?:ecdsa-sha2-)?nist-?p-?|p-?|secp|prime)(256|384|521)(?:r1|v1)?$/i.exec(name) ?? []
+  return CURVES.find((curve) => curve === `P-${bits}`)
+}
+
 /** The private key requested for an SSH certificate authority (`management-api.md § Endpoints`, `§ Limits`). */
 export type KeyChoice =
   | { readonly type: 'ed25519' }

@@ -88,7 +88,6 @@ const weighted = object(
   {
     backendRefs: list(weightedChild, {
       description: `The backends that share the traffic, each once, at most ${CHILDREN}.`,
-      minItems: 1,
       maxItems: CHILDREN,
       rules: [
         {
@@ -105,7 +104,6 @@ const failover = object(
   {
     backendRefs: list(reference('Backend'), {
       description: `The backends in the order they are tried, each once, at most ${CHILDREN}.`,
-      minItems: 1,
       maxItems: CHILDREN,
       rules: [
         {

@@ -3,16 +3,12 @@ import type { AccessNeeds } from '../../managed/descriptor/access.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { list, text } from '../../schema/define.ts'
 import { cut } from '../../util/cut.ts'
+import { isDomainPattern } from '../../util/domain-pattern.ts'
 import { sorted, textsOf } from '../shared/remote.ts'
 
 /** The contract states no limits. */
 const RULES = 256
 const RULE_LENGTH = 512
-
-const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
-const HOST = `(${LABEL}[.])+${LABEL}`
-/** The targets of `management-api.md § Access credentials`, ACL rules 3 to 5: a label, an address, a domain. */
-const BIND = `^bind:([^=]+=([^=]|=)*|${HOST}:[1-9][0-9]{0,4}|([*][.])?${HOST})$`
 
 /** Control characters, line ends, and those that change the reading order; as CEL writes them. */
 const MISLEADING = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069`
@@ -28,7 +24,7 @@ const rule = text({
       message: 'acl has a control character, which no label has: remove it',
     },
     {
-      rule: `self == '*' || self.matches('${BIND}')`,
+      rule: "self == '*' || (self.startsWith('bind:') && self != 'bind:')",
       message:
         'acl takes rules bind:<domain>, bind:<host>:<port> and bind:<key>=<value>, and * alone: write bind:*.example.com, bind:1.tcp.example.com:12345 or bind:app=shop',
     },
@@ -101,20 +97,22 @@ export const aclRisks: JudgeRisks = ({ before, after }) => {
   return more.length === 0 ? [] : [{ type: 'opened', text: `the credential may bind more: ${more.join(', ')}` }]
 }
 
-/** What a credential with these rules may bind: everything if there are none (ACL rules 1 and 6). */
+/**
+ * What a credential with these rules may bind: everything if there are none (ACL rules 1 and 6). The contract leaves
+ * open what a target may be that is no label and has no DNS name as its host: it needs every domain and label.
+ */
 export function aclNeeds({ acl: rules = ['*'] }: { readonly acl?: readonly string[] | undefined }): AccessNeeds {
   const path = 'spec.acl'
   const targets = rules.map((rule) => rule.replace(/^bind:/, ''))
-  const isLabel = (target: string): boolean => target.includes('=')
+  const needs = targets.map((target) => {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(target) ?? []
+    if (key !== undefined && value !== undefined) return { bound: [{ path, key, value }] }
+    const domain = target.replace(/:[1-9][0-9]{0,4}$/, '').toLowerCase()
+    if (isDomainPattern(domain)) return { domains: [{ path, domain }] }
+    return { domains: [{ path, domain: '*' }], bound: [{ path, key: '*', value: '*' }] }
+  })
   return {
-    domains: targets
-      .filter((target) => !isLabel(target))
-      .map((target) => ({ path, domain: target.replace(/:[0-9]+$/, '').toLowerCase() })),
-    bound: targets
-      .filter((target) => isLabel(target) || target === '*')
-      .map((target) => {
-        const [key = '*', ...value] = target.split('=')
-        return { path, key, value: value.length === 0 ? '*' : value.join('=') }
-      }),
+    domains: needs.flatMap(({ domains = [] }) => domains),
+    bound: needs.flatMap(({ bound = [] }) => bound),
   }
 }

@@ -3,6 +3,7 @@ import type { Ref } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
+import { equalJSON } from '../../util/equal-json.ts'
 import { sentPolicies } from '../ip-policy/ids.ts'
 import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../shared/remote.ts'
 import type { ModuleField } from './module-status.ts'
@@ -16,7 +17,7 @@ export interface EdgeModule {
   readonly field: ModuleField
   /** Its name at the API. */
   readonly name: string
-  /** References that count while the module is enabled. */
+  /** What it refers to in the spec, also while it is disabled. */
   references(spec: EdgeSpec): readonly FoundReference[]
   /** Why the enabled module cannot be sent. CEL refuses these too, but only since the release that added the rule. */
   problems(spec: EdgeSpec): readonly string[]
@@ -25,7 +26,7 @@ export interface EdgeModule {
    * names the module is kept by an adopted edge.
    */
   members(spec: EdgeSpec): readonly string[]
-  /** The enabled module to send; undefined when the spec lacks it. `held`: the edge's current module in that form. */
+  /** The module to send, as enabled; undefined if the spec names nothing. `held`: the edge's module in that form. */
   sent(desired: Desired<EdgeSpec>, held: Fields | undefined): Fields | undefined
   /** The returned module in the form in which it is sent, but for `enabled`. */
   held(module: Fields): Fields
@@ -115,7 +116,7 @@ const tlsTermination: EdgeModule = {
     const kept = terminateAt === undefined && !decides(TERMINATE_AT) ? textOf(held?.terminate_at) : undefined
     const place = kept ?? (terminateAt ?? 'Edge').toLowerCase()
     if (place === 'upstream') return { enabled: true, terminate_at: place }
-    const keepsVersion = held?.terminate_at === place && (!decides(MIN_VERSION) || isSafeChoice(held))
+    const keepsVersion = held?.terminate_at === place && !decides(MIN_VERSION)
     const version = minVersion ?? (keepsVersion ? textOf(held.min_version) : undefined)
     return { enabled: true, terminate_at: place, ...given({ min_version: version }) }
   },
@@ -124,15 +125,17 @@ const tlsTermination: EdgeModule = {
     ...given({ min_version: textOf(module.min_version) }),
   }),
   ids: none,
-  comparable: (module) => ({ ...module, min_version: module.min_version ?? null }),
+  otherwise: ({ min_version, ...others }) => {
+    const version = versionNamed(min_version)
+    if (version === undefined) return undefined
+    return { ...others, min_version: version === min_version ? `tls${version}` : version }
+  },
+  comparable: (module) => ({ ...module, min_version: versionNamed(module.min_version) ?? module.min_version ?? null }),
 }
 
-/**
- * If the spec names no version, the service chooses a safe one and may return its choice (`management-api.md § Edges
- * and backends`), which is not drift. An older version is drift, since someone set it.
- */
-function isSafeChoice({ terminate_at, min_version }: Fields): boolean {
-  return terminate_at === 'edge' && typeof min_version === 'string' && Number(min_version) >= 1.2
+/** The number of the TLS version that a text names, as in `TLSv1.2`; undefined if it is not known here. */
+function versionNamed(text: unknown): string | undefined {
+  return typeof text === 'string' ? /^(?:tls[ _-]?v?)?(1\.[0-3])$/i.exec(text)?.[1] : undefined
 }
 
 const INBOUND = 'policy.inbound'
@@ -172,19 +175,46 @@ export function heldModule(edge: RemoteObject, module: EdgeModule): Fields {
   return { enabled: value.enabled !== false, ...module.held(value) }
 }
 
-/** The module with its contents, but disabled: a toggle, where the API keeps the contents of a disabled module. */
-export function switchedOff(edge: RemoteObject, module: EdgeModule): Fields {
-  return { ...heldModule(edge, module), ...DISABLED }
+/**
+ * The module that the spec disables: with its contents in the spec, or else with those that the edge's module holds. An
+ * API that keeps the contents of a disabled module has them when it is enabled again.
+ */
+export function switchedOff(desired: Desired<EdgeSpec>, module: EdgeModule, edge: RemoteObject | undefined): Fields {
+  const held = edge && heldModule(edge, module)
+  const isResolved = module.references(desired.spec).every(({ kind, ref }) => desired.resolves(kind, ref))
+  const named = namesContents(desired.spec, module) && isResolved ? module.sent(desired, held) : undefined
+  return { ...(named ?? held), ...DISABLED }
+}
+
+/** Whether the spec says more of a module than whether it is enabled. */
+export function namesContents(spec: EdgeSpec, { field }: EdgeModule): boolean {
+  return Object.keys(spec[field] ?? {}).some((name) => name !== 'enabled')
+}
+
+/** Whether the API shows more of the edge's module than that it is disabled. */
+export function showsContents(edge: RemoteObject, module: EdgeModule): boolean {
+  return Object.keys(comparableModule(module, heldModule(edge, module))).length > 1
+}
+
+/** A module, sent or returned, for comparing. A disabled one without contents has nothing but `enabled`. */
+export function comparableModule(module: EdgeModule, value: Fields): Fields {
+  if (value.enabled !== false) return module.comparable(value)
+  const contents = Object.entries(module.comparable(value)).filter(([, member]) => !isEmpty(member))
+  return { ...Object.fromEntries(contents), ...DISABLED }
 }
 
 /**
- * The sent form, for comparing. Of a disabled module only its references count: the objects they name cannot be
- * deleted.
+ * The module to send, for comparing with that of `edge`. One to be disabled and emptied is so as soon as it refers to
+ * nothing: only the objects that it refers to would feel it.
  */
-export function comparableModule(module: EdgeModule, value: Fields): Fields {
-  if (value.enabled !== false) return module.comparable(value)
-  const ids = sorted(module.ids(value))
-  return ids.length === 0 ? DISABLED : { ...DISABLED, refers_to: ids }
+export function comparableWanted(module: EdgeModule, value: Fields, edge: RemoteObject): Fields {
+  const held = heldModule(edge, module)
+  const isEmptied = equalJSON(value, DISABLED) && held.enabled === false && module.ids(held).length === 0
+  return comparableModule(module, isEmptied ? held : value)
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }
 
 /** Whether the module is enabled on the edge, or refers to something. */

@@ -31,6 +31,9 @@ const EXPRESSION = 16_384
  */
 const ALL_EXPRESSIONS = 65_536
 
+/** A name that the service judges. */
+const PRINTABLE = '^[!-~]+$'
+
 const hostport = object(
   {
     type: choice(['Host', 'ReservedDomain', 'ReservedAddress'], {
@@ -77,7 +80,7 @@ const hostport = object(
 const enabled = Type.Optional(
   bool({
     description:
-      'Whether the module is applied to traffic. If false, its other fields here have no effect, and the edge keeps what the module holds at the API: objects that it refers to count as used until the module is removed from the spec. Default: true.',
+      'Whether the module is applied to traffic. If false, the module is disabled with its other fields here, or, without any, with what it holds at the API: objects that it refers to count as used until the module is removed from the spec. If the service takes no contents of a disabled module, they are sent when it is enabled. Default: true.',
   }),
 )
 
@@ -145,9 +148,12 @@ const tlsTermination = object(
       }),
     ),
     minVersion: Type.Optional(
-      choice(['1.0', '1.1', '1.2', '1.3'], {
+      text({
         description:
-          'Lowest TLS version that clients may use. Not with `terminateAt: Upstream`. Default: the service chooses; a version below 1.2 that is set at the API is then reverted, unless the edge was adopted.',
+          'Lowest TLS version that clients may use: `1.0`, `1.1`, `1.2` or `1.3`, or another name that the service knows; 1 to 63 printable ASCII characters. Not with `terminateAt: Upstream`. Default: the service chooses; another version that is set at the API is then reverted, unless the edge was adopted.',
+        minLength: 1,
+        maxLength: 63,
+        pattern: PRINTABLE,
       }),
     ),
   },

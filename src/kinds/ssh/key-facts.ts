@@ -37,3 +37,9 @@ function modulusBits(key: Buffer): number | undefined {
   const first = part.findIndex((byte) => byte !== 0)
   return first < 0 ? undefined : 8 * (part.length - first) - Math.clz32(part[first] ?? 0) + 24
 }
+
+/** The curve that a name means, as NIST, SECG, OpenSSL or OpenSSH write it; undefined if it is not known here. */
+export function curveNamed(name: string): string | undefined {
+  const [, bits] = /^(?:(?:ecdsa-sha2-)?nist-?p-?|p-?|secp|prime)(256|384|521)(?:r1|v1)?$/i.exec(name) ?? []
+  return bits === undefined ? undefined : `P-${bits}`
+}

@@ -39,6 +39,8 @@ export interface SessionOptions {
   readonly isHeld: (id: string) => boolean
   /** Aborts calls that wait in the rate budget. Absent: none wait. */
   readonly endWaiting?: () => void
+  /** Called when the session ends. */
+  readonly onClose?: () => void
   /** Asks the account's reconciler to check the account now. */
   readonly recheck: () => void
 }
@@ -205,6 +207,7 @@ export class LiveSession implements AccountSession {
 
   async close(): Promise<void> {
     this.endWaiting()
+    this.#options.onClose?.()
     await this.#options.client.close()
   }
 

@@ -41,7 +41,7 @@ const rateLimit = object(
   {
     requestsPerMinute: integer({
       description:
-        'Maximum requests per minute that Culvert sends for this account, for all resources together; 1 to 60000.',
+        'Maximum requests per minute that Culvert sends for this account, for all resources together; 1 to 60000. Accounts with the same address and key share one budget: the lowest of their limits applies to them together.',
       minimum: 1,
       maximum: 60_000,
     }),

@@ -14,6 +14,11 @@ export interface APIFields<Spec> {
   /** API fields that the spec may leave partly open for the service to choose: its choice is not drift. */
   readonly open: readonly string[]
   /**
+   * Whether the service may have made `found` of `sent`, both in comparable form, although it did not only fill in what
+   * was left open: that is its choice then, too. For fields in `open`. Absent: never.
+   */
+  mayStand?(field: string, sent: unknown, found: unknown): boolean
+  /**
    * API fields, and the field of `children`, that the spec sets. A field made of several of the spec's fields is set if
    * one of these is. Inside a field, whatever is left out has the contract's default, unless `desire` asks `decides`
    * about it: then the members that are set are named too, as `field.member`.
@@ -34,7 +39,7 @@ export interface APIFields<Spec> {
   comparable(fields: Fields, remote?: RemoteObject): Fields
   /**
    * The bodies to send if the API has refused `body`, one after the other: each another way to say the same, or as much
-   * of it as such a server accepts. A create takes the first only. Absent: none. `remote` is undefined for a create.
+   * of it as such a server accepts. Absent: none. `remote` is undefined for a create.
    */
   alternatives?(body: Fields, remote?: RemoteObject): readonly Fields[]
   /** What of a change of an object a person should look at first. Absent: nothing but its deletion. */

@@ -17,6 +17,8 @@ export interface Desired<Spec> {
   readonly spec: Spec
   /** Status as last written by Culvert. */
   readonly status: CommonStatus & Fields
+  /** Whether a reference that is `optional` resolves to an object now; true of any other. */
+  resolves(kind: string, ref: Ref): boolean
   /** Id of a reference that was found by `references`. */
   id(kind: string, ref: Ref): string
   /** Id and object of such a reference. */

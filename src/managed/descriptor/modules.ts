@@ -8,8 +8,6 @@ import type { RemoteObject } from '../../api/types.ts'
 export interface Modules<Spec> {
   /** Parts that the spec names, also to disable them. */
   named(spec: Spec): readonly string[]
-  /** Those of them that a create sets. Absent: all. */
-  created?(spec: Spec): readonly string[]
   /** Parts that the object has. */
   held(remote: RemoteObject): readonly string[]
 }

@@ -22,6 +22,11 @@ export interface FoundReference {
   readonly ref: Ref
   /** The remote object itself is needed, not only its id (an edge's hostport needs the domain's name). */
   readonly needsObject?: boolean
+  /**
+   * An object that exists does not wait for the reference: while it cannot be resolved, `Desired.resolves` is false.
+   * Before the object is created, it is like any other.
+   */
+  readonly optional?: boolean
   /** The target may be referred to only once: a second such reference that resolves to the same object is refused. */
   readonly once?: boolean
   /**

@@ -68,8 +68,7 @@ export async function createObject(
   await confirmDefaultAccount(context, cr, session.account)
   const step = stepOf(run)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
-  const { modules } = run.descriptor
-  const created = (modules?.created ?? modules?.named)?.(cr.spec) ?? []
+  const created = run.descriptor.modules?.named(cr.spec) ?? []
   const earlier = step.type === 'attempt' ? (ownAttempt(cr)?.modules ?? []) : []
   const attempt: Attempt = {
     uid: cr.metadata.uid,
@@ -97,7 +96,7 @@ export async function createObject(
     answer = { nonce, number: attempt.number, object }
   } catch (error) {
     const found = await afterFailedCreate(run, attempt, error)
-    if (found === undefined) throw afterForm(run, body, form, unlessAbsent(run, wanted, error))
+    if (found === undefined) throw afterForm(run, body, unlessAbsent(run, wanted, error))
     await refuseUnfitFound(run, { ...attempt, object: found })
     return take(run, found, attempt)
   }

@@ -46,7 +46,9 @@ export class IdentityMemory {
   /** The answer of a POST, kept until it is stored. */
   answer?: Answer | undefined
   /** The refusal of a create that is sent in another form from now on, for this generation of the spec. */
-  refusedForm?: { readonly generation: number | undefined; readonly error: ApiError } | undefined
+  refusedForms?:
+    | { readonly generation: number | undefined; readonly error: ApiError; readonly count: number }
+    | undefined
   /** An attempt that certainly did nothing, while the next one is not recorded yet: it needs no scan. */
   voidAttempt?: { readonly nonce: string; readonly number: number } | undefined
   /** Monotonic time by which a POST of this process that got no answer must have ended at the server. */

@@ -5,28 +5,33 @@ import { WaitError } from '../reconcile/errors.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { reasons } from '../status/reasons.ts'
 
-/** The body of the create, or the other way to say the same once the API has refused the first for this spec. */
+/** The body of the create, or the next other way to say the same once the API has refused some for this spec. */
 export function formToSend(run: Reconciliation, body: RequestBody): RequestBody {
-  const { cr, descriptor, memory } = run
-  if (memory.identity.refusedForm?.generation !== generationOf(cr)) return body
-  return descriptor.fields.alternatives?.(body)[0] ?? body
+  return formsOf(run, body)[refusedOf(run)?.count ?? 0] ?? body
 }
 
 /**
- * What follows from the failure of a create: if it was refused, it is sent once more, the other way, as an attempt of
- * its own. That is safe where the refusal came without a known error body, too: the attempt stays open, and lists must
- * show that it made nothing. If the second is refused too, the error is that of the first.
- * @throws WaitError before the other form is sent
+ * What follows from the failure of a create: if it was refused, it is sent once more, another way, as an attempt of its
+ * own. That is safe where the refusal came without a known error body, too: the attempt stays open, and lists must show
+ * that it made nothing. If every form is refused, the error is that of the first.
+ * @throws WaitError before another form is sent
  */
-export function afterForm(run: Reconciliation, body: RequestBody, sent: RequestBody, error: unknown): unknown {
-  const { cr, descriptor, memory } = run
+export function afterForm(run: Reconciliation, body: RequestBody, error: unknown): unknown {
+  const { cr, memory } = run
   if (!isRefusal(error)) return error
-  if (sent !== body) {
-    const first = memory.identity.refusedForm?.error ?? error
-    memory.identity.refusedForm = undefined
-    return first
-  }
-  if ((descriptor.fields.alternatives?.(body) ?? []).length === 0) return error
-  memory.identity.refusedForm = { generation: generationOf(cr), error }
-  return new WaitError(reasons.Progressing, error.message, 0, true)
+  const { error: first = error, count = 0 } = refusedOf(run) ?? {}
+  memory.identity.refusedForms = undefined
+  if (count + 1 >= formsOf(run, body).length) return first
+  memory.identity.refusedForms = { generation: generationOf(cr), error: first, count: count + 1 }
+  return new WaitError(reasons.Progressing, first.message, 0, true)
+}
+
+/** What the API has refused for this spec. */
+function refusedOf({ cr, memory }: Reconciliation) {
+  const { refusedForms } = memory.identity
+  return refusedForms?.generation === generationOf(cr) ? refusedForms : undefined
+}
+
+function formsOf({ descriptor }: Reconciliation, body: RequestBody): readonly RequestBody[] {
+  return [body, ...(descriptor.fields.alternatives?.(body) ?? [])]
 }

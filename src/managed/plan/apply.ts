@@ -69,6 +69,8 @@ export async function apply(
     throw writeNotApplied(left)
   }
   run.memory.plan.ignored = undefined
+  // What the spec has named meanwhile is no choice of the service any more.
+  if (run.internal.chosen !== undefined) noteChosen(run, wanted, observed.remote)
   await settleChildren(run, observed.remote)
   run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
   run.restored = contested

@@ -45,6 +45,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     get status() {
       return run.status
     },
+    resolves: (kind, ref) => references.has(kind, ref),
     id: (kind, ref) => references.get(kind, ref).id,
     target: (kind, ref) => references.get(kind, ref),
     isGone: (kind, ref) => gone.has(references.get(kind, ref).id),

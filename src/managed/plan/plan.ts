@@ -210,8 +210,12 @@ export function chosenByServer<Spec extends CommonSpec>(
   if (descriptor.fields.open.length === 0) return undefined
   const wanted = decided(desired, descriptor.fields.desire(desired, remote))
   const { found, comparable, differing } = compare(descriptor, wanted, remote)
+  const isLeft = (field: string): boolean => {
+    const [sent, there] = [comparable[field], found[field]]
+    return isChosen(sent, there) || descriptor.fields.mayStand?.(field, sent, there) === true
+  }
   const chosen = differing
-    .filter((field) => descriptor.fields.open.includes(field) && isChosen(comparable[field], found[field]))
+    .filter((field) => descriptor.fields.open.includes(field) && isLeft(field))
     .map((field) => [field, digestOfChoice(comparable[field], found[field])])
   return chosen.length === 0 ? undefined : Object.fromEntries(chosen)
 }

@@ -1,4 +1,4 @@
-import { type CustomResource, generationOf, isUntold, shortName, statusOf } from '../cr.ts'
+import { type CustomResource, externalId, generationOf, isUntold, shortName, statusOf } from '../cr.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { ResolvedTarget } from '../descriptor/desired.ts'
@@ -29,6 +29,8 @@ const FRESH_MS = 60_000
 /** References of one CR, resolved to ids. */
 export interface ResolvedReferences {
   get(kind: string, ref: Ref): ResolvedTarget
+  /** False for an optional reference that cannot be resolved. */
+  has(kind: string, ref: Ref): boolean
   /** The ids, each once. */
   readonly ids: readonly string[]
   /**
@@ -59,17 +61,18 @@ export async function resolveReferences(
   const targets = new Map<string, ResolvedTarget>()
   const applied: SentReference[] = []
   const resolver = { context, descriptor, session, cr }
-  for (const reference of found) {
+  // One that is optional in one place may be needed in another.
+  const mayMiss = ({ optional = false }: FoundReference): boolean => optional && hasObject(cr)
+  for (const reference of [...found].sort((left, right) => Number(mayMiss(left)) - Number(mayMiss(right)))) {
     const key = refKey(reference.kind, reference.ref)
     if (targets.has(key)) continue
-    refuseBeyondReach(resolver, reference)
-    await learnOfObject(resolver, reference)
-    await learnOfCrossing(resolver, reference)
-    refuseAsPart(context, cr, reference)
-    const id = idOf(resolver, reference)
-    const object = reference.needsObject ? await targetObject(context, session, reference, id) : undefined
-    targets.set(key, { id, object })
-    applied.push(sentFor(resolver, reference, id))
+    const target = await resolved(resolver, reference).catch((error: unknown) => {
+      if (error instanceof WaitError && mayMiss(reference)) return undefined
+      throw error
+    })
+    if (target === undefined) continue
+    targets.set(key, target)
+    applied.push(sentFor(resolver, reference, target.id))
   }
   refuseTwice(found, (kind, ref) => targets.get(refKey(kind, ref))?.id)
   return {
@@ -78,17 +81,35 @@ export async function resolveReferences(
     confirm: () => {
       for (const reference of found) {
         const { kind, path, ref } = reference
+        if (!targets.has(refKey(kind, ref))) continue
         if (idOf(resolver, reference) === targets.get(refKey(kind, ref))?.id) continue
         const message = `${path}: ${refText(kind, ref)} has another object now`
         throw new WaitError(reasons.ReferenceNotReady, message, 0, true)
       }
     },
+    has: (kind, ref) => targets.has(refKey(kind, ref)),
     get: (kind, ref) => {
       const target = targets.get(refKey(kind, ref))
       if (target === undefined) throw new Error(`reference to ${kind} was not declared by the descriptor`)
       return target
     },
   }
+}
+
+async function resolved(resolver: Resolver, reference: FoundReference): Promise<ResolvedTarget> {
+  const { context, cr, session } = resolver
+  refuseBeyondReach(resolver, reference)
+  await learnOfObject(resolver, reference)
+  await learnOfCrossing(resolver, reference)
+  refuseAsPart(context, cr, reference)
+  const id = idOf(resolver, reference)
+  const object = reference.needsObject ? await targetObject(context, session, reference, id) : undefined
+  return { id, object }
+}
+
+/** Whether the CR has a remote object, or names the one to adopt. */
+function hasObject(cr: CustomResource): boolean {
+  return statusOf(cr).id !== undefined || externalId(cr) !== undefined
 }
 
 /**

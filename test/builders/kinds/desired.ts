@@ -41,6 +41,7 @@ export function desiredOf<Spec>({ spec, status = {}, objects = {} }: Given<Spec>
     status,
     id,
     target: (kind, ref) => ({ id: id(kind, ref), object: objectOf(kind, ref) }),
+    resolves: () => true,
     isGone: () => false,
     input: (_source, { name, key }) => INPUTS[key] ?? `${name}/${key}`,
     decides: () => true,

@@ -83,8 +83,8 @@ const nameless = shownRule(null, ['true'], [])
 export const commonModuleEdits: readonly Edit[] = [
   backend({ name: 'blue' }, true, 'blue'),
   backend({ name: 'green' }, true, 'green'),
-  // A disabled module keeps its content, whatever else the spec then says about it.
-  backend({ enabled: false, name: 'blue' }, false, 'green'),
+  // A disabled module has what the spec says of it, and keeps what it has where the spec says nothing.
+  backend({ enabled: false, name: 'blue' }, false, 'blue'),
   ...quiet({ backend: { enabled: false } }),
   backend({ enabled: true, name: 'green' }, true, 'green'),
   ...quiet({ backend: { name: 'green' } }),
@@ -110,7 +110,7 @@ export const commonModuleEdits: readonly Edit[] = [
     { inbound: [shownRule('c', [], [])], outbound: [shownRule('b', ['true'], log)] },
   ),
   traffic({ outbound: [rule(null, ['true'], [])] }, { outbound: [nameless] }),
-  traffic({ enabled: false, inbound: [rule('c', [], deny)] }, { enabled: false, outbound: [nameless] }),
+  traffic({ enabled: false, inbound: [rule('c', [], deny)] }, { enabled: false, inbound: [shownRule('c', [], deny)] }),
   traffic({ enabled: true }, {}),
   ...quiet({ trafficPolicy: {} }),
   traffic(undefined, { enabled: false }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { noPause, RateBudget, type RateBudgetOptions } from '../../../src/api/rate-budget.ts'
+import { RateBudget, type RateBudgetOptions } from '../../../src/api/rate-budget.ts'
 import { sleep } from '../../../src/util/clock.ts'
 import type { Priority } from '../../../src/util/priority.ts'
 import type { Random } from '../../../src/util/random.ts'
@@ -350,10 +350,10 @@ describe('turns', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('are not given while the pause of an earlier budget lasts, also if it learns of it later', async () => {
-    const pause = noPause()
-    const { clock, budget } = budgetWith({ pause })
-    new RateBudget({ clock, random: middle, pause }).hold(5_000)
+  it('are not given while a pause lasts, also under another limit', async () => {
+    const { clock, budget } = budgetWith({ requestsPerMinute: 60 })
+    budget.hold(5_000)
+    budget.limitTo({ requestsPerMinute: 600 })
     let isGranted = false
     void budget.acquire('edit').then(() => {
       isGranted = true
@@ -362,6 +362,24 @@ describe('turns', () => {
     expect({ isGranted, heldForMs: budget.heldForMs }).toEqual({ isGranted: false, heldForMs: 1 })
     await clock.advance(1)
     expect({ isGranted, heldForMs: budget.heldForMs }).toEqual({ isGranted: true, heldForMs: 0 })
+  })
+
+  it('are given at once under a higher limit, and still count under a lower one', async () => {
+    const { clock, budget } = budgetWith({ requestsPerMinute: 1, burst: 1 })
+    ;(await budget.acquire('edit'))()
+    let granted = 0
+    for (let i = 0; i < 3; i++) void budget.acquire('edit').then((release) => release(void granted++))
+    await clock.advance(0)
+    expect(granted).toBe(0)
+    budget.limitTo({ requestsPerMinute: 600, burst: 10 })
+    await clock.advance(0)
+    expect(granted).toBe(3)
+    budget.limitTo({ requestsPerMinute: 4, burst: 10 })
+    void budget.acquire('edit').then(() => granted++)
+    await clock.advance(59_000)
+    expect(granted).toBe(3)
+    await clock.advance(2_000)
+    expect(granted).toBe(4)
   })
 
   it('are eight at once unless told otherwise', async () => {

@@ -6,7 +6,8 @@ import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
 import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
-import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
+import { chosenByServer, type PlanContext, planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
+import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 const spec: EdgeSpec = {
@@ -15,6 +16,8 @@ const spec: EdgeSpec = {
   backend: { name: 'web' },
   ipRestriction: { ipPolicyRefs: [{ name: 'office' }, { id: 'ipp_2' }] },
 }
+
+const quiet: PlanContext = { markedMetadata: undefined, inputsChanged: false }
 
 const remote: RemoteObject = {
   id: 'edgtcp_1',
@@ -125,26 +128,81 @@ describe('a module that the spec switches off', () => {
     ...remote,
     ip_restriction: { enabled: false, ip_policies: ids.map((id) => ({ id, uri: '' })) },
   })
-  const quiet = { markedMetadata: undefined, inputsChanged: false }
+  const bare: EdgeSpec = { ...spec, ipRestriction: { enabled: false } }
+  const toggled = desiredOf({ spec: bare, status: { internal: { appliedModules: ['ipRestriction'] } } })
 
-  test('waits for nothing, and is made without anything in it', () => {
-    expect(edge.references.of(disabled).map(({ path }) => path)).toEqual(['spec.backend'])
-    expect(edge.fields.desire(desired, undefined).ip_restriction).toBeUndefined()
-    for (const held of [null, { enabled: false, ip_policies: [] }]) {
-      expect(edge.fields.observe({ ...remote, ip_restriction: held }).ip_restriction).toEqual({ enabled: false })
-    }
+  test('is made with its contents, or else without the module', () => {
+    const body = planCreate(edge, desired, 'marker')
+    expect(body.ip_restriction).toEqual({ enabled: false, ip_policy_ids: ['id-of-home'] })
+    const { ip_restriction: _, ...without } = body
+    expect(edge.fields.alternatives?.(body)).toEqual([without])
+    expect(edge.modules?.named(disabled)).toContain('ipRestriction')
   })
 
-  test('is sent as the edge has it, and as nothing but disabled where that is refused', () => {
-    const update = planUpdate(edge, desired, remote, quiet)
-    expect(update).toMatchObject({
+  test.each<[string, Partial<EdgeSpec>, unknown]>([
+    ['backend', { backend: { enabled: false, id: 'bkd_1' } }, { enabled: false, backend_id: 'bkd_1' }],
+    [
+      'mutual_tls',
+      { mutualTLS: { enabled: false, certificateAuthorityRefs: [{ id: 'ca_1' }] } },
+      { enabled: false, certificate_authority_ids: ['ca_1'] },
+    ],
+    [
+      'tls_termination',
+      { tlsTermination: { enabled: false, terminateAt: 'Edge', minVersion: '1.3' } },
+      { enabled: false, terminate_at: 'edge', min_version: '1.3' },
+    ],
+    [
+      'policy',
+      { trafficPolicy: { enabled: false, inbound: [{ name: 'a' }] } },
+      { enabled: false, inbound: [{ name: 'a', expressions: [], actions: [] }], outbound: [] },
+    ],
+    ['tls_termination', { tlsTermination: { enabled: false } }, { enabled: false }],
+    ['backend', { backend: { enabled: false } }, { enabled: false }],
+  ])('is made as a disabled %s', (name, modules, sent) => {
+    const body = planCreate(edge, desiredOf<EdgeSpec>({ spec: { protocol: 'TLS', ...modules } }), 'marker')
+    expect(body[name]).toEqual(sent)
+  })
+
+  test('is awaited by a new edge only', () => {
+    expect(edge.references.of(disabled)).toEqual([
+      expect.objectContaining({ path: 'spec.backend', optional: false }),
+      expect.objectContaining({ path: 'spec.ipRestriction.ipPolicyRefs[0]', optional: true }),
+    ])
+    const waiting = { ...desired, resolves: (kind: string) => kind !== 'IPPolicy' }
+    expect(edge.fields.desire(waiting, remote).ip_restriction).toEqual({
+      enabled: false,
+      ip_policy_ids: ['ipp_2', 'id-of-office'],
+    })
+  })
+
+  test('is sent with its contents in the spec, or else as the edge has it, or as nothing but disabled', () => {
+    expect(planUpdate(edge, desired, remote, quiet)).toMatchObject({
+      fields: ['ip_restriction'],
+      body: { ip_restriction: { enabled: false, ip_policy_ids: ['id-of-home'] } },
+      alternatives: [{ ip_restriction: { enabled: false } }],
+    })
+    expect(planUpdate(edge, toggled, remote, quiet)).toMatchObject({
       fields: ['ip_restriction'],
       body: { ip_restriction: { enabled: false, ip_policy_ids: ['ipp_2', 'id-of-office'] } },
       alternatives: [{ ip_restriction: { enabled: false } }],
     })
-    // The API may keep its value or drop it.
-    for (const held of [off(['ipp_2', 'id-of-office']), off([])]) {
-      expect(planUpdate(edge, desired, held, quiet)).toBeUndefined()
+  })
+
+  test.each(['refused or dropped', 'not shown'])('whose contents are %s is no drift, which Ready says', (how) => {
+    const found = how === 'not shown' ? { ...remote, ip_restriction: null } : off([])
+    const chosen = chosenByServer(edge, desired, found)
+    expect(planUpdate(edge, desired, found, quiet)).toBeDefined()
+    expect(planUpdate(edge, desired, found, { ...quiet, chosen })).toBeUndefined()
+    expect(planUpdate(edge, desired, off(['ipp_2']), { ...quiet, chosen })).toBeDefined()
+    const readiness = (object: RemoteObject) =>
+      edge.status.readiness({ spec: disabled, remote: object, now: 0 }).message
+    expect(readiness(found)).toContain('no contents of spec.ipRestriction, disabled')
+    expect(readiness(off(['id-of-home']))).toBe('the edge has every module that its spec names')
+  })
+
+  test('without contents in the spec is the same with or without contents at the API', () => {
+    for (const held of [off(['ipp_2', 'id-of-office']), off([]), { ...remote, ip_restriction: null }]) {
+      expect(planUpdate(edge, toggled, held, quiet)).toBeUndefined()
     }
   })
 
@@ -170,7 +228,7 @@ describe('a module that the spec switches off', () => {
   test('is sent with its rules in another form, then without contents, where these are refused', () => {
     const rule = { name: null, expressions: ['true'], actions: [{ type: 'deny', config: {} }] }
     const held = { ...remote, policy: { enabled: true, inbound: [rule], outbound: [] } }
-    const off: EdgeSpec = { ...disabled, trafficPolicy: { enabled: false } }
+    const off: EdgeSpec = { ...bare, trafficPolicy: { enabled: false } }
     const both = desiredOf({ spec: off, status: { internal: { appliedModules: ['ipRestriction', 'trafficPolicy'] } } })
     const restriction = { enabled: false, ip_policy_ids: ['ipp_2', 'id-of-office'] }
     const action = { type: 'deny', config: {} }
@@ -224,6 +282,12 @@ describe('of an adopted edge', () => {
     })
     expect(bodyFor({ trafficPolicy: {} }, held, ['policy.inbound'])).toEqual({
       policy: { enabled: true, inbound: [], outbound: rules('theirs') },
+    })
+  })
+
+  test('an end of TLS that has left the spec is the service’s default', () => {
+    expect(bodyFor({ tlsTermination: {} }, held, ['tls_termination.terminate_at'])).toEqual({
+      tls_termination: { enabled: true, terminate_at: 'edge' },
     })
   })
 
@@ -334,13 +398,48 @@ describe('without a minVersion in the spec', () => {
     })
   })
 
-  test.each([null, '1.2', '1.3'])('the service’s choice of %s is no drift', (version) => {
-    expect(differs(version)).toBe(false)
+  test('an edge without one is as it should be', () => {
+    expect(differs(null)).toBe(false)
   })
 
-  test.each(['1.0', '1.1'])('an old version %s is drift', (version) => {
-    expect(differs(version)).toBe(true)
+  test.each(['1.0', '1.1', '1.2', '1.3', 'tls1.2'])(
+    'a version %s that is not the service’s choice is drift',
+    (version) => {
+      expect(differs(version)).toBe(true)
+    },
+  )
+
+  test.each(['1.2', '1.3'])('the module is sent without a version %s that the spec had named', (version) => {
+    const found = stored({ metadata: 'marker', ...holding(version) })
+    // Adopted: what the spec has set is in `internal.applied` until it has returned to its default.
+    const wasSet = new Set([...edge.fields.setBy(tls), 'tls_termination.min_version', 'tls_termination.terminate_at'])
+    for (const decides of [() => true, (field: string) => wasSet.has(field)]) {
+      const update = planUpdate(edge, { ...desiredOf({ spec: tls }), decides }, found, quiet)
+      expect(update?.body).toEqual({ tls_termination: { enabled: true, terminate_at: 'edge' } })
+    }
+    const neverSet = new Set(edge.fields.setBy(tls))
+    const adopted = { ...desiredOf({ spec: tls }), decides: (field: string) => neverSet.has(field) }
+    expect(planUpdate(edge, adopted, found, quiet)).toBeUndefined()
   })
+})
+
+test.each([
+  ['1.2', ['tls1.2']],
+  ['TLSv1.3', ['1.3']],
+  ['newest', []],
+])('a minVersion %s is sent as the spec has it, and by its other name where that is refused', (minVersion, others) => {
+  const body = planCreate(edge, desiredOf<EdgeSpec>({ spec: { protocol: 'TLS', tlsTermination: { minVersion } } }), 'm')
+  expect(body.tls_termination).toMatchObject({ min_version: minVersion })
+  const sent = edge.fields.alternatives?.(body).map(({ tls_termination }) => tls_termination)
+  expect(sent).toEqual(others.map((min_version) => expect.objectContaining({ min_version })))
+})
+
+test('a version is the same by both of its names', () => {
+  const desired = desiredOf<EdgeSpec>({ spec: { protocol: 'TLS', tlsTermination: { minVersion: '1.2' } } })
+  const found = (min_version: string) =>
+    stored({ metadata: 'm', tls_termination: { enabled: true, terminate_at: 'edge', min_version } })
+  expect(planUpdate(edge, desired, found('tls1.2'), quiet)).toBeUndefined()
+  expect(planUpdate(edge, desired, found('tls1.3'), quiet)).toBeDefined()
 })
 
 test('a domain or address is in use while an edge listens on it', () => {

@@ -3,7 +3,7 @@ import {
   type SSHCertificateAuthoritySpec,
   sshCertificateAuthority,
 } from '../../../src/kinds/ssh-certificate-authority.ts'
-import { plan, planCreate } from '../../../src/managed/plan/plan.ts'
+import { differences, plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
@@ -20,6 +20,31 @@ test('the key is described in the words of the API, and what the spec leaves ope
     elliptic_curve: 'P-521',
   })
 })
+
+test.each([
+  ['P-256', ['p256']],
+  ['p521', ['P-521']],
+  ['secp384r1', ['P-384', 'p384']],
+  ['brainpoolP256r1', []],
+])('a curve %s is sent as the spec has it, and by its other names where that is refused', (ellipticCurve, others) => {
+  const body = created({ privateKeyType: 'ECDSA', ellipticCurve })
+  expect(body).toEqual({ private_key_type: 'ecdsa', elliptic_curve: ellipticCurve })
+  const names = sshCertificateAuthority.fields.alternatives?.(body).map(({ elliptic_curve }) => elliptic_curve)
+  expect(names).toEqual(others)
+})
+
+test.each(['P-256', 'p256', 'prime256v1', 'a-curve-of-the-service'])(
+  'a key asked for on the curve %s is as the spec has it',
+  (ellipticCurve) => {
+    const remote = { id: 'sshca_1', key_type: 'ecdsa', public_key: sshKeys.ecdsa256 }
+    const desired = desiredOf<SSHCertificateAuthoritySpec>({ spec: { privateKeyType: 'ECDSA', ellipticCurve } })
+    const quiet = { markedMetadata: undefined, inputsChanged: false }
+    expect(differences(sshCertificateAuthority, desired, remote, quiet)).toEqual([])
+    const other = { ...remote, public_key: sshKeys.ecdsa521 }
+    const isKnown = ellipticCurve !== 'a-curve-of-the-service'
+    expect(differences(sshCertificateAuthority, desired, other, quiet)).toHaveLength(Number(isKnown))
+  },
+)
 
 test('nothing about the key is ever sent again', () => {
   const remote = { id: 'sshca_1', key_type: 'rsa', public_key: 'ssh-rsa AAAA', description: '', metadata: 'marker' }

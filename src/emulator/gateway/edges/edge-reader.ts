@@ -1,5 +1,6 @@
 import { coveringNames } from '../../fields/hostname.ts'
 import { digestsIn } from '../../fields/pem.ts'
+import { tlsVersionNamed } from '../../fields/tls-version.ts'
 import { isJsonObject, type Json, type JsonObject, textsOf } from '../../json.ts'
 import { type Services, WriteContext } from '../../objects/write-context.ts'
 import { isReserved } from '../../resources/edge-hosts.ts'
@@ -181,5 +182,6 @@ function enabled(module: Json | undefined): JsonObject | undefined {
 }
 
 function versionOf(value: Json | undefined): TlsVersion {
-  return TLS_VERSIONS.find((version) => version === value) ?? DEFAULT_VERSION
+  const named = typeof value === 'string' ? tlsVersionNamed(value) : undefined
+  return TLS_VERSIONS.find((version) => version === named) ?? DEFAULT_VERSION
 }

@@ -49,7 +49,7 @@ export const edgeRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/edge.test.ts > a module that the spec switches off > waits for nothing, and is made without anything in it',
+      'unit/kinds/edge.test.ts > a module that the spec switches off > is sent with its contents in the spec, or else as the edge has it, or as nothing but disabled',
     ),
   },
   {

@@ -104,11 +104,20 @@ describe('a service that wants what a module refers to, also where it is disable
     return scene
   }
 
-  test('gets a new edge without a disabled module', async () => {
-    const { world } = await start()
-    world.apply('Edge', 'ci', { protocol: 'TCP', backend: { name: 'web', enabled: false } })
+  test('gets a new edge with it, and without a disabled module that refers to nothing', async () => {
+    const scene = await start()
+    const { world } = scene
+    world.apply('Edge', 'ci', {
+      protocol: 'TCP',
+      backend: { name: 'web', enabled: false },
+      ipRestriction: { enabled: false },
+    })
     await ready(world, 'Edge', 'ci', MINUTE)
-    expect(await objectsIn(world, 'edges/tcp')).toHaveLength(1)
+    const [backend] = await objectsIn(world, 'backends/tunnel_group')
+    expect(await objectsIn(world, 'edges/tcp')).toMatchObject([
+      { backend: { enabled: false, backend: { id: backend?.id } }, ip_restriction: null },
+    ])
+    expect(toEdges(scene)).toEqual(['api POST /edges/tcp', 'api POST /edges/tcp'])
   })
 
   test('keeps it in a module that has left the spec', async () => {
@@ -123,6 +132,86 @@ describe('a service that wants what a module refers to, also where it is disable
     expect(await objectsIn(world, 'edges/tcp')).toMatchObject([{ backend: { enabled: false } }])
     expect(toEdges(scene, length)).toEqual(['api PATCH /edges/tcp/{id}', 'api PATCH /edges/tcp/{id}'])
   })
+})
+
+describe('a service that refuses what is in a disabled module', () => {
+  const off = { protocol: 'TCP', backend: { name: 'web', enabled: false } }
+  const message = (world: SimulatedWorld) => conditionOf(world.get('Edge', 'ci'), 'Ready')?.message
+
+  test('gets the edge without it, once, which the condition says, and gets it with the enabled module', async () => {
+    const choices = withAlternative(DECIDED, { name: 'module-contents', value: 'refused' })
+    const scene = await begin(['Edge', 'Backend'], { choices })
+    const { world, writes } = scene
+    world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
+    await ready(world, 'Backend', 'web')
+    world.apply('Edge', 'ci', off)
+    await ready(world, 'Edge', 'ci', MINUTE)
+    expect(toEdges(scene)).toEqual(['api POST /edges/tcp', 'api POST /edges/tcp'])
+    expect(message(world)).toContain('no contents of spec.backend, disabled')
+    const { length } = writes
+    await world.advance(HOUR)
+    expect(toEdges(scene, length)).toEqual([])
+    world.apply('Edge', 'ci', { ...off, backend: { name: 'web' } })
+    await world.advance(MINUTE)
+    expect(await objectsIn(world, 'edges/tcp')).toMatchObject([{ backend: { enabled: true } }])
+    world.apply('Edge', 'ci', off)
+    await world.advance(HOUR)
+    expect(await objectsIn(world, 'edges/tcp')).toMatchObject([{ backend: { enabled: false, backend: null } }])
+    expect(message(world)).toContain('no contents of spec.backend, disabled')
+    expect(toEdges(scene, length)).toHaveLength(3)
+    expect(isReady(world, 'Edge', 'ci')).toBe(true)
+  })
+
+  test('is disabled while what it would refer to does not exist', async () => {
+    const scene = await begin(['Edge', 'Backend'])
+    const { world } = scene
+    world.apply('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: {} })
+    world.apply('Edge', 'ci', { protocol: 'TCP', backend: { name: 'web' } })
+    await ready(world, 'Edge', 'ci', MINUTE)
+    world.apply('Edge', 'ci', { protocol: 'TCP', backend: { name: 'late', enabled: false } })
+    await world.advance(MINUTE)
+    const [web] = await objectsIn(world, 'backends/tunnel_group')
+    expect(await objectsIn(world, 'edges/tcp')).toMatchObject([
+      { backend: { enabled: false, backend: { id: web?.id } } },
+    ])
+    world.apply('Backend', 'late', { type: 'TunnelGroup', tunnelGroup: {} })
+    const late = await ready(world, 'Backend', 'late')
+    await world.advance(MINUTE)
+    expect(await objectsIn(world, 'edges/tcp')).toMatchObject([{ backend: { enabled: false, backend: { id: late } } }])
+  })
+})
+
+test('a minVersion that leaves the spec goes back to the service', async () => {
+  const choices = withAlternative(DECIDED, { name: 'min-version-default', value: '1.3' })
+  for (const [server, version] of [
+    [DECIDED, undefined],
+    [choices, '1.3'],
+  ] as const) {
+    const scene = await begin(['Edge'], { choices: server })
+    const { world, writes } = scene
+    const versionOf = (): unknown => {
+      const modules = world.get('Edge', 'ci')?.status?.modules as {
+        readonly tlsTermination: { readonly minVersion?: string }
+      }
+      return modules.tlsTermination.minVersion
+    }
+    world.apply('Edge', 'ci', { protocol: 'TLS', tlsTermination: { minVersion: '1.2' } })
+    await ready(world, 'Edge', 'ci', MINUTE)
+    expect(versionOf()).toBe('1.2')
+    world.apply('Edge', 'ci', { protocol: 'TLS', tlsTermination: {} })
+    await world.advance(MINUTE)
+    expect(versionOf()).toBe(version)
+    const { length } = writes
+    await world.advance(HOUR)
+    expect(writes.slice(length)).toEqual([])
+    // The spec names what the service has chosen, and then no longer does: the choice is the service's again.
+    world.apply('Edge', 'ci', { protocol: 'TLS', tlsTermination: { minVersion: '1.3' } })
+    await world.advance(MINUTE)
+    world.apply('Edge', 'ci', { protocol: 'TLS', tlsTermination: {} })
+    await world.advance(MINUTE)
+    expect(versionOf()).toBe(version)
+    expect(writes.filter((write) => write.includes('PATCH /edges/tls'))).toHaveLength(3 - Number(version === '1.3'))
+  }
 })
 
 describe('a service that answers 404 for an id in a body', () => {
