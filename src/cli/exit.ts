@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { type Command, CommanderError } from 'commander'
-import { standardTerminals, type Terminals } from './terminal/terminal.ts'
+import { endWithReader, standardTerminals, type Terminals } from './terminal/terminal.ts'
 
 /** How long a process that has nothing left to do may take to end by itself, in milliseconds. */
 const LINGER_MS = 1_000
@@ -21,6 +21,7 @@ export function endWith(code: number): void {
  * Parses the command line and runs the command that it names. Help and wrong flags end the process by itself as well.
  */
 export async function runProgram(program: Command): Promise<void> {
+  endWithReader()
   const terminals = standardTerminals()
   prepare(program, terminals)
   try {

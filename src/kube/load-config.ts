@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, isAbsolute, join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
-import { load } from 'js-yaml'
 import type { Dispatcher } from 'undici'
+import { readYaml } from '../util/yaml/read.ts'
 import { KubeError } from './errors.ts'
 
 export interface KubeConfigOptions {
@@ -129,8 +129,20 @@ function pem<K extends 'ca' | 'cert' | 'key'>(name: K, value: unknown): { readon
   return { [name]: String(value) } as { readonly [P in K]?: string }
 }
 
+/** Reads its file as kubectl does: the library's parser is one of YAML 1.2, which it keeps for further files of KUBECONFIG. */
+class FileConfig extends KubeConfig {
+  override loadFromString(text: string, options?: Parameters<KubeConfig['loadFromString']>[1]): void {
+    super.loadFromString(JSON.stringify(documentIn(text)), options)
+  }
+}
+
+function documentIn(text: string): unknown {
+  const [first] = readYaml(text)
+  return first?.value ?? null
+}
+
 function loadConfig(options: KubeConfigOptions): KubeConfig {
-  const config = new KubeConfig()
+  const config = new FileConfig()
   try {
     if (options.kubeconfig === undefined) config.loadFromDefault()
     else loadFile(config, options.kubeconfig)
@@ -150,12 +162,12 @@ function loadConfig(options: KubeConfigOptions): KubeConfig {
 }
 
 /**
- * The file is parsed as the library does it. The library ignores a user's `tokenFile`, which must be read again as the
+ * The library ignores a user's `tokenFile`, which must be read again as the
  * token rotates, so it is passed to the library's file authenticator.
  */
 function loadFile(config: KubeConfig, path: string): void {
   config.loadFromFile(path)
-  const document: unknown = load(readFileSync(path, 'utf8'))
+  const document = documentIn(readFileSync(path, 'utf8'))
   for (const entry of tokenFiles(document)) {
     const tokenFile = isAbsolute(entry.tokenFile) ? entry.tokenFile : join(dirname(path), entry.tokenFile)
     config.users = config.users.map((user) =>
