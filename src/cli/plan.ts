@@ -86,7 +86,7 @@ export function planCommand(): Command {
 
 const HELP = `
 Exit code: 0 nothing to do, 2 changes, 3 changes to look at first (something is deleted, replaced or opened, a policy
-leaves an edge, a restriction could lock out), 1 an error.
+leaves an edge or may do so, a restriction could lock out), 1 an error.
 
 Examples:
   CULVERT_API_KEY=… culvert plan -f manifests/ --base-url https://api.example.com
@@ -236,8 +236,8 @@ function isExpected(error: unknown): error is Error {
   return [AccountFlagsError, ManifestError, PlanError, ApiError, KubeError].some((type) => error instanceof type)
 }
 
-function exitOf({ operations, unplanned }: Plan): number {
+function exitOf({ operations, unplanned, unnamed }: Plan): number {
   if (unplanned.some(({ isWaiting }) => !isWaiting)) return EXIT.error
-  if (operations.some(({ marks }) => marks.length > 0)) return EXIT.marked
+  if (operations.some(({ marks }) => marks.length > 0) || unnamed.length > 0) return EXIT.marked
   return operations.length > 0 ? EXIT.changes : EXIT.nothing
 }
