@@ -6,8 +6,8 @@ import { wrap } from '../terminal/wrap.ts'
 import { withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
 import type { PlanOperation } from './operations.ts'
-import type { UnnamedModules } from './unnamed-modules.ts'
 import { changeLine, headLines, linesBelow, type Paper } from './request-lines.ts'
+import type { UnnamedModules } from './unnamed-modules.ts'
 
 /** Longest value that is shown whole, in characters. */
 const VALUE_LENGTH = 160

@@ -1,4 +1,4 @@
-// Command go reads files as kubectl does: with the decoder of k8s.io/cli-runtime's StreamVisitor. Each line of its input
+// Command kubectl-reader reads files as kubectl does: with the decoder of k8s.io/cli-runtime's StreamVisitor. Each line of its input
 // is a file in base64, each line of its output what kubectl would send: {"documents": [...]}, or {"error": "..."}.
 package main
 

@@ -1,4 +1,4 @@
-module culvert.dev/test/yaml/go
+module culvert.dev/test/yaml/kubectl-reader
 
 go 1.26.0
 
