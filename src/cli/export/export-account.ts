@@ -100,7 +100,7 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
   return {
     manifests,
     leftOut: [...unread.map(({ collection }) => ({ collection, id: undefined, name: undefined, why })), ...without],
-    terraform,
+    terraform: terraform.toSorted(),
   }
 }
 
