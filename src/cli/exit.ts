@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { type Command, CommanderError } from 'commander'
 import { ProxyError } from '../http-client/proxies.ts'
-import { standardTerminals, type Terminals } from './terminal/terminal.ts'
+import { endWithReader, standardTerminals, type Terminals } from './terminal/terminal.ts'
 
 /** How long a process that has nothing left to do may take to end by itself, in milliseconds. */
 const LINGER_MS = 1_000
@@ -22,6 +22,7 @@ export function endWith(code: number): void {
  * Parses the command line and runs the command that it names. Help and wrong flags end the process by itself as well.
  */
 export async function runProgram(program: Command): Promise<void> {
+  endWithReader()
   const terminals = standardTerminals()
   prepare(program, terminals)
   try {

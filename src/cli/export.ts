@@ -4,6 +4,7 @@ import { type Environment, readEnvironment } from '../config.ts'
 import { kinds } from '../kinds/index.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
+import { counted } from '../util/counted.ts'
 import { openAccount } from './account-client.ts'
 import {
   type AccountFlags,
@@ -13,12 +14,13 @@ import {
   LIST_TIMEOUT_MS,
 } from './account-flags.ts'
 import { type ExportRequest, exportAccount } from './export/export-account.ts'
-import { manifestText } from './export/manifest-text.ts'
+import { leftOutText, manifestText } from './export/manifest-text.ts'
+import { SplitError, writeSplit } from './export/split.ts'
 import { readTerraformState, StateFileError } from './export/terraform-state.ts'
 import { collect } from './flags.ts'
 import { patientReader } from './patient-reader.ts'
 import { showProgress } from './progress.ts'
-import { endWithReader, standardTerminals, type Terminals } from './terminal/terminal.ts'
+import { standardTerminals, type Terminals } from './terminal/terminal.ts'
 
 interface Flags extends AccountFlags {
   readonly kind: readonly string[]
@@ -26,6 +28,8 @@ interface Flags extends AccountFlags {
   readonly namespace: string
   readonly accountRef?: ExportRequest['accountRef']
   readonly terraformState?: string
+  readonly split?: string
+  readonly strict?: boolean
 }
 
 const registry = new KindsRegistry(kinds)
@@ -43,10 +47,11 @@ export function exportCommand(): Command {
       ),
     )
     .option('--terraform-state <file>', 'take names from this state file, and say what it covers')
+    .option('--split <folder>', 'write each manifest into a file of its own, in this new or empty folder')
+    .option('--strict', 'end with an error if an object is left out', false)
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
-    endWithReader()
     process.exitCode = await runExport(flags, readEnvironment(), standardTerminals())
   })
 }
@@ -59,6 +64,7 @@ says so, and the resource only observes its object.
 Examples:
   CULVERT_API_KEY=… culvert export --base-url https://api.example.com -n shop > shop.yaml
   culvert export --kind Edge --kind Backend -n shop
+  culvert export -n shop --split shop/ --strict
   culvert plan -f shop.yaml   # says that nothing is to be done`
 
 /** @returns the exit code */
@@ -85,9 +91,13 @@ export async function runExport(flags: Flags, environment: Environment, { out, e
         progress: progress.tell,
       })
       progress.end()
-      out.write(manifestText(result))
-      for (const { collection, id, why } of result.leftOut) err.print(`left out ${collection}/${id}: ${why}`)
-      return 0
+      if (flags.split === undefined) out.write(manifestText(result))
+      else {
+        await writeSplit(flags.split, result)
+        err.print(`wrote ${counted(result.manifests.length, 'manifest')} into ${flags.split}`)
+      }
+      for (const each of result.leftOut) err.print(`left out ${leftOutText(each)}`)
+      return flags.strict === true && result.leftOut.length > 0 ? 1 : 0
     } finally {
       await reader.close()
     }
@@ -100,7 +110,7 @@ export async function runExport(flags: Flags, environment: Environment, { out, e
 }
 
 function isExpected(error: unknown): error is Error {
-  return [ApiError, AccountFlagsError, StateFileError].some((type) => error instanceof type)
+  return [ApiError, AccountFlagsError, SplitError, StateFileError].some((type) => error instanceof type)
 }
 
 function kindNames(value: string, previous: readonly string[]): readonly string[] {

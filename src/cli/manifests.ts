@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMap, LineCounter, parseAllDocuments } from 'yaml'
+import { readYaml, type YamlDocument } from '../util/yaml/read.ts'
+import { YamlError } from '../util/yaml/yaml-error.ts'
 
 /** One document of the manifests. */
 export interface Manifest {
@@ -18,6 +19,8 @@ export interface ManifestAt {
   readonly line: number
   /** Line of the field at that path, or of the deepest field above it that is written down. */
   lineOf(path: readonly (string | number)[]): number
+  /** What kubectl and other readers take differently in its document, with the place; of a list, at the first item. */
+  readonly warnings: readonly string[]
 }
 
 /** What was read is no manifest. The message says where, what is wrong, and the remedy. */
@@ -29,8 +32,8 @@ export class ManifestError extends Error {
 /** All manifests of a file, or of the YAML and JSON files in a folder, in the order of the file names. */
 export async function readManifestsAt(path: string): Promise<readonly ManifestAt[]> {
   const files = await filesOf(path)
-  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')))
-  return texts.flatMap((text, index) => parseManifestsAt(text, files[index] ?? path))
+  const contents = await Promise.all(files.map((file) => readFile(file)))
+  return contents.flatMap((content, index) => parseManifestsAt(content, files[index] ?? path))
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {
@@ -47,56 +50,49 @@ async function filesOf(path: string): Promise<readonly string[]> {
   }
 }
 
-/** The documents of one file, without empty ones; those of a `List` one by one. */
-export function parseManifestsAt(text: string, file: string): readonly ManifestAt[] {
-  const lines = new LineCounter()
-  return parseAllDocuments(text, { lineCounter: lines }).flatMap((document): readonly ManifestAt[] => {
-    const problem = document.errors[0]
-    if (problem !== undefined) {
-      const line = problem.linePos?.[0].line ?? 1
-      const [what = ''] = problem.message.split('\n')
-      throw new ManifestError(`${file}:${line} is not YAML: ${what.replace(/:$/, '')}`, { cause: problem })
-    }
-    const content: unknown = document.toJS()
-    if (content === null) return []
-    const lineOf = (path: readonly (string | number)[]): number => {
-      for (let length = path.length; length >= 0; length -= 1) {
-        const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true)
-        const range =
-          typeof node === 'object' && node !== null && 'range' in node ? (node.range as number[]) : undefined
-        const offset = keyOffset(document, path.slice(0, length)) ?? range?.[0]
-        if (offset !== undefined) return lines.linePos(offset).line
-      }
-      return 1
-    }
-    const found = (manifest: unknown, below: readonly (string | number)[]): ManifestAt => {
+/** The documents of one file as kubectl reads them, without empty ones; those of a list one by one. */
+export function parseManifestsAt(content: string | Uint8Array, file: string): readonly ManifestAt[] {
+  return documentsOf(content, file).flatMap((document) => {
+    const warnings = document.warnings.map(({ line, message }) => `${file}:${line} ${message}`)
+    return manifestsIn(document.value, []).map(({ manifest, below }, index) => {
       const at: ManifestAt = {
         manifest: manifest as Manifest,
         file,
-        line: lineOf(below),
-        lineOf: (path) => lineOf([...below, ...path]),
+        line: document.lineOf(below),
+        lineOf: (path) => document.lineOf([...below, ...path]),
+        warnings: index === 0 ? warnings : [],
       }
       refuseMalformed(at)
       return at
-    }
-    if (!isList(content)) return [found(content, [])]
-    return content.items.map((item, index) => found(item, ['items', index]))
+    })
   })
 }
 
-/** Where the name of a field begins: its value may stand on a later line. */
-function keyOffset(document: ReturnType<typeof parseAllDocuments>[number], path: readonly (string | number)[]) {
-  const last = path.at(-1)
-  if (typeof last !== 'string') return undefined
-  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true)
-  if (!isMap(parent)) return undefined
-  const pair = parent.items.find(({ key }) => (key as { readonly value?: unknown }).value === last)
-  return (pair?.key as { readonly range?: readonly number[] } | undefined)?.range?.[0]
+function documentsOf(content: string | Uint8Array, file: string): readonly YamlDocument[] {
+  try {
+    return readYaml(content)
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error
+    throw new ManifestError(`${file}:${error.line} is not YAML: ${error.message}`, { cause: error })
+  }
 }
 
-function isList(content: unknown): content is { readonly items: readonly unknown[] } {
-  const { kind, items } = (content ?? {}) as { readonly kind?: unknown; readonly items?: unknown }
-  return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items)
+interface Found {
+  readonly manifest: unknown
+  /** Where it is in its document. */
+  readonly below: readonly (string | number)[]
+}
+
+/** The objects of a list, which may hold lists, and which gives its own type to items without one. */
+function manifestsIn(content: unknown, below: readonly (string | number)[]): readonly Found[] {
+  const { apiVersion, kind, items } = fieldsOf(content)
+  if (!Array.isArray(items) || typeof kind !== 'string') return [{ manifest: content, below }]
+  return items.flatMap((item: unknown, index) => {
+    const own = fieldsOf(item)
+    const isTyped = own.kind !== undefined || own.apiVersion !== undefined
+    const typed = isTyped ? item : { ...own, apiVersion, kind: kind.replace(/List$/, '') }
+    return manifestsIn(typed, [...below, 'items', index])
+  })
 }
 
 /** Nothing of what was read can be relied on. */
@@ -105,12 +101,20 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** @throws ManifestError if it lacks what every object of Kubernetes has. */
-function refuseMalformed({ manifest, file, line }: ManifestAt): void {
+function refuseMalformed(at: ManifestAt): void {
+  const { manifest, file, line } = at
   const { apiVersion, kind, metadata } = fieldsOf(manifest)
   const named = fieldsOf(metadata)
   for (const [field, value] of Object.entries({ apiVersion, kind, 'metadata.name': named.name })) {
     if (typeof value !== 'string' || value === '') {
       throw new ManifestError(`${file}:${line} has no ${field}: give the manifest a text there`)
+    }
+  }
+  for (const field of ['labels', 'annotations']) {
+    for (const [key, value] of Object.entries(fieldsOf(named[field]))) {
+      if (typeof value === 'string') continue
+      const line = at.lineOf(['metadata', field, key])
+      throw new ManifestError(`${at.file}:${line} metadata.${field} has a value that is no text: quote it`)
     }
   }
 }

@@ -31,7 +31,7 @@ import { planMarkdown } from './plan/render-markdown.ts'
 import { planText } from './plan/render-text.ts'
 import { PlanError } from './plan/scene.ts'
 import { showProgress } from './progress.ts'
-import { endWithReader, standardTerminals, type Terminal, type Terminals } from './terminal/terminal.ts'
+import { standardTerminals, type Terminal, type Terminals } from './terminal/terminal.ts'
 
 const registry = new KindsRegistry(kinds)
 
@@ -80,14 +80,13 @@ export function planCommand(): Command {
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
-    endWithReader()
     process.exitCode = await runPlan(flags, readEnvironment(), { input: process.stdin, ...standardTerminals() })
   })
 }
 
 const HELP = `
 Exit code: 0 nothing to do, 2 changes, 3 changes to look at first (something is deleted, replaced or opened, a policy
-leaves an edge, a restriction could lock out), 1 an error.
+leaves an edge or may do so, a restriction could lock out), 1 an error.
 
 Examples:
   CULVERT_API_KEY=… culvert plan -f manifests/ --base-url https://api.example.com
@@ -98,6 +97,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
   const progress = showProgress(streams.err)
   try {
     const manifests = await readAll(flags, streams.input)
+    for (const warning of manifests.flatMap(({ warnings }) => warnings)) streams.err.print(`warning: ${warning}`)
     const source = await sourceOf(flags, environment, { manifests, progress: progress.tell })
     const reader = openAccount(source.config, {
       clock: systemClock,
@@ -206,17 +206,17 @@ async function readAll(
   const found: ManifestAt[] = []
   for (const path of filename) {
     found.push(
-      ...(path === '-' ? parseManifestsAt(await textOf(input), 'standard input') : await readManifestsAt(path)),
+      ...(path === '-' ? parseManifestsAt(await contentOf(input), 'standard input') : await readManifestsAt(path)),
     )
   }
   if (kustomize !== undefined) found.push(...parseManifestsAt(await buildKustomization(kustomize), kustomize))
   return found
 }
 
-async function textOf(input: Streams['input']): Promise<string> {
-  const parts: string[] = []
-  for await (const part of input) parts.push(String(part))
-  return parts.join('')
+async function contentOf(input: Streams['input']): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const part of input) parts.push(Buffer.from(part))
+  return Buffer.concat(parts)
 }
 
 function show(plan: Plan, form: Form, out: Terminal): void {
@@ -236,8 +236,8 @@ function isExpected(error: unknown): error is Error {
   return [AccountFlagsError, ManifestError, PlanError, ApiError, KubeError].some((type) => error instanceof type)
 }
 
-function exitOf({ operations, unplanned }: Plan): number {
+function exitOf({ operations, unplanned, unnamed }: Plan): number {
   if (unplanned.some(({ isWaiting }) => !isWaiting)) return EXIT.error
-  if (operations.some(({ marks }) => marks.length > 0)) return EXIT.marked
+  if (operations.some(({ marks }) => marks.length > 0) || unnamed.length > 0) return EXIT.marked
   return operations.length > 0 ? EXIT.changes : EXIT.nothing
 }

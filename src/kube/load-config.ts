@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
-import { load } from 'js-yaml'
 import type { Dispatcher } from 'undici'
 import { isLoopback, type ProxyOptions, proxyFor, proxyURL } from '../http-client/proxies.ts'
+import { readYaml } from '../util/yaml/read.ts'
 import { KubeError } from './errors.ts'
 
 export interface KubeConfigOptions {
@@ -182,19 +182,28 @@ function mergeFiles(config: KubeConfig, paths: readonly string[]): void {
 }
 
 /**
- * The library ignores a user's `tokenFile`, which must be read again as the token rotates: it is passed to the
- * library's file authenticator.
+ * Reads its file as kubectl does, where the library reads YAML 1.2 and ignores a user's `tokenFile`. That must be read
+ * again as the token rotates: it is passed to the library's file authenticator.
  */
 class FileConfig extends KubeConfig {
+  override loadFromString(text: string, options?: Parameters<KubeConfig['loadFromString']>[1]): void {
+    super.loadFromString(JSON.stringify(documentIn(text)), options)
+  }
+
   override loadFromFile(path: string): void {
     super.loadFromFile(path)
-    const tokenFiles = tokenFilesIn(load(readFileSync(path, 'utf8')))
+    const tokenFiles = tokenFilesIn(documentIn(readFileSync(path, 'utf8')))
     this.users = this.users.map((user) => {
       const tokenFile = tokenFiles.get(user.name)
       if (tokenFile === undefined) return user
       return { ...user, authProvider: { name: 'tokenFile', config: { tokenFile: resolve(dirname(path), tokenFile) } } }
     })
   }
+}
+
+function documentIn(text: string): unknown {
+  const [first] = readYaml(text)
+  return first?.value ?? null
 }
 
 interface KubeconfigDocument {

@@ -7,7 +7,7 @@ import { type KubeConnection, loadKubeConnection } from '../../kube/load-config.
 import { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import { systemRandom } from '../../util/random.ts'
-import { endWithReader, standardTerminals, type Terminals } from '../terminal/terminal.ts'
+import { standardTerminals, type Terminals } from '../terminal/terminal.ts'
 import { CommandError } from './command-error.ts'
 import { ExplainedClient } from './explained-client.ts'
 import { connectionOptions } from './flags.ts'
@@ -45,7 +45,6 @@ export function clusterOptions(command: Command): Command {
  * person can mend.
  */
 export async function askCluster(flags: ClusterFlags, run: (cluster: Cluster) => Promise<number>): Promise<void> {
-  endWithReader()
   const terminals = standardTerminals()
   try {
     process.exitCode = await withCluster(flags, terminals, run)

@@ -1,7 +1,7 @@
-import { stringify } from 'yaml'
 import type { ResourceName } from '../../managed/cr.ts'
 import { accountDefaults } from '../../managed/descriptor/account.ts'
 import { GROUP } from '../../managed/names.ts'
+import { writeYaml } from '../../util/yaml/write.ts'
 import { type Manifest, readManifestsAt } from '../manifests.ts'
 
 /** An account at the emulator. */
@@ -16,7 +16,7 @@ export async function readManifests(folder: string): Promise<readonly Manifest[]
 }
 
 export function toYaml(manifests: readonly Manifest[]): string {
-  return manifests.map((manifest) => stringify(manifest)).join('---\n')
+  return manifests.map(writeYaml).join('---\n')
 }
 
 /** The manifests with every account pointing at the emulator, and its key in the Secrets that the accounts name. */

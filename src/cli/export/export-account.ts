@@ -4,14 +4,14 @@ import type { Ref } from '../../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { ManifestView } from '../../managed/descriptor/manifest.ts'
-import { ownKeys } from '../../managed/descriptor/metadata.ts'
+import { markedKind, ownKeys } from '../../managed/descriptor/metadata.ts'
 import { OBJECT_NAME } from '../../managed/descriptor/object-name.ts'
 import { type Marker, markerOf, PLACEHOLDER_NONCE } from '../../managed/identity/marker.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
 import { SpecAdmission } from '../../schema/admission.ts'
 import { timeInMs } from '../../util/rfc3339.ts'
-import { namesFor } from './resource-names.ts'
+import { namesFor, unmistakable } from './resource-names.ts'
 import type { TerraformObject } from './terraform-state.ts'
 
 export interface ExportRequest {
@@ -42,16 +42,21 @@ export interface Exported {
   readonly notes: readonly string[]
 }
 
-/** An object without a manifest, and why. */
+/** An object, or a whole collection, without a manifest, and why. */
 export interface LeftOut {
   readonly collection: string
-  readonly id: string
+  /** Undefined: all objects of the collection. */
+  readonly id: string | undefined
+  /** What people know the object by, such as its description; undefined if nothing. */
+  readonly name: string | undefined
   readonly why: string
 }
 
 export interface ExportResult {
   readonly manifests: readonly Exported[]
   readonly leftOut: readonly LeftOut[]
+  /** Addresses in the Terraform state of what the manifests describe, inline children included. */
+  readonly terraform: readonly string[]
 }
 
 /** An object that gets a manifest. */
@@ -67,7 +72,7 @@ interface Subject {
 /** Writes down the objects of an account as manifests that, once applied, change nothing about them. */
 export async function exportAccount(request: ExportRequest): Promise<ExportResult> {
   const { only, ids } = request
-  const account = await readLists(request)
+  const { account, refused } = await readLists(request)
   const { subjects, leftOut } = subjectsIn(request, account)
   const isWritten = ({ descriptor, object }: Subject): boolean => {
     return (only?.has(descriptor.definition.kind) ?? true) && (ids?.has(object.id) ?? true)
@@ -75,16 +80,41 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
   const index = new ExportIndex(request, { subjects, isWritten })
   const admission = new SpecAdmission()
   const manifests: Exported[] = []
+  const terraform: string[] = []
+  const without = leftOut.filter(isWritten).map(({ subject, why }) => leave(subject, why))
   for (const subject of subjects.filter(isWritten)) {
     const written = write(request, subject, index, account)
     const admitted = admission.admit(subject.descriptor.definition, written.manifest.spec)
-    if (admitted.ok) manifests.push(written)
-    else
-      leftOut.push(
-        leave(subject, `no spec can describe it: ${admitted.problems.map(({ message }) => message).join('; ')}`),
-      )
+    if (!admitted.ok) {
+      const problems = admitted.problems.map(({ message }) => message).join('; ')
+      without.push(leave(subject, `no spec can describe it: ${problems}`))
+    } else if (!isUnicode(written.manifest.spec)) {
+      without.push(leave(subject, 'a text of it has half a surrogate pair, which YAML cannot hold: change it'))
+    } else {
+      manifests.push(written)
+      terraform.push(...addressesOf(request, subject, account))
+    }
   }
-  return { manifests, leftOut: leftOut.filter(({ id }) => ids?.has(id) ?? true) }
+  const unread = refused.filter(({ kinds }) => kinds.some((kind) => only?.has(kind) ?? true))
+  const why = 'the API key may not list it: use a key that may'
+  return {
+    manifests,
+    leftOut: [...unread.map(({ collection }) => ({ collection, id: undefined, name: undefined, why })), ...without],
+    terraform: terraform.toSorted(),
+  }
+}
+
+/** Whether each text, at any depth, has whole characters only. */
+function isUnicode(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([key, each]) => key.isWellFormed() && isUnicode(each))
+}
+
+/** Where the Terraform state has the object and its inline children. */
+function addressesOf({ terraform }: ExportRequest, subject: Subject, account: ReadAccount): readonly string[] {
+  const objects = [subject.object, ...account.inlineChildrenOf(subject)]
+  return objects.flatMap(({ id }) => terraform?.get(id)?.address ?? [])
 }
 
 /** The objects of an account, as its lists showed them. */
@@ -92,11 +122,16 @@ class ReadAccount {
   readonly #lists: ReadonlyMap<string, readonly RemoteObject[]>
   readonly #parentOf: ReadonlyMap<string, (child: RemoteObject) => string | undefined>
   readonly #byId: ReadonlyMap<string, RemoteObject>
+  /** How the objects of a collection are written down. */
+  readonly #manifestIn: ReadonlyMap<string, ManagedDescriptor['manifest']>
   readonly #families = new Map<string, ReadonlyMap<string | undefined, readonly RemoteObject[]>>()
 
   constructor({ managed }: KindsRegistry, lists: ReadonlyMap<string, readonly RemoteObject[]>) {
     this.#lists = lists
     this.#byId = new Map([...lists.values()].flat().map((object) => [object.id, object]))
+    this.#manifestIn = new Map(
+      managed.flatMap(({ identity, manifest }) => identity.collections.map(({ path }) => [path, manifest] as const)),
+    )
     this.#parentOf = new Map(
       managed.flatMap(({ children }) =>
         children === undefined ? [] : [[children.collection.path, children.parentId]],
@@ -113,6 +148,18 @@ class ReadAccount {
     return this.#lists.get(path) ?? []
   }
 
+  /** The children that the spec of their parent describes. */
+  inlineChildrenOf({
+    descriptor: { children },
+    object,
+  }: Pick<Subject, 'descriptor' | 'object'>): readonly RemoteObject[] {
+    if (children === undefined) return []
+    const { isPartOf } = this.#manifestIn.get(children.collection.path) ?? {}
+    const held = this.childrenOf(object.id, children.collection)
+    const view = { siblings: () => held, whole: (id: string) => this.object(id) }
+    return held.filter((child) => isPartOf?.(child, view) ?? true)
+  }
+
   /** The children of an object, in a collection whose objects are children; else none. */
   childrenOf(parentId: string, collection: Collection): readonly RemoteObject[] {
     const parentOf = this.#parentOf.get(collection.path)
@@ -123,36 +170,62 @@ class ReadAccount {
   }
 }
 
-async function readLists({ kinds, reader, progress = () => undefined }: ExportRequest): Promise<ReadAccount> {
+/** A collection that the key may not list. */
+interface Refused {
+  readonly collection: string
+  /** Of the objects in it. */
+  readonly kinds: readonly string[]
+}
+
+async function readLists({
+  kinds,
+  reader,
+  progress = () => undefined,
+}: ExportRequest): Promise<{ readonly account: ReadAccount; readonly refused: readonly Refused[] }> {
   const collections = new Map(
     kinds.managed.flatMap(({ identity }) => identity.collections.map((each) => [each.path, each] as const)),
   )
   let read = 0
   let objects = 0
+  const refused: Refused[] = []
   const lists = await Promise.all(
     [...collections.values()].map(async (collection) => {
-      const list = await readList(reader, collection)
+      const list = await readList(reader, collection, () => {
+        const inIt = kinds.managed.filter(({ identity }) => identity.collections.includes(collection))
+        refused.push({ collection: collection.path, kinds: inIt.map(({ definition }) => definition.kind) })
+      })
       read += 1
       objects += list.length
       progress(`read ${read} of ${collections.size} collections, ${objects} objects`)
       return [collection.path, list] as const
     }),
   )
-  return new ReadAccount(kinds, new Map(lists))
+  return { account: new ReadAccount(kinds, new Map(lists)), refused }
 }
 
-/** A collection that the key may not list has nothing that it could export. */
-async function readList(reader: ExportRequest['reader'], collection: Collection): Promise<readonly RemoteObject[]> {
+/** A collection that the service does not have is empty. */
+async function readList(
+  reader: ExportRequest['reader'],
+  collection: Collection,
+  onRefused: () => void,
+): Promise<readonly RemoteObject[]> {
   try {
     return (await reader.list(collection)).objects
   } catch (error) {
-    if (error instanceof ApiError && (error.code === 'Forbidden' || error.code === 'NotFound')) return []
-    throw error
+    if (!(error instanceof ApiError && (error.code === 'Forbidden' || error.code === 'NotFound'))) throw error
+    if (error.code === 'Forbidden') onRefused()
+    return []
   }
 }
 
+/** An object that gets no manifest, although no other one describes it. */
+interface Unwritten {
+  readonly subject: Subject
+  readonly why: string
+}
+
 function subjectsIn({ kinds, namespace }: ExportRequest, account: ReadAccount) {
-  const leftOut: LeftOut[] = []
+  const leftOut: (Subject & Unwritten)[] = []
   const marked = new Set<string>()
   const subjects: Subject[] = []
   for (const descriptor of kinds.managed) {
@@ -165,9 +238,11 @@ function subjectsIn({ kinds, namespace }: ExportRequest, account: ReadAccount) {
         const subject = { descriptor, collection, object, marker, foreign }
         if (descriptor.manifest.isPartOf?.(object, { siblings, whole: (id) => account.object(id) }) === true) continue
         const owner = marker && `${marker.kind} ${marker.namespace}/${marker.name}`
-        if (marker?.nonce === PLACEHOLDER_NONCE) leftOut.push(leave(subject, `it is a placeholder of ${owner}`))
+        if (marker?.nonce === PLACEHOLDER_NONCE)
+          leftOut.push({ ...subject, subject, why: `it is a placeholder of ${owner}` })
         else if (owner !== undefined && marked.has(owner)) {
-          leftOut.push(leave(subject, `another object has the mark of ${owner} too: delete one of them`))
+          const why = `another object has the mark of ${owner} too: delete one of them`
+          leftOut.push({ ...subject, subject, why })
         } else subjects.push(subject)
         if (owner !== undefined) marked.add(owner)
       }
@@ -187,8 +262,9 @@ function markOfChildren(
   return marks.find((marker) => marker?.kind === definition.kind && marker.nonce !== PLACEHOLDER_NONCE)
 }
 
-function leave({ collection, object }: Pick<Subject, 'collection' | 'object'>, why: string): LeftOut {
-  return { collection: collection.path, id: object.id, why }
+function leave({ collection, descriptor, object }: Subject, why: string): LeftOut {
+  const name = descriptor.manifest.namedAfter(object).find((text) => text !== undefined && text !== '')
+  return { collection: collection.path, id: object.id, name, why }
 }
 
 /**
@@ -218,11 +294,15 @@ class ExportIndex {
     for (const descriptor of kinds.managed) {
       const { kind, singular } = descriptor.definition
       const own = subjects.filter((subject) => subject.descriptor === descriptor)
+      const nameInState = (id: string): string | undefined => {
+        const name = terraform?.get(id)?.name
+        return name && unmistakable(name, singular)
+      }
       const names = namesFor(
         own.map(({ object, marker, foreign }) => ({
           id: object.id,
           createdMs: createdMs(object),
-          given: (foreign === undefined ? marker?.name : undefined) ?? terraform?.get(object.id)?.name,
+          given: (foreign === undefined ? marker?.name : undefined) ?? nameInState(object.id),
           texts: descriptor.manifest.namedAfter(object),
           otherwise: singular,
         })),
@@ -270,12 +350,25 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
     whole: (id) => account.object(id),
   }
   const hidden = descriptor.manifest.observeOnly?.(object)
-  const address = request.terraform?.get(object.id)?.address
-  const covered = address && `In the Terraform state as ${address}: remove it there before anything here is changed.`
+  const covered = (id: string): string | undefined => {
+    const address = request.terraform?.get(id)?.address
+    return address && `the Terraform state as ${address}: remove it there before anything here is changed.`
+  }
+  const own = covered(object.id)
   const marked =
     foreign &&
     `Marked as ${foreign.kind} ${foreign.namespace}/${foreign.name}, which alone can manage it: remove the marker from its metadata before this resource adopts it.`
-  const notes = [covered, hidden, marked].filter((note) => note !== undefined)
+  const inline = account.inlineChildrenOf(subject).flatMap(({ id, metadata }) => {
+    const child = `${children?.collection.path ?? ''}/${id}`
+    const state = covered(id)
+    return [
+      ...(state === undefined ? [] : [`${child} is in ${state}`]),
+      ...(metadata == null || metadata === '' || markedKind(metadata) !== undefined
+        ? []
+        : [`${child} has metadata that is not part of this manifest, and stays as it is: ${metadata}`]),
+    ]
+  })
+  const notes = [own && `In ${own}`, ...inline, hidden, marked].filter((note) => note !== undefined)
   const spec = {
     managementPolicy: hidden === undefined ? 'Manage' : 'Observe',
     externalID: object.id,

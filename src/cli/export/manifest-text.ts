@@ -1,32 +1,36 @@
-import { Document, Scalar, visit } from 'yaml'
-import { escaped, escapedBy, printable } from '../../util/printable.ts'
-import type { Exported, ExportResult } from './export-account.ts'
+import { jsonText, nameText, printable } from '../../util/printable.ts'
+import { writeYaml } from '../../util/yaml/write.ts'
+import type { Exported, ExportResult, LeftOut } from './export-account.ts'
 
-/** The manifests as one stream of YAML documents, with what is to be known of each above it. */
-export function manifestText({ manifests }: Pick<ExportResult, 'manifests'>): string {
-  return manifests.map(documentText).join('---\n')
+/** The manifests as one stream of YAML documents, with what is to be known of each, and of all, above it. */
+export function manifestText(result: ExportResult): string {
+  const lines = noteLines(result)
+  const head = lines.map((line) => `${`# ${line}`.trimEnd()}\n`).join('')
+  const documents = result.manifests.map(documentText)
+  return [...(lines.length === 0 ? [] : [head]), ...documents].join('---\n')
 }
 
-function documentText({ manifest, notes }: Exported): string {
-  const document = new Document(manifest, FORM)
-  visit(document, { Scalar: (_key, scalar) => quoteUnprintable(scalar) })
-  if (document.contents !== null && notes.length > 0) {
-    document.contents.commentBefore = notes.map((note) => ` ${printable(note)}`).join('\n')
-  }
-  return escapedBy(document.toString(FORM).trimStart(), escapeOf, true)
+/** One manifest, with what is to be known of it above it. */
+export function documentText({ manifest, notes }: Exported): string {
+  return notes.map((note) => `# ${printable(note)}\n`).join('') + writeYaml(manifest)
 }
 
-/** Only between double quotes can a character be written as its code point. */
-function quoteUnprintable(scalar: Scalar): void {
-  const { value } = scalar
-  if (typeof value === 'string' && escaped(value, true) !== value) scalar.type = Scalar.QUOTE_DOUBLE
+/** What is to be known of the export as a whole, line by line: what is not in it, and what Terraform has to forget. */
+export function noteLines({ leftOut, terraform }: Pick<ExportResult, 'leftOut' | 'terraform'>): readonly string[] {
+  const left = leftOut.length === 0 ? [] : ['Left out:', ...leftOut.map((each) => `  ${leftOutText(each)}`)]
+  const remove = terraform.map((address) => `terraform state rm ${shellWord(address)}`)
+  const covered =
+    remove.length === 0 ? [] : ['In the Terraform state. Remove before anything here is changed:', ...remove]
+  return [...left, ...(left.length > 0 && covered.length > 0 ? [''] : []), ...covered]
 }
 
-/** As YAML writes it: other than in JSON, not as surrogates. */
-function escapeOf(character: string): string {
-  const code = (character.codePointAt(0) ?? 0).toString(16)
-  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`
+/** An object without a manifest, in one line. */
+export function leftOutText({ collection, id, name, why }: LeftOut): string {
+  const object = id === undefined ? collection : `${collection}/${nameText(id)}`
+  return printable(`${object}${name === undefined ? '' : ` ${jsonText(name)}`}: ${why}`)
 }
 
-/** Texts stay on one line, so that they are the same when they are read again. */
-const FORM = { lineWidth: 0, aliasDuplicateObjects: false } as const
+/** An address of Terraform as one word of a shell. */
+function shellWord(address: string): string {
+  return /^[\w.-]+$/.test(address) ? address : `'${printable(address).replaceAll("'", "'\\''")}'`
+}

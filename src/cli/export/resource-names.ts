@@ -1,3 +1,5 @@
+import { looksLikeAnother } from '../../util/yaml/write.ts'
+
 /** Characters of a name, before what tells it from others of the same text. */
 const LENGTH = 48
 
@@ -21,6 +23,16 @@ function wholeWords(text: string): string {
   const start = text.slice(0, LENGTH + 1)
   const end = start.lastIndexOf('-')
   return end > LENGTH / 2 ? start.slice(0, end) : text.slice(0, LENGTH)
+}
+
+/**
+ * A name that no reader of YAML takes for a boolean, null, a number or a date where somebody writes it without quotes:
+ * `on` becomes `backend-on`.
+ *
+ * @param kind what such a name begins with
+ */
+export function unmistakable(name: string, kind: string): string {
+  return looksLikeAnother(name) ? `${kind}-${name}`.slice(0, LENGTH).replace(/-+$/, '') : name
 }
 
 /** An object that needs a name. */
@@ -54,7 +66,8 @@ export function namesFor(objects: readonly Unnamed[]): ReadonlyMap<string, strin
 }
 
 function freeName({ id, texts, otherwise }: Unnamed, taken: ReadonlySet<string>): string {
-  const [own] = texts.flatMap((text) => nameFrom(text ?? '') ?? [])
+  const [first] = texts.flatMap((text) => nameFrom(text ?? '') ?? [])
+  const own = first && unmistakable(first, otherwise)
   if (own !== undefined && !taken.has(own)) return own
   const tail = nameFrom(id.slice(-LENGTH)) ?? 'x'
   for (let length = Math.min(6, tail.length); ; length += 1) {

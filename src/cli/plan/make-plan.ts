@@ -30,6 +30,7 @@ import {
   putManifests,
   rememberObjects,
 } from './scene.ts'
+import { type UnnamedModules, unnamedModules } from './unnamed-modules.ts'
 
 export interface PlanRequest {
   readonly kinds: KindsRegistry
@@ -76,6 +77,8 @@ export interface Plan {
   readonly composed: readonly ResourceName[]
   /** Resources that are planned as new, since nothing but a cluster could tell which objects are theirs. */
   readonly unrecognised: readonly ResourceName[]
+  /** Modules that would be removed if an earlier spec named them. Empty for a plan with a cluster, which knows that. */
+  readonly unnamed: readonly UnnamedModules[]
   /** Changes of secrets cannot be told from others: the operator's salt could not be read. */
   readonly isUnsalted: boolean
 }
@@ -112,6 +115,7 @@ export async function makePlan(request: PlanRequest): Promise<Plan> {
     elsewhere: scene.resources.flatMap(({ name }) => (isElsewhere(operator, scene, name) ? [name] : [])),
     composed: composedAmong(request),
     unrecognised: scene.unrecognised,
+    unnamed: request.live === undefined ? await unnamedModules(request.kinds, scene.names, { operator, account }) : [],
     isUnsalted: request.live !== undefined && request.live.fingerprints === undefined,
   }
 }

@@ -6,7 +6,7 @@ import type { Plan } from './make-plan.ts'
 const FORMAT = 1
 
 /** The plan for programs, as `docs/cli/plan.schema.json` describes it. */
-export function planJson({ operations, unplanned }: Plan): unknown {
+export function planJson({ operations, unplanned, unnamed }: Plan): unknown {
   return {
     format: FORMAT,
     operations: operations.map(({ action, resource, collection, id, reason, isTemporary, changes, marks }) => {
@@ -23,6 +23,7 @@ export function planJson({ operations, unplanned }: Plan): unknown {
       }
     }),
     unplanned: unplanned.map(({ resource, reason, message, isWaiting }) => ({ resource, reason, message, isWaiting })),
+    unnamedModules: unnamed,
   }
 }
 

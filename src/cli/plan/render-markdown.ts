@@ -1,11 +1,11 @@
 import { printable } from '../../util/printable.ts'
 import { withoutPlaceholders } from './answers.ts'
 import type { Plan } from './make-plan.ts'
-import { changeText, objectText, resourceText, summaryText } from './render-text.ts'
+import { changeText, objectText, resourceText, summaryText, UNNAMED, unnamedText } from './render-text.ts'
 
 /** The plan as a comment on a pull request. */
 export function planMarkdown(plan: Plan): string {
-  const { operations, unplanned } = plan
+  const { operations, unplanned, unnamed } = plan
   const marked = operations.filter(({ marks }) => marks.length > 0)
   const lines = [
     `**${summaryText(plan)}**`,
@@ -17,6 +17,8 @@ export function planMarkdown(plan: Plan): string {
     ...operations.map(rowOf),
     ...(unplanned.length === 0 ? [] : ['', 'Not carried out, or not yet:', '']),
     ...unplanned.map((each) => `- ${code(resourceText(each))}: ${each.reason}: ${code(each.message)}`),
+    ...(unnamed.length === 0 ? [] : ['', '> [!WARNING]', `> ${UNNAMED.replaceAll('--kubeconfig', '`--kubeconfig`')}:`]),
+    ...unnamed.map((each) => `> - ${code(unnamedText(each))}`),
   ]
   return `${lines.join('\n')}\n`
 }

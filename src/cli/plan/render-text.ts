@@ -7,18 +7,21 @@ import { withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'
 import type { PlanOperation } from './operations.ts'
 import { changeLine, headLines, linesBelow, type Paper } from './request-lines.ts'
+import type { UnnamedModules } from './unnamed-modules.ts'
 
 /** Longest value that is shown whole, in characters. */
 const VALUE_LENGTH = 160
 
 /** The plan as text, line by line. */
-export function planText({ operations, unplanned }: Plan, paper: Paper): readonly Line[] {
+export function planText({ operations, unplanned, unnamed }: Plan, paper: Paper): readonly Line[] {
   const bold = (text: string): Line => ({ text, style: 'bold' })
   return [
     ...operations.flatMap((operation, index) => operationText(operation, index + 1, paper)),
     ...(unplanned.length === 0 ? [] : [bold('Not carried out, or not yet:')]),
     ...unplanned.flatMap((each) => unplannedText(each, paper)),
-    ...wrap(summaryText({ operations, unplanned }), paper.width).map(bold),
+    ...(unnamed.length === 0 ? [] : wrap(`! ${UNNAMED}:`, paper.width).map(bold)),
+    ...unnamed.flatMap((each) => linesBelow(unnamedText(each), paper)),
+    ...wrap(summaryText({ operations, unplanned, unnamed }), paper.width).map(bold),
   ]
 }
 
@@ -65,8 +68,23 @@ function unplannedText({ resource, reason, message }: Unplanned, { width }: Pape
   return [head, ...rest.map((line) => `  ${line}`)]
 }
 
+/** What a plan without a cluster says about modules that a live object has and its spec does not name. */
+export const UNNAMED =
+  'Not named in the manifests: removed if an earlier version named them, else left alone. With --kubeconfig the plan says which'
+
+export function unnamedText({ resource, id, modules }: UnnamedModules): string {
+  return `${resourceText({ resource })} (${nameText(id)}): ${modules.join(', ')}`
+}
+
 /** The plan in one sentence. */
-export function summaryText({ operations, unplanned }: Pick<Plan, 'operations' | 'unplanned'>): string {
+export function summaryText({
+  operations,
+  unplanned,
+  unnamed,
+}: Pick<Plan, 'operations' | 'unplanned' | 'unnamed'>): string {
+  if (operations.length === 0 && unnamed.length > 0 && unplanned.length === 0) {
+    return 'Nothing else to do. Look first at the modules that are not named: they are marked with "!".'
+  }
   if (operations.length === 0) {
     return unplanned.length === 0 ? 'Nothing to do: the account is as the manifests say.' : 'Nothing would be done.'
   }

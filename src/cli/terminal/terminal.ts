@@ -66,12 +66,18 @@ export function standardTerminals(): Terminals {
   return { out: terminalOf(process.stdout), err: terminalOf(process.stderr) }
 }
 
-/** Ends the process without a word once nobody reads what it prints, as `culvert tree | head` does. */
+/**
+ * Ends the process without a word once nobody reads what it prints, as `culvert tree | head` does. A command that
+ * handles errors of a stream itself, as the audit records of an operator do, goes on.
+ */
 export function endWithReader(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    endByBrokenPipe()
-  })
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (stream.listenerCount('error') > 1) return
+      if (error.code !== 'EPIPE') throw error
+      endByBrokenPipe()
+    })
+  }
 }
 
 /**

@@ -129,17 +129,18 @@ describe('an account made by hand', () => {
 
   test('is written down in part with ids for what is left out', async () => {
     const only = new Set(['Edge'])
-    const { manifests } = await exportAccount({
+    const result = await exportAccount({
       kinds: new KindsRegistry(kinds),
       reader: planning.reader,
       namespace: NAMESPACE,
       only,
     })
+    const { manifests } = result
     expect(new Set(manifests.map(({ manifest }) => manifest.kind))).toEqual(only)
     for (const { manifest } of manifests) {
       expect(manifest.spec).toMatchObject({ backend: { id: expect.stringMatching(/^bkdtg_hand/) } })
     }
-    const plan = await planning.plan(parseManifestsAt(manifestText({ manifests }), 'export.yaml'))
+    const plan = await planning.plan(parseManifestsAt(manifestText(result), 'export.yaml'))
     expect(plan.operations).toEqual([])
   })
 })

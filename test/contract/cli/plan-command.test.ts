@@ -116,6 +116,28 @@ Plan: 3 to create, 0 to update, 0 to delete.
     ])
   })
 
+  test('lists each module of an adopted edge that its manifest does not name, and ends with 3', async () => {
+    const [policy, id] = ['ipp_adopted', 'edgtcp_adopted']
+    await world.admin.seed({
+      objects: { ip_policies: [{ id: policy }], 'edges/tcp': [{ id, ip_restriction: { ip_policy_ids: [policy] } }] },
+    })
+    const adopted = { ...edge({ externalID: id, managementPolicy: 'Manage' }), name: 'adopted' }
+    const text = await run(textOf([adopted]))
+    expect(text.code).toBe(3)
+    expect(text.output).toContain(`Edge shop/adopted (${id}): ipRestriction`)
+    expect(text.output).not.toContain('Nothing to do')
+    const { output } = await run(textOf([adopted]), { output: 'json' })
+    expect(JSON.parse(output)).toMatchObject({ unnamedModules: [{ id, modules: ['ipRestriction'] }] })
+    const markdown = await run(textOf([adopted]), { output: 'markdown' })
+    expect(markdown.output).toContain(`> - \`Edge shop/adopted (${id}): ipRestriction\``)
+    const named = edge({
+      externalID: id,
+      managementPolicy: 'Manage',
+      ipRestriction: { ipPolicyRefs: [{ id: policy }] },
+    })
+    expect(await run(textOf([{ ...named, name: 'adopted' }]))).toMatchObject({ code: 0 })
+  })
+
   test('marks what may lock out', async () => {
     const restriction: BareManifest = {
       kind: 'IPRestriction',
@@ -206,7 +228,8 @@ spec:
       'IPPolcy/office: culvert.dev has no kind IPPolcy',
       2,
     ],
-    ['no YAML', 'a: [', 'is not YAML', 1],
+    ['no YAML', 'a: [', 'is not YAML', 2],
+    ['a label that is no text', policy('{}').replace('metadata:', 'metadata:\n  labels: { a: yes }'), 'quote it', 4],
     ['what is no manifest', 'just: a map', 'has no apiVersion', 1],
   ])('%s, with file and line', async (_what, text, message, line) => {
     const { code, output, errors } = await run(text)

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bundle } from '../../../scripts/bundle.ts'
@@ -54,17 +55,25 @@ describe('while V8’s threads ask the main thread for garbage collections, as t
 })
 
 test('a command whose reader is gone ends by SIGPIPE, as others do', async () => {
-  const text = `const { endWithReader } = await import(${JSON.stringify(TERMINAL)})
+  const source = `const { endWithReader } = await import(${JSON.stringify(TERMINAL)})
     endWithReader(process.stdout)
     setInterval(() => process.stdout.write('line\\n'), 1)`
-  expect(await endOf(['--input-type=module', '-e', text], 'line', 'close')).toBe('SIGPIPE')
+  expect(await endOf(['--input-type=module', '-e', source], 'line', 'close')).toBe('SIGPIPE')
+})
+
+test('a command that nobody reads from the start ends by SIGPIPE too, while it prints its help', async () => {
+  const child = spawn(process.execPath, [program, 'doctor', '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  const errors = text(child.stderr)
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null]
+  expect({ code, signal, errors: await errors }).toEqual({ code: null, signal: 'SIGPIPE', errors: '' })
 })
 
 test('what still holds a process that has to end is given up', async () => {
-  const text = `const { endWith } = await import(${JSON.stringify(EXIT)})
+  const source = `const { endWith } = await import(${JSON.stringify(EXIT)})
     setInterval(() => {}, 1_000)
     endWith(3)`
-  expect(await endOf(['--input-type=module', '-e', text])).toBe(3)
+  expect(await endOf(['--input-type=module', '-e', source])).toBe(3)
 })
 
 /**

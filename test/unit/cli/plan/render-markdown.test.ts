@@ -22,6 +22,7 @@ function planWith(text: string): Plan {
     composed: [],
     elsewhere: [],
     unrecognised: [],
+    unnamed: [],
     isUnsalted: false,
   }
 }
