@@ -55,6 +55,7 @@ const definition = defineKind({
             'Curve of the key, for privateKeyType ECDSA only: `P-256`, `P-384` or `P-521`, or another name that the service knows; 1 to 63 printable ASCII characters. Immutable. Default: the service chooses.',
           minLength: 1,
           maxLength: 63,
+          mustBe: 'the name of a curve, such as P-256',
           pattern: '^[!-~]+$',
         }),
       ),

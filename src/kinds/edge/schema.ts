@@ -153,6 +153,7 @@ const tlsTermination = object(
           'Lowest TLS version that clients may use: `1.0`, `1.1`, `1.2` or `1.3`, or another name that the service knows; 1 to 63 printable ASCII characters. Not with `terminateAt: Upstream`. Default: the service chooses; another version that is set at the API is then reverted, unless the edge was adopted.',
         minLength: 1,
         maxLength: 63,
+        mustBe: 'the name of a TLS version, such as 1.2',
         pattern: PRINTABLE,
       }),
     ),
