@@ -49,7 +49,7 @@ export class PolicyRules {
     this.#held = this.#rules()
     if (!this.#isServed) return
     const type = world.typeOf('IPPolicy')
-    for (const cr of world.kube.list<CustomResource>(type).items) this.#declared(cr)
+    for (const cr of this.#policies()) this.#declared(cr)
     world.kube.listen(type, world.kube.revision, ({ type: change, object }) => {
       if (change !== 'deleted') this.#declared(object as CustomResource)
     })
@@ -186,7 +186,7 @@ export class PolicyRules {
   }
 
   #policies(): readonly CustomResource[] {
-    return this.#world.kube.list<CustomResource>(this.#world.typeOf('IPPolicy')).items
+    return this.#world.all().filter(({ kind }) => kind === 'IPPolicy')
   }
 
   #parts(): readonly CustomResource[] {
