@@ -224,7 +224,7 @@ test('a Service that was deleted alone, and comes again, takes back what it left
         name,
         uid,
         status?.id,
-        (status as { hostports?: unknown })?.hostports,
+        (status as { hostports?: unknown } | undefined)?.hostports,
       ])
       .sort()
   const before = facts()
