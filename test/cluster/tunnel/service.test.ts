@@ -367,7 +367,7 @@ test.each<[string, Readonly<Record<string, string>>, object, string]>([
   ['an unknown annotation', { 'culvert.dev/ip-policy': 'office' }, {}, 'metadata.annotations[culvert.dev/ip-policy]'],
   ['no policy', { 'culvert.dev/ip-policies': '' }, {}, 'metadata.annotations[culvert.dev/ip-policies]: ""'],
   [
-    'ranges of Azure',
+    'ranges of a cloud',
     { 'service.beta.kubernetes.io/azure-allowed-ip-ranges': '10.0.0.0/8' },
     {},
     'metadata.annotations[service.beta.kubernetes.io/azure-allowed-ip-ranges]: "10.0.0.0/8"',
