@@ -11,7 +11,10 @@ interface Row {
 }
 
 /** What kubectl's own module decides: `httpproxy/main.go` prints it. */
-const rows: readonly Row[] = JSON.parse(readFileSync(new URL('httpproxy.json', import.meta.url), 'utf8'))
+const rows = readFileSync(new URL('httpproxy.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line): Row => JSON.parse(line))
 
 describe('a proxy', () => {
   test('is used where kubectl uses it', () => {

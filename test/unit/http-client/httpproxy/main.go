@@ -1,6 +1,6 @@
-// Prints how golang.org/x/net/http/httpproxy, which kubectl uses, decides: the table in ../httpproxy.json.
+// Prints how golang.org/x/net/http/httpproxy, which kubectl uses, decides: the table in ../httpproxy.jsonl.
 //
-//	go run . > ../httpproxy.json
+//	go run . > ../httpproxy.jsonl
 package main
 
 import (
@@ -55,19 +55,10 @@ func main() {
 	} {
 		add("http://plain:1", "http://secure:1", no, targets...)
 	}
-	if _, err := os.Stdout.WriteString("[\n"); err != nil {
-		panic(err)
-	}
-	for i, each := range rows {
-		text, err := json.Marshal(each)
-		if err != nil {
+	encoder := json.NewEncoder(os.Stdout)
+	for _, each := range rows {
+		if err := encoder.Encode(each); err != nil {
 			panic(err)
 		}
-		end := ",\n"
-		if i == len(rows)-1 {
-			end = "\n"
-		}
-		os.Stdout.WriteString("  " + string(text) + end)
 	}
-	os.Stdout.WriteString("]\n")
 }
