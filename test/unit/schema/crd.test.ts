@@ -179,7 +179,9 @@ test('a CRD says in words what a text must be, wherever it stands, and shows no 
   const plain = text({ ...d, maxLength: 9, pattern: '^[a-z]$' })
   const few = { ...d, maxItems: 2 }
   const spec = object({ word, list: list(word, few), map: stringMap(word, { ...d, maxProperties: 2 }), plain }, d)
-  const { versions } = toCRD({ ...sampleKind, printerColumns: [], selectableFields: [], spec }).spec as { versions: { schema: { openAPIV3Schema: object } }[] }
+  const { versions } = toCRD({ ...sampleKind, printerColumns: [], selectableFields: [], spec }).spec as {
+    versions: { schema: { openAPIV3Schema: object } }[]
+  }
   const { spec: shown } = Reflect.get(versions[0]?.schema.openAPIV3Schema ?? {}, 'properties') as Record<string, object>
   const rule = (field: string) => [
     { rule: "self.matches('^[a-z]\\\\\\\\\\'?$')", message: `${field} must be a letter` },
