@@ -56,6 +56,11 @@ export const reservedDomain: ManagedKindTestData = {
     refuseChange('with another domain', { domain: 'b.example.com' }, 'domain is immutable: delete'),
     refuseChange('with another region', { region: 'us' }, 'region is immutable: delete'),
     refuse(
+      'with letters that DNS names lack',
+      { domain: 'bücher.example' },
+      'domain must be a DNS name in lower case, such as shop.example.com or *.example.com: write other letters in their ASCII form, such as xn--bcher-kva.example',
+    ),
+    refuse(
       'with a certificate both managed and uploaded',
       { certificate: { type: 'Managed', uploaded: { id: 'cert_1' } } },
       'set the member that goes with type, and no other: managed for Managed (optional), uploaded for Uploaded',

@@ -27,8 +27,12 @@ export interface WantedObject {
   readonly fixed?: readonly string[]
 }
 
-/** The Deployment of a Tunnel, its ServiceAccount and its PodDisruptionBudget. Pure. */
-export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts): readonly WantedObject[] {
+/**
+ * The Deployment of a Tunnel, its ServiceAccount and its PodDisruptionBudget. Pure.
+ *
+ * @param leavesScale whether the Deployment keeps the number of agents that it has. Default: false
+ */
+export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts, leavesScale = false): readonly WantedObject[] {
   const name = workloadName(facts.name)
   const common = { name, ...marks(facts.name) }
   const selector = { matchLabels: { [TUNNEL]: facts.name } }
@@ -43,7 +47,7 @@ export function tunnelObjects(spec: TunnelSpec, facts: TunnelFacts): readonly Wa
       type: deploymentType,
       content: {
         spec: {
-          replicas: replicasOf(spec),
+          ...(leavesScale ? {} : { replicas: replicasOf(spec) }),
           selector,
           // A new agent is connected before one of the former leaves.
           strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },

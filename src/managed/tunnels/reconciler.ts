@@ -68,8 +68,8 @@ export class TunnelReconciler {
     const now = clock.monotonic()
     const scale = this.#scaling.decide(nameText(nameOf(cr)), replicasOf(cr.spec), deployment?.spec?.replicas, now)
     if (scale.isNew) this.#warn(cr, { reason: reasons.Contested, message: contestedText(name) })
-    const spec = { ...cr.spec, replicas: scale.replicas }
-    for (const wanted of tunnelObjects(spec, { name, namespace, labels, key: mounted, agent })) {
+    const facts = { name, namespace, labels, key: mounted, agent }
+    for (const wanted of tunnelObjects(cr.spec, facts, scale.leftMs !== undefined)) {
       const stored = await this.#context.objects.keep(cr, wanted, internal?.template)
       if (wanted.type.kind === deploymentType.kind) kept = stored as Deployment
     }

@@ -8,9 +8,8 @@ interface Contest {
   isTold: boolean
 }
 
-/** What the Deployment of a Tunnel is to have now. */
+/** What becomes of the number of agents in the Deployment of a Tunnel now. */
 interface Scale {
-  readonly replicas: number
   /** How long another client's number is left as it is, in milliseconds; undefined if it is not. */
   readonly leftMs: number | undefined
   /** Whether somebody has to be told of that, for the first time. */
@@ -33,7 +32,7 @@ export class Scaling {
    * @param now monotonic time in milliseconds
    */
   decide(tunnel: string, wanted: number, stored: number | undefined, now: number): Scale {
-    const asSpecified: Scale = { replicas: wanted, leftMs: undefined, isNew: false }
+    const asSpecified: Scale = { leftMs: undefined, isNew: false }
     const contest = this.#contests.get(tunnel)
     if (contest === undefined || contest.wanted !== wanted) {
       this.#contests.set(tunnel, { repeats: contest?.repeats, isTold: contest?.isTold ?? false, wanted })
@@ -44,7 +43,7 @@ export class Scaling {
     if (pause > 0) {
       const isNew = !contest.isTold
       contest.isTold = true
-      return { replicas: stored, leftMs: pause, isNew }
+      return { leftMs: pause, isNew }
     }
     contest.repeats = countedRepeat(contest.repeats, now)
     if (contest.repeats.count === 1) contest.isTold = false

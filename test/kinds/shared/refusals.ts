@@ -28,12 +28,12 @@ export const managedRefusals: readonly Refusal[] = [
   refuse(
     'with an id that would drive a terminal',
     { externalID: 'x_1\u001b[2J', managementPolicy: 'Observe' },
-    "spec.externalID in body should match '^[!-~]+$'",
+    'externalID must be an id of printable ASCII characters without spaces',
   ),
   refuse(
     'with an account of no possible name',
     { accountRef: { ...account, name: 'a\nb' } },
-    'spec.accountRef.name in body should match',
+    'name must be the name of an object: lower-case letters',
   ),
 ]
 
@@ -69,6 +69,7 @@ export function accountRefusals(sessions: Body = {}): readonly Refusal[] {
       { mirrorSessions: { enabled: true, interval: '0s', ...sessions } },
       'interval must be from 1s to 24h: write it as',
     ),
+    refuse('with an address that is no URL', { baseURL: 'api.example.com' }, 'baseURL must be an https URL without'),
     refuse('with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle holds no certificate: set'),
     refuse('with a version header of another use', { versionHeader: 'Authorization' }, 'versionHeader names a header'),
     refuse('with a resync too often', { resyncInterval: '0s' }, 'resyncInterval must be from 1s to 24h: write'),

@@ -12,7 +12,7 @@ interface Row {
 
 /** What kubectl's own module decides: `httpproxy/main.go` prints it. */
 const rows = readFileSync(new URL('httpproxy.jsonl', import.meta.url), 'utf8')
-  .trimEnd()
+  .trim()
   .split('\n')
   .map((line): Row => JSON.parse(line))
 

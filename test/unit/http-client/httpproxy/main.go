@@ -55,10 +55,9 @@ func main() {
 	} {
 		add("http://plain:1", "http://secure:1", no, targets...)
 	}
-	output := json.NewEncoder(os.Stdout)
-	output.SetEscapeHTML(false)
+	encoder := json.NewEncoder(os.Stdout)
 	for _, each := range rows {
-		if err := output.Encode(each); err != nil {
+		if err := encoder.Encode(each); err != nil {
 			panic(err)
 		}
 	}

@@ -4,8 +4,9 @@ import { Scaling } from '../../../../src/managed/tunnels/scaling.ts'
 /** A Tunnel of two agents that has been reconciled once. */
 function settled(): Scaling {
   const scaling = new Scaling()
-  expect(scaling.decide('shop', 2, undefined, 0).replicas).toBe(2)
-  expect(scaling.decide('shop', 2, 2, 1)).toEqual({ replicas: 2, leftMs: undefined, isNew: false })
+  for (const stored of [undefined, 2]) {
+    expect(scaling.decide('shop', 2, stored, 0)).toEqual({ leftMs: undefined, isNew: false })
+  }
   return scaling
 }
 
@@ -14,9 +15,8 @@ describe('the number of agents', () => {
     const scaling = settled()
     let [writes, told] = [0, 0]
     for (let round = 1; round <= 40; round++) {
-      const { replicas, leftMs, isNew } = scaling.decide('shop', 2, 5, round * 15_000)
-      if (replicas === 2) writes++
-      else expect(leftMs).toBeGreaterThan(0)
+      const { leftMs, isNew } = scaling.decide('shop', 2, 5, round * 15_000)
+      if (leftMs === undefined) writes++
       if (isNew) told++
     }
     expect({ writes, told }).toEqual({ writes: 4, told: 1 })
@@ -30,9 +30,9 @@ describe('the number of agents', () => {
   test('follows the spec without delay, also while another client disagrees', () => {
     const scaling = settled()
     scaling.decide('shop', 2, 5, 10_000)
-    expect(scaling.decide('shop', 2, 5, 20_000)).toMatchObject({ replicas: 5, isNew: true })
-    expect(scaling.decide('shop', 3, 5, 30_000)).toEqual({ replicas: 3, leftMs: undefined, isNew: false })
-    expect(scaling.decide('shop', 3, 5, 40_000)).toMatchObject({ replicas: 5, isNew: false })
-    expect(scaling.decide('other', 2, 5, 40_000).replicas).toBe(2)
+    expect(scaling.decide('shop', 2, 5, 20_000)).toEqual({ leftMs: 50_000, isNew: true })
+    expect(scaling.decide('shop', 3, 5, 30_000)).toEqual({ leftMs: undefined, isNew: false })
+    expect(scaling.decide('shop', 3, 5, 40_000)).toEqual({ leftMs: 30_000, isNew: false })
+    expect(scaling.decide('other', 2, 5, 40_000).leftMs).toBeUndefined()
   })
 })
