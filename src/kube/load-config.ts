@@ -129,7 +129,10 @@ function pem<K extends 'ca' | 'cert' | 'key'>(name: K, value: unknown): { readon
   return { [name]: String(value) } as { readonly [P in K]?: string }
 }
 
-/** Reads its file as kubectl does: the library's parser is one of YAML 1.2, which it keeps for further files of KUBECONFIG. */
+/**
+ * Reads its file as kubectl does: the library's parser is one of YAML 1.2, which it keeps for further files of
+ * KUBECONFIG.
+ */
 class FileConfig extends KubeConfig {
   override loadFromString(text: string, options?: Parameters<KubeConfig['loadFromString']>[1]): void {
     super.loadFromString(JSON.stringify(documentIn(text)), options)
