@@ -18,5 +18,10 @@ export async function readAsKubectl(files: readonly string[]): Promise<readonly 
   return stdout
     .trimEnd()
     .split('\n')
-    .map((line) => JSON.parse(line) as KubectlAnswer)
+    .map((line) => JSON.parse(line, wellFormed) as KubectlAnswer)
+}
+
+/** kubectl passes half of a surrogate pair on as it stands in a file of JSON, and sends U+FFFD. */
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value
 }

@@ -190,8 +190,8 @@ class Parser {
 
   #flowMapping(node: MappingNode): void {
     const ends = ['flow-entry', 'flow-mapping-end'] as const
-    for (let isFirst = true; !this.#isNext('flow-mapping-end'); isFirst = false) {
-      if (!isFirst) this.#expect('flow-entry', "did not find expected ',' or '}'")
+    while (!this.#isNext('flow-mapping-end')) {
+      if (node.pairs.length > 0) this.#expect('flow-entry', "did not find expected ',' or '}'")
       if (this.#isNext('flow-mapping-end')) break
       if (!this.#isNext('key')) {
         node.pairs.push([this.#node(false, false), this.#empty()])
@@ -206,8 +206,8 @@ class Parser {
 
   #flowSequence(node: SequenceNode): void {
     const ends = ['flow-entry', 'flow-sequence-end'] as const
-    for (let isFirst = true; !this.#isNext('flow-sequence-end'); isFirst = false) {
-      if (!isFirst) this.#expect('flow-entry', "did not find expected ',' or ']'")
+    while (!this.#isNext('flow-sequence-end')) {
+      if (node.items.length > 0) this.#expect('flow-entry', "did not find expected ',' or ']'")
       if (this.#isNext('flow-sequence-end')) break
       if (!this.#isNext('key')) {
         node.items.push(this.#node(false, false))

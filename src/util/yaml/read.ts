@@ -72,8 +72,11 @@ function readJson(text: string): JsonPart {
     const found = valueAt(text, start)
     if (found === undefined) {
       const refused = new YamlError(line + 1, 'invalid JSON')
-      if (count > MOST_BEFORE_YAML) throw refused
-      const rest = text.slice(at).replace(TO_LINE_END, '')
+      const gap = TO_LINE_END.exec(text.slice(at))?.[0] ?? ''
+      const rest = text.slice(at + gap.length)
+      // kubectl looks at four bytes, and gives up where there are fewer.
+      const isShort = Buffer.byteLength(gap.endsWith('\n') ? `\n${rest}` : rest) < 4
+      if (count > MOST_BEFORE_YAML || isShort) throw refused
       const skipped = linesIn(text.slice(at, text.length - rest.length))
       return { documents, rest, line: lineBefore + skipped, refused }
     }
@@ -98,10 +101,15 @@ function valueAt(text: string, start: number): { readonly value: unknown; readon
   }
 }
 
+const WHOLE = String.raw`-?(?:0|[1-9]\d*(?!\d))`
+const FRACTION = String.raw`\.\d+(?!\d)`
+/** As much of a number as JSON allows, as in `0` of `08`; nothing of one that stops in the middle. */
+const NUMBER = `${WHOLE}(?:${FRACTION})?[eE][-+]?\\d+(?!\\d)|${WHOLE}${FRACTION}(?![eE])|${WHOLE}(?![.eE])`
+const SCALAR = new RegExp(`"(?:[^"\\\\]|\\\\.)*"|${NUMBER}|true|false|null`, 'sy')
+
 function endOfScalar(text: string, start: number): number {
-  const scalar = /"(?:[^"\\]|\\.)*"|-?\d[-+.\w]*|true|false|null/sy
-  scalar.lastIndex = start
-  return start + (scalar.exec(text)?.[0].length ?? 0)
+  SCALAR.lastIndex = start
+  return start + (SCALAR.exec(text)?.[0].length ?? 0)
 }
 
 /** Where its brackets are closed; the end of the text if they never are. */

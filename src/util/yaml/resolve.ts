@@ -35,7 +35,7 @@ const FLOAT = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/
 const DOTTED = /^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/
 
 /** A plain scalar as go.yaml.in/yaml/v2 reads it, whose rules lie between YAML 1.1 and 1.2. */
-export function resolvePlain(text: string): Resolved {
+function resolvePlain(text: string): Resolved {
   const word = WORDS.get(text)
   if (word !== undefined) return word
   if (DOTTED.test(text)) return float(text.replaceAll('_', '')) ?? { type: 'str', value: text }

@@ -59,6 +59,8 @@ export class Scanner {
   readonly #keys: (SimpleKey | undefined)[] = [undefined]
   /** Position in `#keys` by the number of the key's token. */
   readonly #keyOfToken = new Map<number, number>()
+  /** Of each flow collection around the cursor, the last token in it that could be a key; at first its own. */
+  readonly #lastKeys: number[] = []
   #allowsKey: boolean = true
 
   constructor(text: string, line: number) {
@@ -152,6 +154,7 @@ export class Scanner {
     const token = this.#taken + this.#tokens.length
     this.#keys[this.#keys.length - 1] = { isRequired, token, index, line, column }
     this.#keyOfToken.set(token, this.#keys.length - 1)
+    if (this.#isInFlow) this.#lastKeys[this.#lastKeys.length - 1] = token
   }
 
   #removeKey(): void {
@@ -168,7 +171,13 @@ export class Scanner {
     this.#indents.push(this.#indent)
     this.#indent = column
     if (this.#indents.length > DEEPEST) this.cursor.fail(`exceeded max depth of ${DEEPEST}`)
-    this.#tokens.splice(token - this.#taken, 0, { type, line: this.cursor.line })
+    this.#insert(token, { type, line: this.cursor.line })
+  }
+
+  /** Puts a token before the one with that number, or behind all others where that was taken already. */
+  #insert(number: number, token: Token): void {
+    const position = number - this.#taken
+    this.#tokens.splice(position < 0 ? this.#tokens.length : position, 0, token)
   }
 
   #unroll(column: number): void {
@@ -195,6 +204,7 @@ export class Scanner {
 
   #fetchFlowStart(type: 'flow-sequence' | 'flow-mapping'): void {
     this.#saveKey()
+    this.#lastKeys.push(this.#taken + this.#tokens.length)
     this.#keys.push(undefined)
     if (this.#keys.length > DEEPEST) this.cursor.fail(`exceeded max depth of ${DEEPEST}`)
     this.#allowsKey = true
@@ -204,6 +214,8 @@ export class Scanner {
   #fetchFlowEnd(type: 'flow-sequence-end' | 'flow-mapping-end'): void {
     this.#removeKey()
     if (this.#isInFlow) this.#keys.pop()
+    // As go.yaml.in/yaml/v2 does: an empty collection is no longer taken for a key.
+    this.#keyOfToken.delete(this.#lastKeys.pop() ?? -1)
     this.#allowsKey = false
     this.#push(type, 1)
   }
@@ -234,7 +246,7 @@ export class Scanner {
     const position = this.#keys.length - 1
     const key = this.#keys[position]
     if (key !== undefined && this.#isPossible(position)) {
-      this.#tokens.splice(key.token - this.#taken, 0, { type: 'key', line: key.line })
+      this.#insert(key.token, { type: 'key', line: key.line })
       this.#roll('block-mapping', key.column, key.token)
       this.#keys[position] = undefined
       this.#keyOfToken.delete(key.token)

@@ -13,7 +13,7 @@ const WORD = /^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i
 const PLAIN = /^[A-Za-z](?:[\w ./@+=(),;'!?&*%^~$-]|:(?=[\w./]))*$/
 
 /** Whether every reader of YAML 1.1 and 1.2 takes a text without quotes for that text. */
-export function isPlain(text: string): boolean {
+function isPlain(text: string): boolean {
   return PLAIN.test(text) && !WORD.test(text) && !text.endsWith(' ')
 }
 
