@@ -66,7 +66,7 @@ const ATTEMPTS: readonly (readonly [what: string, given: (scene: Scene) => Field
   ],
 ]
 
-const more: readonly Case[] = ATTEMPTS.map(([what, given, body], index) => ({
+export const leftPartCases: readonly Case[] = ATTEMPTS.map(([what, given, body], index) => ({
   title: `take ${what}`,
   token: 'cluster-admin',
   by: 'policy',
@@ -79,15 +79,3 @@ const more: readonly Case[] = ATTEMPTS.map(([what, given, body], index) => ({
 export const permittedTakingBack = (scene: Scene): Attempt => {
   return { verb: 'merge', on: leftEdge(scene), body: takingBack() }
 }
-
-export const leftPartCases: readonly Case[] = [
-  ...more,
-  {
-    title: 'take a part back for an operator that serves no Services',
-    token: 'cluster',
-    by: 'policy',
-    says: 'edges.metadata.ownerReferences',
-    given: (scene) => [leftEdge(scene)],
-    attempt: permittedTakingBack,
-  },
-]
