@@ -1,5 +1,6 @@
 import { ApiError } from '../../api/errors.ts'
 import type { ApiClient, Collection, RemoteObject } from '../../api/types.ts'
+import { compareTexts } from '../../kinds/shared/remote.ts'
 import type { Ref } from '../../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
@@ -100,7 +101,7 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
   return {
     manifests,
     leftOut: [...unread.map(({ collection }) => ({ collection, id: undefined, name: undefined, why })), ...without],
-    terraform: terraform.toSorted(),
+    terraform: terraform.toSorted(compareTexts),
   }
 }
 

@@ -26,7 +26,7 @@ test('every awkward text is written so that kubectl reads it, as a value, as a k
   }
 })
 
-/** Pieces of files, well-formed and not. Where a byte order mark stands in a file, the Go code skips other characters. */
+/** Pieces of files, well-formed and not; no byte order mark, after which the Go code skips other characters. */
 const piece = fc.constantFrom(
   ...words.filter((word) => word !== '\ufeff'),
   ...[
