@@ -69,6 +69,7 @@ const SINCE: Readonly<Record<string, number>> = {
       .map((name) => [name, 25]),
   ),
   lowerAscii: 25,
+  upperAscii: 25,
   sum: 25,
   isURL: 25,
   url: 25,
