@@ -179,6 +179,11 @@ export function tunnelPermissions(kinds: KindsRegistry): readonly Permission[] {
       verbs: ['get', 'list', 'watch', 'create', 'patch'] as const,
       why: 'They run the agents of a Tunnel, which owns them: the garbage collector deletes them with it.',
     })),
+    ...kinds.composed.map((descriptor) => ({
+      type: resourceTypeOf(descriptor),
+      verbs: ['get'] as const,
+      why: 'A Tunnel is read before something that it owns, and that vanished, is made again.',
+    })),
     ...credentials.map((type) => ({ type, verbs: write, why: 'A Tunnel owns the credential of its agents.' })),
     { type: secretType, verbs: ['get', ...write], why: 'A Tunnel owns the key of its agents.' },
     { type: pods, verbs: ['list'], why: 'Agents that gave up say why; listed while not all are connected.' },

@@ -37,7 +37,10 @@ export const complaints: Readonly<Record<Bound, RegExp>> = {
   required: /Required value/,
 }
 
-/** One row for every bound in the schema of a spec. */
+/**
+ * One row for every bound in the schema of a spec. Fields beside the broken one are there if they are required: the
+ * apiserver evaluates rules, such as those that stand for patterns, only where everything else fits.
+ */
 export function brokenBounds(spec: SchemaNode): readonly BrokenBound[] {
   return within(spec, 'spec', (value) => value as Readonly<Record<string, unknown>>)
 }
@@ -49,7 +52,7 @@ function within(node: SchemaNode, path: string, embed: Embed): readonly BrokenBo
     broken(node, bound).map(({ value, below = '' }) => ({ path: path + below, bound, spec: embed(value) })),
   )
   const fields = Object.entries(node.properties ?? {}).flatMap(([name, child]) => {
-    return within(child, `${path}.${name}`, (value) => embed({ [name]: value }))
+    return within(child, `${path}.${name}`, (value) => embed({ ...requiredOf(node), [name]: value }))
   })
   const items = node.items === undefined ? [] : within(node.items, `${path}[0]`, (value) => embed([value]))
   const values =
@@ -57,6 +60,28 @@ function within(node: SchemaNode, path: string, embed: Embed): readonly BrokenBo
       ? []
       : within(node.additionalProperties, `${path}.key`, (value) => embed({ key: value }))
   return [...own, ...fields, ...items, ...values]
+}
+
+/** The required fields of an object, with values that keep all bounds but patterns. */
+function requiredOf({ properties = {}, required = [] }: SchemaNode): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(required.map((name) => [name, fitting(properties[name] ?? {})]))
+}
+
+function fitting(node: SchemaNode): unknown {
+  if (node.enum !== undefined) return node.enum[0]
+  switch (node.type) {
+    case 'object':
+      return requiredOf(node)
+    case 'array':
+      return Array.from({ length: node.minItems ?? 0 }, () => fitting(node.items ?? {}))
+    case 'boolean':
+      return true
+    case 'integer':
+    case 'number':
+      return node.minimum ?? 1
+    default:
+      return 'a'.repeat(node.minLength ?? 1)
+  }
 }
 
 interface Broken {

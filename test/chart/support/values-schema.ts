@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { closed, crdSchema, type JSONSchema, kubernetesSchemas, prometheusSchema, reachable } from './openapi.ts'
-import { ROOT } from './paths.ts'
+import { kinds } from '../../../src/kinds/index.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { closed, type JSONSchema, kubernetesSchemas, prometheusSchema, reachable } from './openapi.ts'
 
 /** Kubernetes types that values use unchanged. */
 const TAKEN = [
@@ -31,7 +30,7 @@ export async function borrowedDefinitions(): Promise<Readonly<Record<string, JSO
   const names = reachable(TAKEN, schemas).toSorted((a, b) => (shortName(a) < shortName(b) ? -1 : 1))
   const kubernetes = names.map((name) => [shortName(name), closed(schemas.get(name) ?? {}, rename)] as const)
   return {
-    ClusterAccountSpec: await clusterAccountSpec(),
+    ClusterAccountSpec: clusterAccountSpec(),
     RelabelConfig: closed(await relabelConfig(), rename),
     ...Object.fromEntries(kubernetes),
   }
@@ -41,10 +40,11 @@ function shortName(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-/** All fields except those with values of their own. */
-async function clusterAccountSpec(): Promise<JSONSchema> {
-  const text = await readFile(join(ROOT, 'crds', 'culvert.dev_clusteraccounts.yaml'), 'utf8')
-  const spec = closed(at(crdSchema(text), 'properties', 'spec'), (name) => name)
+/** All fields except those with values of their own. With patterns, which the CRD has as rules: Helm evaluates none. */
+function clusterAccountSpec(): JSONSchema {
+  const definition = kinds.map(({ definition }) => definition).find(({ kind }) => kind === 'ClusterAccount')
+  if (definition === undefined) throw new Error('there is no kind ClusterAccount')
+  const spec = closed(toStructural(definition.spec, 'spec') as JSONSchema, (name) => name)
   const {
     baseURL: _url,
     apiKeySecretRef: _key,

@@ -102,7 +102,7 @@ function manifests(): string {
   return [
     backend('new', { type: 'TunnelGroup', description: HOSTILE, metadata: { [HOSTILE]: HOSTILE }, tunnelGroup }),
     backend('waiting', { type: 'Failover', description: HOSTILE, failover }),
-  ].join('\n---\n')
+  ].join('\n')
 }
 
 function refused(): string {

@@ -36,7 +36,9 @@ for (const { definition } of declared) {
     })
     const said = await refusals(kind, items)
     const unkept = rows.filter(({ name, path, bound }) => {
+      // Of a map's value, a rule says `[key]` where a bound of the schema says `.key`.
       const about = (said.get(name) ?? '')
+        .replaceAll('[key]', '.key')
         .split(/(?<![\w.])(?=spec[\w.[\]]*: )/)
         .filter((each) => each.startsWith(`${path}: `))
       return !about.some((each) => complaints[bound].test(each))
