@@ -187,6 +187,7 @@ export const edge: ManagedKindTestData = {
     }),
   },
   places: {
+    'spec.tlsTermination.minVersion': fc.constantFrom('1.0', '1.1', '1.2', '1.3'),
     'spec.hostports[].host': fc.stringMatching(/^[a-z0-9]{1,9}$/).map((label) => `${label}.wild.tunnel.example`),
     'spec.hostports[].reservedDomainRef': ref(['shop'], ['rd_mine']),
     'spec.hostports[].reservedAddressRef': ref(['one'], ['ra_two']),

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect } from 'vitest'
 import { refTo as refToResource } from '../builders/contract/api-client.ts'
 import { idOf, idsOf, list, sorted, typeOf } from '../builders/declared/forms.ts'
@@ -78,7 +79,10 @@ export const eventSubscription: ManagedKindTestData = {
       stranger: async (_number, of) => ({ sources: [], destination_ids: [await of('event_destinations')] }),
     }),
   },
-  places: { 'spec.destinationRefs[]': ref(['log', 'archive'], ['ed_watch']) },
+  places: {
+    'spec.sources[].type': fc.stringMatching(/^[a-z][a-z_.~-]{0,9}\.v[0-9]{1,3}$/),
+    'spec.destinationRefs[]': ref(['log', 'archive'], ['ed_watch']),
+  },
   declares: ({ sources: wanted, destinationRefs }, { object }, resolved) => [
     ['sources', sorted(list(wanted).map(typeOf)), sorted(list(object.sources).map(typeOf))],
     ['destinations', idsOf('EventDestination', destinationRefs, resolved), sorted(list(object.destinations).map(idOf))],

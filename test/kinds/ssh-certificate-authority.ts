@@ -69,6 +69,7 @@ export const sshCertificateAuthority: ManagedKindTestData = {
   places: {
     ...outputPlaces('configMap'),
     'spec.privateKeyType': fc.constantFrom('ECDSA', 'ECDSA', 'ECDSA', 'ECDSA', 'Ed25519', 'Ed25519', 'RSA'),
+    'spec.ellipticCurve': fc.constantFrom('P-256', 'P-384', 'P-521'),
     'spec.keySize': fc.oneof({ weight: 9, arbitrary: fc.constant(2048) }, { weight: 1, arbitrary: fc.constant(4096) }),
   },
   declares: ({ privateKeyType = 'Ed25519' }, { object }) => [

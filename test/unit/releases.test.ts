@@ -50,6 +50,7 @@ const SERVICES = 'newer than the recording of 0.1.0: a scene of Services has to 
 const UNHELD_NAMES: Readonly<Record<string, string>> = {
   'culvert.dev/approved-plan': PLANS,
   'culvert.dev/domain': SERVICES,
+  'culvert.dev/ignore-annotations': SERVICES,
   'culvert.dev/ip-policies': SERVICES,
   'culvert.dev/account': SERVICES,
   'internal.culvert.dev/service-problem': SERVICES,

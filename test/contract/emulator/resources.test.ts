@@ -16,14 +16,16 @@ afterEach(async () => {
 })
 
 describe('edges', () => {
-  it('go on showing an IP policy that was deleted, but cannot be given it anew', async () => {
+  it('go on showing an IP policy that was deleted, and may be sent it again, but not for the first time', async () => {
     const policy = await client.create('/ip_policies')
     const edge = await client.create('/edges/tcp', { ip_restriction: { ip_policy_ids: [policy] } })
     expect((await client.delete(`/ip_policies/${policy}`)).status).toBe(204)
     const shown = await client.patch(`/edges/tcp/${edge}`, { description: 'other' })
     expect(at(shown.body, 'ip_restriction', 'ip_policies', 0, 'id')).toBe(policy)
-    const again = await client.patch(`/edges/tcp/${edge}`, { ip_restriction: { ip_policy_ids: [policy] } })
-    expect(again.body).toMatchObject({ status_code: 400, details: { id: policy } })
+    const body = { ip_restriction: { ip_policy_ids: [policy] } }
+    expect((await client.patch(`/edges/tcp/${edge}`, body)).status).toBe(200)
+    const other = await client.call('POST', '/edges/tcp', body)
+    expect(other.body).toMatchObject({ status_code: 400, details: { id: policy } })
   })
 
   it('let a backend go once the module that names it is disabled without it, replaced or removed', async () => {
