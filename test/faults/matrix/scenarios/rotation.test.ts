@@ -41,8 +41,9 @@ describe('a rotated token', () => {
       expect(watch.ids).toEqual([watch.opened])
       expect(world.get(kind, 'ci')?.status).toMatchObject({ id: watch.opened })
       expect(world.get(kind, 'ci')?.status?.internal?.superseded).toBeUndefined()
-      // Reserve, attempt, create, token, status; a minute later the former one is deleted and the status says so.
-      expect(writes.slice(before)).toHaveLength(100 * 7)
+      // Reserve, dry run of the token, attempt, create, token, status; a minute later the former one is deleted and the
+      // status says so.
+      expect(writes.slice(before)).toHaveLength(100 * 8)
     },
     60_000,
   )
