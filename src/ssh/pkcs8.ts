@@ -35,21 +35,29 @@ function openSSH(key: KeyObject): string {
   const type = Buffer.from('ssh-ed25519')
   const check = randomBytes(4)
   const key64 = Buffer.concat([secret, point])
-  const unpadded = Buffer.concat([check, check, field(type), field(point), field(key64), field(Buffer.alloc(0))])
+  const unpadded = Buffer.concat([
+    check,
+    check,
+    sshString(type),
+    sshString(point),
+    sshString(key64),
+    sshString(Buffer.alloc(0)),
+  ])
   const missing = (8 - (unpadded.length % 8)) % 8
   const padding = Buffer.from(Array.from({ length: missing }, (_, index) => index + 1))
-  const none = field(Buffer.from('none'))
+  const none = sshString(Buffer.from('none'))
   const blob = Buffer.concat([
     Buffer.from('openssh-key-v1\0'),
-    ...[none, none, field(Buffer.alloc(0)), number(1)],
-    field(Buffer.concat([field(type), field(point)])),
-    field(Buffer.concat([unpadded, padding])),
+    ...[none, none, sshString(Buffer.alloc(0)), number(1)],
+    sshString(Buffer.concat([sshString(type), sshString(point)])),
+    sshString(Buffer.concat([unpadded, padding])),
   ])
   const lines = blob.toString('base64').match(/.{1,70}/g) ?? []
   return `${['-----BEGIN OPENSSH PRIVATE KEY-----', ...lines, '-----END OPENSSH PRIVATE KEY-----'].join('\n')}\n`
 }
 
-function field(content: Buffer): Buffer {
+/** A `string` of the SSH protocol (RFC 4251, section 5): its length, then its bytes. */
+export function sshString(content: Buffer): Buffer {
   return Buffer.concat([number(content.length), content])
 }
 

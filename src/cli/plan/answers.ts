@@ -1,6 +1,7 @@
 import type { Collection, RemoteObject, RequestBody } from '../../api/types.ts'
 import { shownBody } from '../../managed/plan/answer-form.ts'
 import { KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
+import { sshString } from '../../ssh/pkcs8.ts'
 
 /**
  * What the service would answer to a write that is only planned: the body to the letter, in the forms of the contract
@@ -54,9 +55,7 @@ const CERTIFICATE = 'ssh-ed25519-cert-v01@openssh.com'
 
 /** A line in the form of OpenSSH, which says its type twice; the comment names the object. */
 function sshLine(type: string, id: string): string {
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(type.length)
-  return `${type} ${Buffer.concat([length, Buffer.from(type), Buffer.from(id)]).toString('base64')} ${id}`
+  return `${type} ${Buffer.concat([sshString(Buffer.from(type)), Buffer.from(id)]).toString('base64')} ${id}`
 }
 
 /** The contract's default: from now on, for 90 days (`management-api.md § SSH certificates`). */

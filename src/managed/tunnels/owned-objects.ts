@@ -153,7 +153,7 @@ export class OwnedObjects {
     this.#remakes.count(uid, object)
   }
 
-  /** The owner is gone, or consists of nothing any more. */
+  /** The owner is gone. */
   forget(owner: KubeObject): void {
     this.#remakes.forget(owner.metadata.uid)
   }
