@@ -11,7 +11,7 @@ import { operatorCases } from './support/value-cases/operator.ts'
 
 /** Cases that exclude each other, or that disable what others show. */
 const APART: ReadonlySet<string> = new Set(
-  'admissionPolicy.access.enabled admissionPolicy.operator.enabled watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey image.tag networkPolicy.ingress'.split(
+  'admissionPolicy.access.enabled admissionPolicy.operator.enabled watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled image.tag networkPolicy.ingress'.split(
     ' ',
   ),
 )
@@ -19,13 +19,10 @@ const APART: ReadonlySet<string> = new Set(
 const everything = [...operatorCases, ...aroundCases, ...monitoringCases]
   .filter(({ path, only }) => !APART.has(path) && only === undefined)
   .reduce<Values>(withCase, {})
-const account = aroundCases
-  .filter(({ path, only }) => !APART.has(path) && only === 'cluster')
-  .reduce<Values>(withCase, {})
 
 const shapes: readonly (readonly [name: string, values: Values])[] = [
   ['as it comes', {}],
-  ['with everything on', merged(everything, account)],
+  ['with everything on', everything],
   ['in watched namespaces', { watchNamespaces: ['shop', 'web'] }],
   ['in watched namespaces, with everything on', merged(everything, { watchNamespaces: ['shop', 'web'] })],
   ['with as little as can be', little()],
@@ -33,9 +30,7 @@ const shapes: readonly (readonly [name: string, values: Values])[] = [
 
 it.each(shapes)('renders objects that the API accepts, %s', async (_name, values) => {
   for (const major of HELMS) {
-    const { code, stdout, stderr } = await judge(
-      await renderText(major, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount']),
-    )
+    const { code, stdout, stderr } = await judge(await renderText(major, values))
     expect(stdout + stderr).toMatch(/Invalid: 0, Errors: 0, Skipped: 0/)
     expect(code).toBe(0)
   }
@@ -43,10 +38,9 @@ it.each(shapes)('renders objects that the API accepts, %s', async (_name, values
 
 it('judges every rendered object', async () => {
   const [, [, values] = ['', {}]] = shapes
-  const objects = await render(4, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount'])
+  const objects = await render(4, values)
   const found = new Set(objects.map(({ kind }) => kind))
   for (const kind of [
-    'ClusterAccount',
     'NetworkPolicy',
     'PodDisruptionBudget',
     'PodMonitor',

@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { NAMESPACE, type Rendered, render } from '../support/helm.ts'
+import { CHART, ROOT } from '../support/paths.ts'
+import { documented } from './support/documented.ts'
 import { InstalledCluster } from './support/installed-cluster.ts'
 
 let cluster: InstalledCluster
@@ -13,7 +16,12 @@ afterAll(() => cluster[Symbol.asyncDispose](), 60_000)
 const EVERYTHING = {
   admissionPolicy: { authors: { enabled: true }, operator: { enabled: true } },
   dnsEndpoints: { enabled: true, domains: ['*.example.com'] },
-  tunnels: { enabled: true, services: { enabled: true }, templates: { enabled: true } },
+  tunnels: {
+    enabled: true,
+    gateways: ['ssh.example.com:22'],
+    services: { enabled: true },
+    templates: { enabled: true },
+  },
   emulator: { enabled: true },
 }
 
@@ -31,6 +39,13 @@ it('is stored field by field as the chart renders it', async () => {
     lost.push(...lostFrom(object, stored, `${object.kind}/${object.metadata.name}`))
   }
   expect(lost).toEqual([])
+})
+
+it('takes over CRDs of its own version that kubectl applied, without a conflict', async () => {
+  await cluster.kubectl(['apply', '--server-side', '-f', join(ROOT, 'crds')])
+  const blocks = await documented('docs/install.md', 'Upgrading')
+  await cluster.shell(blocks.find((block) => block.includes('managed-by=Helm')) ?? '')
+  await cluster.helmed(4, ['install', 'culvert', CHART, '--namespace', NAMESPACE])
 })
 
 /** Paths of a manifest's values that a stored object does not have, or has otherwise. */
