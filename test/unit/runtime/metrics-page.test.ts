@@ -52,7 +52,3 @@ test('docs/metrics.md says what bounds the series of each metric, and what it me
     expect(meaning.trim(), name).toMatch(/\.$|\)\.$/)
   }
 })
-
-test('a name ends in _total where, and only where, it is that of a counter', () => {
-  for (const [name, { type }] of documentedMetrics()) expect(name.endsWith('_total'), name).toBe(type === 'counter')
-})
