@@ -90,7 +90,7 @@ test('a namespace that lost every copy of its key while no operator ran goes by 
   const { message } = await world.reason('Account', 'default', 'Ready', 'Deleting')
   const command = printedCommand(message)
   const where = { output: 'text', release: 'culvert', operatorNamespace } as const
-  const asked = await ask(world, (cluster) => runWhy(cluster, ['ippolicy/office'], where))
+  const asked = await ask(world, (cluster) => runWhy(cluster, ['account/default'], where))
   expect(asked.lines.at(-1)?.trim()).toBe(command)
   const diagnosed = await ask(world, (cluster) =>
     runDoctor(cluster, { ...where, output: 'json', allNamespaces: false, dnsServer: [] }),
