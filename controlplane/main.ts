@@ -33,7 +33,7 @@ async function main(): Promise<void> {
 /** Says when the controllers work, if they do not yet. */
 async function controllersStarted({ controllersPending }: ControlPlane): Promise<void> {
   if (controllersPending === undefined) return
-  console.error('Building controllers: until they work, namespaces are not emptied and dependents not deleted')
+  console.error('The controllers do not work yet: until then, namespaces are not emptied and dependents not deleted')
   await controllersPending
   console.error('The controllers work')
 }

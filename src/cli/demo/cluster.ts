@@ -78,7 +78,7 @@ export async function controllersStarted(
   say: (line: string) => void,
 ): Promise<void> {
   if (controllersPending === undefined) return
-  say('Building the controllers of Kubernetes: until they work, a deleted namespace stays')
+  say('The controllers of Kubernetes do not work yet: until then, a deleted namespace stays')
   try {
     await controllersPending
   } catch (error) {

@@ -23,7 +23,7 @@ it('says nothing of controllers that work', async () => {
 
 it('says that controllers are awaited, and when they work', async () => {
   expect(await said(Promise.resolve())).toEqual([
-    'Building the controllers of Kubernetes: until they work, a deleted namespace stays',
+    'The controllers of Kubernetes do not work yet: until then, a deleted namespace stays',
     'The controllers of Kubernetes work',
   ])
 })
