@@ -26,6 +26,8 @@ export interface BuildOptions {
   readonly onProgress?: OnProgress
   /** Folder of the builds. Default: `culvert/controlplane` in `$XDG_CACHE_HOME` or `~/.cache`. */
   readonly cacheFolder?: string
+  /** Whether the build gets only the time that other processes leave. Default false. */
+  readonly lowPriority?: boolean
   /** Stops the build when aborted. */
   readonly signal?: AbortSignal
 }
@@ -159,7 +161,8 @@ async function compile(
       cwd: MODULE_FOLDER,
       env: goEnvironment(),
       onStderr: (chunk) => progress.read(chunk),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      lowPriority: options.lowPriority ?? false,
+      ...(options.signal && { signal: options.signal }),
     })
     if (code !== 0) throw new ControlPlaneError('BUILD_FAILED', `go build failed:\n${progress.complaints()}`)
   } finally {

@@ -191,7 +191,7 @@ export class LocalControlPlane implements ControlPlane {
 
   async #startControllers(): Promise<void> {
     const { controllers } = this.#settings
-    const path = await buildControllers({ signal: this.#stopping.signal })
+    const path = await buildControllers({ lowPriority: true, signal: this.#stopping.signal })
     const program = { path, leading: [] }
     this.#controllers = await this.#start('controllers', program, controllersArguments(this.#folder, controllers))
     if (controllers.includes('serviceaccount-controller')) {
