@@ -60,7 +60,7 @@ interface Build {
 const SERVERS: Build = {
   prefix: '',
   packages: ['.', './watchdog'],
-  announcement: `Kubernetes ${KUBERNETES_VERSION} (once; TIME on two cores, less when Go has parts of it)`,
+  announcement: `Kubernetes ${KUBERNETES_VERSION} (once; minutes on two cores, less when Go has parts of it)`,
 }
 
 const CONTROLLERS: Build = {
@@ -76,8 +76,8 @@ const WATCHDOG: Build = {
 }
 
 /**
- * Returns the programs that serve, building them first if this source has not been built on this machine: TIME on two
- * cores and 150 MB of disk, once. Several processes may call it at the same time.
+ * Returns the programs that serve, building them first if this source has not been built on this machine: minutes on
+ * two cores and 150 MB of disk, once. Several processes may call it at the same time.
  *
  * @throws ControlPlaneError `GO_MISSING`, `GO_TOO_OLD` or `BUILD_FAILED`
  */

@@ -71,9 +71,9 @@ export function goIn(folder: string): RunGo {
 }
 
 /**
- * The environment of every `go` command: without a C compiler and without the caller's workspace. It is the same for all
- * modules, which share compiled packages. Two thirds of the usual time suffice without debugging information, which our
- * programs do not contain, and without collecting garbage in compilers, whose memory is limited instead.
+ * The environment of every `go` command: without a C compiler and without the caller's workspace. It is the same for
+ * all modules, which share compiled packages. Two thirds of the usual time suffice without debugging information, which
+ * our programs do not contain, and without collecting garbage in compilers, whose memory is limited instead.
  */
 export function goEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const flags = ['-gcflags=all=-dwarf=false', '-ldflags=-w', ...(env.GOFLAGS ? [env.GOFLAGS] : [])]

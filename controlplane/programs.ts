@@ -47,7 +47,7 @@ export interface ProgramSources {
 
 /**
  * The programs of a control plane, the first of these: those in `assets`; those of an earlier build; the published
- * ones, which are downloaded once; a build, which takes TIME on two cores, once.
+ * ones, which are downloaded once; a build, which takes minutes, once.
  *
  * @throws ControlPlaneError `ASSETS_INCOMPLETE`, `KUBECTL_MISSING`, and what `buildControlPlane` throws
  */
