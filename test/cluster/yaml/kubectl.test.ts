@@ -189,3 +189,51 @@ test('a manifest of YAML 1.1 is planned as what kubectl stores', { timeout: 120_
   expect({ code, output }).toEqual({ code: 0, output: 'Nothing to do: the account is as the manifests say.\n' })
   expect(errors).toContain('kubectl reads "0310" as 200, YAML 1.2 as 310: quote it')
 })
+
+const raw = fc.constantFrom(...words.filter((word) => /^[\w.~+<=:-]+$/.test(word)))
+const NUMBERS = [
+  '200',
+  '0310',
+  '0o620',
+  '0x190',
+  '2_0_0',
+  '+404',
+  '0b111110111',
+  '5.0e+2',
+  '503.0',
+  '1e2',
+  '410 # gone',
+]
+/** A Backend with one scalar that stands as it is, without quotes: as a value, as a key, or as a number. */
+const backend = fc
+  .record({ word: raw, status: fc.constantFrom(...NUMBERS), place: fc.constantFrom('description', 'label', 'status') })
+  .map(({ word, status, place }) => {
+    if (place === 'status')
+      return `spec: {type: HTTPResponse, httpResponse: {statusCode: ${status}, body: "${word}"}}\n`
+    const [text, label] = place === 'label' ? ['"shop"', word] : [word, 'app']
+    return `spec: {type: TunnelGroup, description: ${text}, tunnelGroup: {labels: {${label}: "1"}}}\n`
+  })
+
+test('every generated manifest that kubectl stores is planned as it is stored', { timeout: 300_000 }, async () => {
+  await using world = await World.open()
+  await world.ready('Account', 'default')
+  const { kubeconfig, namespace, operatorNamespace } = world
+  const folder = await mkdtemp(join(tmpdir(), 'culvert-generated-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const specs = fc.sample(backend, { numRuns: 300, seed: 48 })
+  for (const [index, spec] of specs.entries()) {
+    const head = `apiVersion: culvert.dev/v1alpha1\nkind: Backend\nmetadata: {name: b${index}, namespace: ${namespace}}\n`
+    await writeFile(join(folder, `b${index}.yaml`), head + spec)
+  }
+  // Some are refused, by kubectl or by the CRD: it goes on with the others.
+  await runProgram(inject('kubectlPath'), ['apply', '-f', folder], { env: { ...process.env, KUBECONFIG: kubeconfig } })
+  const names = (await world.list('Backend')).map(({ metadata }) => metadata.name)
+  expect(names.length).toBeGreaterThan(50)
+  for (const name of names) await world.ready('Backend', name, 60_000)
+  const terminals = capturedTerminals()
+  const filename = names.map((name) => join(folder, `${name}.yaml`))
+  const flags = { filename, kubeconfig, namespace, operatorNamespace, prune: false, account: 'Account/default' }
+  const code = await runPlan({ ...flags, output: 'text' }, readEnvironment({}), { input: [], ...terminals })
+  const { output, errors } = terminals.printed()
+  expect({ code, output }, errors).toEqual({ code: 0, output: 'Nothing to do: the account is as the manifests say.\n' })
+})
