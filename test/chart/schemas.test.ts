@@ -2,40 +2,13 @@ import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
 import { stringify } from 'yaml'
 import { runProgram } from '../../controlplane/run-program.ts'
-import { HELMS, merged, render, renderText, type Values, valuesAt } from './support/helm.ts'
+import { HELMS, render, renderText } from './support/helm.ts'
 import { SCHEMA_TEMPLATE } from './support/object-schemas.ts'
-import { aroundCases } from './support/value-cases/around.ts'
-import type { ValueCase } from './support/value-cases/case.ts'
-import { monitoringCases } from './support/value-cases/monitoring.ts'
-import { operatorCases } from './support/value-cases/operator.ts'
-
-/** Cases that exclude each other, or that disable what others show. */
-const APART: ReadonlySet<string> = new Set(
-  'admissionPolicy.access.enabled admissionPolicy.operator.enabled watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey image.tag networkPolicy.ingress'.split(
-    ' ',
-  ),
-)
-
-const everything = [...operatorCases, ...aroundCases, ...monitoringCases]
-  .filter(({ path, only }) => !APART.has(path) && only === undefined)
-  .reduce<Values>(withCase, {})
-const account = aroundCases
-  .filter(({ path, only }) => !APART.has(path) && only === 'cluster')
-  .reduce<Values>(withCase, {})
-
-const shapes: readonly (readonly [name: string, values: Values])[] = [
-  ['as it comes', {}],
-  ['with everything on', merged(everything, account)],
-  ['in watched namespaces', { watchNamespaces: ['shop', 'web'] }],
-  ['in watched namespaces, with everything on', merged(everything, { watchNamespaces: ['shop', 'web'] })],
-  ['with as little as can be', little()],
-]
+import { CULVERT_IS_SERVED, shapes } from './support/shapes.ts'
 
 it.each(shapes)('renders objects that the API accepts, %s', async (_name, values) => {
   for (const major of HELMS) {
-    const { code, stdout, stderr } = await judge(
-      await renderText(major, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount']),
-    )
+    const { code, stdout, stderr } = await judge(await renderText(major, values, CULVERT_IS_SERVED))
     expect(stdout + stderr).toMatch(/Invalid: 0, Errors: 0, Skipped: 0/)
     expect(code).toBe(0)
   }
@@ -43,7 +16,7 @@ it.each(shapes)('renders objects that the API accepts, %s', async (_name, values
 
 it('judges every rendered object', async () => {
   const [, [, values] = ['', {}]] = shapes
-  const objects = await render(4, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount'])
+  const objects = await render(4, values, CULVERT_IS_SERVED)
   const found = new Set(objects.map(({ kind }) => kind))
   for (const kind of [
     'ClusterAccount',
@@ -84,21 +57,4 @@ function judge(manifests: string) {
   return runProgram(inject('kubeconformPath'), ['-strict', '-summary', '-schema-location', location, '-'], {
     stdin: manifests,
   })
-}
-
-function withCase(values: Values, { path, to, beside }: ValueCase): Values {
-  return merged(merged(values, beside ?? {}), valuesAt(path, to))
-}
-
-function little(): Values {
-  return {
-    replicas: 1,
-    crds: { install: false },
-    rbac: { create: false, userRoles: false },
-    admissionPolicy: { operator: { enabled: false } },
-    serviceAccount: { create: false },
-    service: { enabled: false },
-    uninstall: { check: false },
-    topologySpreadConstraints: [],
-  }
 }
