@@ -23,14 +23,13 @@ helm install culvert charts/culvert --namespace culvert-system --create-namespac
   --set operator.allowApiHosts={api.example.com}
 \`\`\`
 
-To try it without an account, with an emulator of the service and an account for the namespace \`default\` (run it twice, since the ClusterAccount can only be created once its CRD is there):
+To try it without an account, with an emulator of the service, and an account for the namespace \`default\`:
 
 \`\`\`sh
-for i in 1 2; do
-  helm upgrade --install culvert charts/culvert --namespace culvert-system --create-namespace \\
-    --set emulator.enabled=true --set clusterAccount.enabled=true --set-json \\
-    'clusterAccount.spec.access=[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"default"}}}]'
-done
+helm install culvert charts/culvert --namespace culvert-system --create-namespace --set emulator.enabled=true
+helm install culvert-account charts/culvert-account --namespace culvert-system \\
+  --set spec.baseURL=http://culvert-emulator.culvert-system.svc:4040,spec.apiKeySecretRef.name=culvert-emulator \\
+  --set-json 'spec.access=[{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"default"}}}]'
 \`\`\`
 
 [docs/install.md](../../docs/install.md) explains the choices, upgrading and uninstalling.

@@ -37,7 +37,7 @@ export function toCRD(definition: KindDefinition): CustomResourceDefinition {
     metadata: { name: `${plural}.${group}` },
     spec: {
       group,
-      names: { kind, listKind: `${kind}List`, plural, singular, shortNames, categories },
+      names: { kind, listKind: `${kind}List`, plural, singular, ...ifAny({ shortNames, categories }) },
       scope,
       versions: [
         {
@@ -93,25 +93,31 @@ function printerColumn({ name, type, jsonPath, description, priority }: PrinterC
   return { name, type, jsonPath, description, ...(priority ? { priority } : {}) }
 }
 
+/** Without lists and maps that are empty: the API server drops them, and a diff with the manifest would never end. */
+function ifAny<T extends Readonly<Record<string, object>>>(fields: T): Partial<T> {
+  const some = Object.entries(fields).filter(([, field]) => Object.keys(field).length > 0)
+  return Object.fromEntries(some) as Partial<T>
+}
+
 function selectable({ selectableFields = [] }: KindDefinition): Record<string, unknown> {
-  return selectableFields.length > 0 ? { selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) } : {}
+  return ifAny({ selectableFields: selectableFields.map((jsonPath) => ({ jsonPath })) })
 }
 
 /**
  * Without patterns: the API server would show the regular expression alone, and evaluates no rule of a resource that
  * does not match one. Rules say the same in words.
  */
-function explained({ pattern, mustBe, ...node }: SchemaNode, field: string): SchemaNode {
-  const properties = Object.entries(node.properties ?? {}).map(([name, child]) => [name, explained(child, name)])
-  const { items, additionalProperties: values } = node
-  const rules = node['x-kubernetes-validations'] ?? []
+function explained({ pattern, mustBe, properties: fields = {}, ...rest }: SchemaNode, field: string): SchemaNode {
+  const properties = Object.entries(fields).map(([name, child]) => [name, explained(child, name)])
+  const { items, additionalProperties: values } = rest
+  const rules = rest['x-kubernetes-validations'] ?? []
   const isExplained = pattern !== undefined && mustBe !== undefined
   const rule = isExplained ? [{ rule: `self.matches(${text(pattern)})`, message: `${field} must be ${mustBe}` }] : []
   return {
-    ...node,
+    ...rest,
     ...(pattern === undefined || isExplained ? {} : { pattern }),
     ...(rule.length + rules.length === 0 ? {} : { 'x-kubernetes-validations': [...rule, ...rules] }),
-    ...(node.properties === undefined ? {} : { properties: Object.fromEntries(properties) }),
+    ...ifAny({ properties: Object.fromEntries(properties) }),
     ...(items === undefined ? {} : { items: explained(items, field) }),
     ...(values === undefined ? {} : { additionalProperties: explained(values, field) }),
   }

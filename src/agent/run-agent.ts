@@ -7,8 +7,9 @@
  *   of a connection means.
  */
 import { writeFile } from 'node:fs/promises'
-import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
+import { Registry } from '@prometheus-io/client'
 import { HealthServer } from '../runtime/health.ts'
+import { collectProcessMetrics } from '../runtime/process-metrics.ts'
 import { systemClock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { systemRandom } from '../util/random.ts'
@@ -35,7 +36,7 @@ export interface RunOptions extends AgentOptions {
 export async function runAgent(options: RunOptions, stop: AbortSignal): Promise<number> {
   const { logger, listen, forwards, mostConnections: most } = options
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectProcessMetrics(registry)
   const metrics = new AgentMetrics(registry, forwards)
   const shared = { clock: systemClock, logger, metrics }
   const agent = new Agent(options, {

@@ -31,7 +31,7 @@ import {
   wantsModule,
 } from './edge/modules.ts'
 import { edgeRisks } from './edge/risks.ts'
-import { type EdgeSpec, edgeDefinition, SHOWN_HOSTPORTS } from './edge/schema.ts'
+import { type EdgeSpec, edgeDefinition, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/schema.ts'
 import { writtenEdge } from './edge/written.ts'
 import { available, plain, plainFields } from './shared/defaults.ts'
 import { isOurs } from './shared/is-ours.ts'
@@ -214,12 +214,22 @@ function comparable(fields: Fields, remote?: RemoteObject): Fields {
 /** Enabled modules that no spec of this resource named were added outside Culvert. */
 function status(remote: RemoteObject, { appliedModules = [] }: InternalStatus): Fields {
   const foreign = presentModules(remote).filter((field) => !appliedModules.includes(field))
+  const hostports = shownTexts(textsOf(remote.hostports), SHOWN_HOSTPORTS)
   return given({
-    hostports: shownTexts(textsOf(remote.hostports), SHOWN_HOSTPORTS),
+    hostports,
+    hostportSummary: summaryOf(hostports),
     access: accessOf(remote),
     modules: shownModules(remote),
     foreignModules: foreign.length === 0 ? undefined : sorted(foreign),
   })
+}
+
+/** A column of `kubectl get` shows a list as JSON. */
+function summaryOf(hostports: readonly string[]): string | undefined {
+  if (hostports.length === 0) return undefined
+  const shown = sorted(hostports)
+  const more = shown.length > HOSTPORTS_IN_ROW ? ` + ${shown.length - HOSTPORTS_IN_ROW} more` : ''
+  return `${shown.slice(0, HOSTPORTS_IN_ROW).join(',')}${more}`
 }
 
 function presentModules(remote: RemoteObject): readonly string[] {

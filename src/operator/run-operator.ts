@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Registry } from '@prometheus-io/client'
+import { Registry } from '@prometheus-io/client'
 import { packageVersion } from '../config.ts'
 import { kinds } from '../kinds/index.ts'
 import { type ClosableKubeClient, createKubeClient } from '../kube/client.ts'
@@ -7,6 +7,7 @@ import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { HealthServer } from '../runtime/health.ts'
 import { Metrics } from '../runtime/metrics.ts'
 import { MetricsAccess } from '../runtime/metrics-access.ts'
+import { collectProcessMetrics } from '../runtime/process-metrics.ts'
 import { Turns } from '../runtime/turns.ts'
 import { type AuditLog, openAuditLog } from '../telemetry/audit.ts'
 import { startTracing, type Tracing } from '../telemetry/tracing.ts'
@@ -78,9 +79,7 @@ interface Telemetry {
 async function openTelemetry(options: OperatorOptions, clock: Clock): Promise<Telemetry> {
   const { auditLog = 'off', otlpEndpoint, identity, logger } = options
   const registry = new Registry()
-  // The utilization of the event loop is also a histogram. By default its summary is kept five times, for windows that
-  // overlap, and each scrape sorts all five: several milliseconds in one turn.
-  collectDefaultMetrics({ register: registry, eventLoopUtilizationAgeBuckets: 1 })
+  collectProcessMetrics(registry)
   const metrics = new Metrics(registry)
   const shared = { clock, logger }
   const audit = openAuditLog({ ...shared, destination: auditLog, onFailure: metrics.auditFailed })

@@ -73,12 +73,20 @@ function file(path: string): Sink {
   return { write: (line) => void writeSync(descriptor, line), close: () => closeSync(descriptor) }
 }
 
-/** A report as a record; `at` is when the request ended. Unknown fields are left out. */
+/** As in lines of the log, with which records may share a stream. */
+const INFO = 30
+const WARN = 40
+
+/**
+ * A report as a record, with the envelope of a log line: `level`, `time` and `msg`. `at` is when the request ended.
+ * Unknown fields are left out.
+ */
 export function auditRecord(account: string, report: WriteReport, at: number) {
   const { origin, method, collection, command, objectId, fields, outcome, status, error, apiErrorCode, operationId } =
     report
   return {
     audit: true,
+    level: outcome === 'done' || outcome === 'absent' ? INFO : WARN,
     time: new Date(at).toISOString(),
     msg: `${method} ${collection} ${outcome}`,
     resource: origin?.resource,

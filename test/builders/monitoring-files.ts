@@ -8,7 +8,7 @@ export interface AlertRule {
   /** How long the expression holds before the alert fires. Default: at once. */
   readonly for?: string
   readonly labels: Readonly<Record<string, string>>
-  readonly annotations: Readonly<Record<'summary' | 'description' | 'runbook_url', string>>
+  readonly annotations: Readonly<Record<'summary' | 'description', string>>
 }
 
 /** A rule file. */

@@ -43,17 +43,6 @@ it('installs the CRDs for watched namespaces as well', async () => {
   expect(crdsIn(await render(4, { watchNamespaces: ['shop'] }))).toHaveLength(crds.length)
 })
 
-it('creates a ClusterAccount only if the cluster knows the kind: a release cannot install both at once', async () => {
-  const values = { emulator: { enabled: true }, clusterAccount: { enabled: true } }
-  const accounts = (objects: readonly Rendered[]) => objects.filter(({ kind }) => kind === 'ClusterAccount')
-  for (const major of HELMS) {
-    expect(accounts(await render(major, values))).toEqual([])
-    const known = accounts(await render(major, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount']))
-    expect(known).toMatchObject([{ metadata: { annotations: { 'helm.sh/resource-policy': 'keep' } } }])
-    expect(accounts(await render(major, { ...values, crds: { install: false } }))).toEqual(known)
-  }
-})
-
 // A Secret's limit is a megabyte; Helm stores chart and objects in one, compressed to about a seventh and then in
 // base64.
 it('fits with its CRDs into Helm’s release Secret', async () => {

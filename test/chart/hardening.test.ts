@@ -20,7 +20,6 @@ const sets: Readonly<Record<string, Values>> = {
   'without watching Secrets': merged(MODES.cluster, { watchSecrets: false }),
   'with all that it can make': merged(MODES.cluster, {
     emulator: { enabled: true },
-    clusterAccount: { enabled: true },
     metrics: { authentication: { enabled: true } },
     serviceMonitor: { enabled: true },
     podMonitor: { enabled: true },
@@ -112,7 +111,7 @@ function objectionsTo(set: string): Promise<readonly Objection[]> {
 }
 
 async function judge(values: Values): Promise<readonly Objection[]> {
-  const objects = await render(4, values, ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount'])
+  const objects = await render(4, values)
   const { checks, findings } = await byTrivysRules(objects)
   expect(checks.length).toBeGreaterThan(150)
   return [...(await byKubeScore(objects)), ...findings]

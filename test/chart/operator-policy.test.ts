@@ -50,7 +50,11 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
     'with templates of Tunnels',
     merged(MODES.cluster, {
       image: { repository: 'registry.example.com/culvert', tag: 'v1' },
-      tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com/agents/*'] } },
+      tunnels: {
+        enabled: true,
+        gateways: ['ssh.example.com:22'],
+        templates: { enabled: true, images: ['registry.example.com/agents/*'] },
+      },
     }),
     {
       agentImage: '"registry.example.com/culvert:v1"',
@@ -65,12 +69,16 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
   ],
   [
     'with Services',
-    merged(MODES.cluster, { tunnels: { enabled: true, services: { enabled: true } } }),
+    merged(MODES.cluster, {
+      tunnels: { enabled: true, gateways: ['ssh.example.com:22'], services: { enabled: true } },
+    }),
     { serviceClasses: '["culvert.dev/edge"]', agentImage: expect.any(String) },
   ],
   [
     'with Services without a class',
-    merged(MODES.cluster, { tunnels: { enabled: true, services: { enabled: true, default: true } } }),
+    merged(MODES.cluster, {
+      tunnels: { enabled: true, gateways: ['ssh.example.com:22'], services: { enabled: true, default: true } },
+    }),
     { serviceClasses: '["culvert.dev/edge",""]', agentImage: expect.any(String) },
   ],
 ]

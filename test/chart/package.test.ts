@@ -96,16 +96,6 @@ const notes: readonly (readonly [when: string, values: Values, says: readonly st
     { emulator: { enabled: true } },
     ['baseURL: http://culvert-emulator.culvert-system.svc:4040', 'get secret culvert-emulator'],
   ],
-  [
-    'with an account whose CRD is new',
-    { crds: { install: true }, emulator: { enabled: true }, clusterAccount: { enabled: true } },
-    ['THE CLUSTERACCOUNT DOES NOT EXIST YET', 'upgrade culvert <this chart> --reset-then-reuse-values'],
-  ],
-  [
-    'with an account nobody may use',
-    { emulator: { enabled: true }, clusterAccount: { enabled: true } },
-    ['No namespace may use the ClusterAccount yet'],
-  ],
 ]
 
 // Helm 3 shows them only with a cluster; its lint above verifies that it can render them.

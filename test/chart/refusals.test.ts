@@ -33,12 +33,23 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     ['/extraVolumes/0', "'emptyDirs'"],
   ],
   ['a misspelt security context', { securityContext: { privilegd: true } }, ['/securityContext', "'privilegd'"]],
-  ['a base URL without a scheme', { clusterAccount: { baseURL: 'api.example.com' } }, ['/clusterAccount/baseURL']],
+  ['a misspelt limit', { resources: { limits: { memroy: '1Gi' } } }, ['/resources/limits', 'memroy']],
   [
-    'an account with a field that the CRD does not have',
-    { clusterAccount: { spec: { rateLimit: { perSecond: 2 } } } },
-    ['/clusterAccount/spec/rateLimit', "'perSecond'"],
+    'a Lease that is shorter than its renewal',
+    { leaderElection: { leaseDuration: '9.5s' } },
+    ['leaderElection: ', 'renewDeadline (10s)', 'leaseDuration (9.5s)'],
   ],
+  [
+    'a retry period that is longer than the renewal',
+    { leaderElection: { retryPeriod: '1m' } },
+    ['leaderElection: retryPeriod (1m)'],
+  ],
+  [
+    'requests that outlast the Lease',
+    { operator: { requestTimeout: '5000ms' } },
+    ['operator.requestTimeout: 5000ms', 'leaseDuration (15s)'],
+  ],
+  ['agents without a gateway', { tunnels: { enabled: true } }, ['tunnels.gateways: ', 'host:port']],
   [
     'several operators without a Lease',
     { leaderElection: { enabled: false } },
@@ -72,7 +83,7 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
   ],
   [
     'Services without a class, but none with one',
-    { tunnels: { enabled: true, services: { default: true } } },
+    { tunnels: { enabled: true, gateways: ['ssh.example.com:22'], services: { default: true } } },
     ['tunnels.services.default: ', 'tunnels.services.enabled=true'],
   ],
   [
@@ -82,17 +93,29 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
   ],
   [
     'images of agents by a pattern that other registries match too',
-    { tunnels: { enabled: true, templates: { enabled: true, images: ['registry.example.com*'] } } },
+    {
+      tunnels: {
+        enabled: true,
+        gateways: ['ssh.example.com:22'],
+        templates: { enabled: true, images: ['registry.example.com*'] },
+      },
+    },
     ['/tunnels/templates/images/0'],
   ],
   [
     'any key of labels of agents',
-    { tunnels: { enabled: true, templates: { enabled: true, metadataKeys: ['*'] } } },
+    { tunnels: { enabled: true, gateways: ['ssh.example.com:22'], templates: { enabled: true, metadataKeys: ['*'] } } },
     ['/tunnels/templates/metadataKeys/0'],
   ],
   [
     'a PriorityClass that needs no entry',
-    { tunnels: { enabled: true, templates: { enabled: true, priorityClasses: ['high'] } } },
+    {
+      tunnels: {
+        enabled: true,
+        gateways: ['ssh.example.com:22'],
+        templates: { enabled: true, priorityClasses: ['high'] },
+      },
+    },
     ['/tunnels/templates/priorityClasses/0'],
   ],
   ['two sources of authorities', { caBundle: { configMap: 'a', secret: 'b' } }, ['caBundle: ', 'not both']],
@@ -126,18 +149,10 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { dnsEndpoints: { enabled: true, domains: ['*.Example.com'] } },
     ['/dnsEndpoints/domains/0'],
   ],
-  ['an account without an address', { clusterAccount: { enabled: true } }, ['clusterAccount.baseURL: ']],
   [
-    'an account without a key',
-    { clusterAccount: { enabled: true, baseURL: 'https://api.example.com' } },
-    ['existingSecret.name'],
-  ],
-  [
-    'an account with two keys',
-    {
-      clusterAccount: { enabled: true, baseURL: 'https://api.example.com', apiKey: 'a', existingSecret: { name: 'b' } },
-    },
-    ['not both'],
+    'values of the ClusterAccount that it used to create',
+    { clusterAccount: { enabled: true } },
+    ['clusterAccount: ', 'culvert-account'],
   ],
   [
     'a pattern of namespaces with the star in the middle',
@@ -149,11 +164,6 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
     { watchNamespaces: ['shop', namespace] },
     [`watchNamespaces: ${namespace}`],
   ]),
-  [
-    'a ClusterAccount that nobody looks at',
-    { watchNamespaces: ['shop'], emulator: { enabled: true }, clusterAccount: { enabled: true } },
-    ['clusterAccount.enabled: ', 'watchNamespaces'],
-  ],
 ]
 
 it.each(refusals)('refuses %s and names the field', async (_what, values, says) => {

@@ -95,7 +95,10 @@ it('grants the operator rights to agents only where it runs them', async () => {
   for (const mode of [MODES.cluster, MODES.namespaces]) {
     const without = bound(await render(4, mode), 'culvert').flatMap(rulesIn)
     expect(without.filter((rule) => own.includes(rule))).toEqual([])
-    const found = bound(await render(4, merged(mode, { tunnels: { enabled: true } })), 'culvert').flatMap(rulesIn)
+    const found = bound(
+      await render(4, merged(mode, { tunnels: { enabled: true, gateways: ['ssh.example.com:22'] } })),
+      'culvert',
+    ).flatMap(rulesIn)
     expect(found).toEqual(expect.arrayContaining([...own]))
     expect(own.length).toBeGreaterThan(0)
   }

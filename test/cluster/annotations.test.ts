@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
+import { createKubectl } from '../../controlplane/kubectl.ts'
+import { writeCommand } from '../../src/managed/kubectl.ts'
+import { culvert } from './support/culvert.ts'
+import { runPrinted } from './support/printed-command.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, World } from './support/world.ts'
 
@@ -114,4 +118,30 @@ test('a resource with deletionPolicy Retain goes without a call to the API, thou
   await world.delete('Backend', 'kept')
   await world.gone('Backend', 'kept')
   expect(await world.remote('backends/tunnel_group')).toMatchObject([{ id: status?.id }])
+})
+
+/** Of its `managedFields`, kustomize-controller takes over what these own, and removes what its manifest lacks. */
+const TAKEN_OVER = /^(kubectl|before-first-apply|kustomize-controller)/
+
+test('what people ask for by culvert and by printed commands stays where Flux applies the manifest', {
+  tags: 'nightly',
+}, async () => {
+  await using world = await World.open()
+  const { kubeconfig, namespace } = world
+  await world.apply('Backend', 'web', tunnels)
+  await world.ready('Backend', 'web')
+  const { code, stderr } = await culvert(['pause', 'backend/web', '-n', namespace], { kubeconfig })
+  expect(code, stderr).toBe(0)
+  const named = `backends.culvert.dev/web -n ${namespace}`
+  await runPrinted(writeCommand('annotate', named, 'example.com/incident=open'), kubeconfig)
+  const kubectl = createKubectl({ path: inject('kubectlPath'), kubeconfig })
+  const { stdout } = await kubectl.run(['get', ...named.split(' '), '-o', 'json', '--show-managed-fields'])
+  const { managedFields } = JSON.parse(stdout).metadata as { readonly managedFields: readonly { manager: string }[] }
+  const ownersOf = (annotation: string) => {
+    return managedFields.flatMap((each) => (JSON.stringify(each).includes(`"f:${annotation}"`) ? [each.manager] : []))
+  }
+  for (const annotation of ['culvert.dev/paused', 'example.com/incident']) {
+    expect(ownersOf(annotation), annotation).toHaveLength(1)
+    expect(ownersOf(annotation).filter((manager) => TAKEN_OVER.test(manager))).toEqual([])
+  }
 })

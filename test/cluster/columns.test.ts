@@ -67,3 +67,13 @@ test('kubectl get shows how many tunnels of a group are online', { tags: 'nightl
   const warnings = (await world.events('Backend', 'shop')).filter(({ type }) => type === 'Warning')
   expect(warnings).toEqual([])
 })
+
+test('kubectl get shows where an edge listens as text', { tags: 'nightly' }, async () => {
+  await using world = await World.open()
+  await world.apply('ReservedDomain', 'shop', { domain: 'row.tunnel.example' })
+  const hostports = [8443, 443].map((port) => ({ type: 'ReservedDomain', reservedDomainRef: { name: 'shop' }, port }))
+  await world.apply('Edge', 'shop', { protocol: 'TLS', hostports })
+  await world.ready('Edge', 'shop')
+  const row = { PROTOCOL: 'TLS', HOSTPORTS: 'row.tunnel.example:443,row.tunnel.example:8443', READY: 'True' }
+  expect(await rowOf(world, 'edges', 'shop')).toMatchObject(row)
+})

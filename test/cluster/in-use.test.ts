@@ -3,8 +3,9 @@ import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
 import { caPem } from '../builders/contract/ca-pem.ts'
 import { sshKeys } from '../builders/contract/ssh-keys.ts'
 import { nightlyUnlessVaried } from '../kinds/lookup.ts'
+import { printedCommand, runPrinted } from './support/printed-command.ts'
 import { until } from './support/wait.ts'
-import { conditionOf, World } from './support/world.ts'
+import { conditionOf, typeOf, World } from './support/world.ts'
 
 type Spec = Record<string, unknown>
 
@@ -200,10 +201,11 @@ for (const [index, { target, user, other }] of uses.entries()) {
     await world.delete(kind, name)
     await waitsFor(world, kind, name, `${userKind}/${userName}`)
     const events = () => world.events(kind, name)
-    const told = { reason: 'Deleting', note: `in use by ${userKind}/${userName}`, type: 'Normal' }
-    await until('an Event tells of it', async () => (await events()).some(({ note }) => note === told.note), {
+    const note = `in use by ${userKind}/${userName}. `
+    await until('an Event tells of it', async () => (await events()).some((event) => event.note.startsWith(note)), {
       describe: events,
     })
+    const told = { reason: 'Deleting', note: expect.stringContaining(note), type: 'Normal' }
     expect(await events()).toContainEqual(told)
     // An edit of the user, and a pass over the account, change nothing for the one it uses.
     await world.apply(userKind, userName, { ...userSpec, description: 'edited meanwhile' })
@@ -228,6 +230,65 @@ for (const [index, { target, user, other }] of uses.entries()) {
     expect(await world.remote(path)).toEqual([])
   })
 }
+
+// As a tool for GitOps prunes a resource that is in use, and applies it again after the commit was reverted.
+for (const { target, user } of uses.filter(({ target: [kind] }, index) => {
+  return uses.findIndex((use) => use.target[0] === kind) === index
+})) {
+  const [kind, name, spec, path] = target
+  const [userKind, userName, userSpec, userPath] = user
+
+  test(`${kind}/${name}, deleted while in use, comes back with its object by the command of its message`, {
+    tags: nightlyUnlessVaried(kind),
+  }, async () => {
+    await using world = await World.open()
+    await world.apply(kind, name, spec)
+    await world.apply(userKind, userName, userSpec)
+    await world.ready(userKind, userName)
+    const held = await world.ready(kind, name)
+    const users = await world.remote(userPath)
+    const mark = world.mark()
+
+    await world.delete(kind, name)
+    await waitsFor(world, kind, name, `${userKind}/${userName}`)
+    const { message } = await world.reason(kind, name, 'Ready', 'Deleting')
+    await runPrinted(printedCommand(message), world.kubeconfig)
+    await world.gone(kind, name)
+    const [, externalID] = /with spec\.externalID: (\S+) and managementPolicy: Manage:/.exec(message) ?? []
+    const adopting = externalID === undefined ? {} : { externalID, managementPolicy: 'Manage' }
+    await world.apply(kind, name, { ...spec, ...adopting })
+    expect((await world.ready(kind, name)).status?.id).toBe(held.status?.id)
+    await world.ready(userKind, userName)
+    expect(await world.remote(userPath)).toEqual(users)
+    expect(await world.remote(path)).toHaveLength(1)
+    // The marker gets the UID of the new resource, in its parts too.
+    const other = world.writes(mark).filter((each) => each.method !== 'PATCH' || each.path.startsWith(`/${userPath}/`))
+    expect(other).toEqual([])
+  })
+}
+
+test('an Account, deleted while resources need it, comes back by the command of its message', {
+  tags: 'nightly',
+}, async () => {
+  await using world = await World.open()
+  const { id } = (await world.apply('Backend', 'shop', shop).then(() => world.ready('Backend', 'shop'))).status ?? {}
+  const { spec } = await world.until('Account', 'default', 'exists', () => true)
+  // What others keep it for stays theirs.
+  const kept = { metadata: { finalizers: ['example.com/kept', 'culvert.dev/remote'] } }
+  await world.kube.mergePatch(typeOf('Account'), { namespace: world.namespace, name: 'default' }, kept)
+  const mark = world.mark()
+  await world.delete('Account', 'default')
+  const { message } = await world.reason('Account', 'default', 'Ready', 'Deleting')
+  await runPrinted(printedCommand(message), world.kubeconfig)
+  expect((await world.get('Account', 'default'))?.metadata.finalizers).toEqual(['example.com/kept'])
+  const freed = { metadata: { finalizers: null } }
+  await world.kube.mergePatch(typeOf('Account'), { namespace: world.namespace, name: 'default' }, freed)
+  await world.gone('Account', 'default')
+  await world.apply('Account', 'default', spec)
+  await world.reason('Account', 'default', 'Ready', 'Available')
+  expect((await world.ready('Backend', 'shop')).status?.id).toBe(id)
+  expect(world.writes(mark)).toEqual([])
+})
 
 test('an Edge applied with its IPPolicy is created only after every rule is confirmed', async () => {
   await using world = await World.open()

@@ -310,7 +310,7 @@ test('an SSH authority is deleted despite expired certificates, and names the un
   })
   const message = conditionOf(waiting, 'Ready')?.message
   expect(message).toMatch(new RegExp(`^in use by ssh_user_certificates/${valid}\\. `))
-  expect(message).toContain('delete it at the API, or set spec.deletionPolicy: Retain')
+  expect(message).toContain('delete it at the API')
   await world.api.delete(`/ssh_user_certificates/${valid}`)
   await world.annotate('SSHCertificateAuthority', 'team', { 'culvert.dev/reconcile-requested-at': 'now' })
   await world.gone('SSHCertificateAuthority', 'team', 60_000)

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { runDoctor } from '../../src/cli/doctor/command.ts'
+import { runWhy } from '../../src/cli/why/command.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { holdName, roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
 import { SEED } from '../kinds/shared/account.ts'
+import { ask } from './support/ask.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
 import { OperatorAccount } from './support/operator-account.ts'
 import { OperatorProcess } from './support/operator-process.ts'
+import { printedCommand, runPrinted } from './support/printed-command.ts'
 import { startRelease } from './support/release.ts'
 import { until } from './support/wait.ts'
 import { core, typeOf, World } from './support/world.ts'
@@ -14,6 +18,7 @@ const PER_MINUTE = 120
 const BURST = 10
 const SUFFIXES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
 const namespaceType = core('namespaces', 'Namespace', false)
+const secretType = core('secrets', 'Secret')
 
 async function resources(world: World): Promise<number> {
   const lists = await Promise.all(managed.map(({ definition }) => world.list(definition.kind)))
@@ -65,6 +70,38 @@ test('a namespace with 200 resources of all kinds is deleted on both sides in th
   const implied = ((requests - BURST) * 60) / PER_MINUTE
   // The namespace itself takes Kubernetes some seconds, before and after.
   expect(seconds).toBeLessThan(1.25 * implied + 30)
+})
+
+// A namespace that is being deleted takes no Secret: nothing there can give the key back.
+test('a namespace that lost every copy of its key while no operator ran goes by the command of the message', async () => {
+  await using world = await World.open({ rights: 'cluster' })
+  const { emulator, kube, kubeconfig, namespace, operatorNamespace } = world
+  await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
+  await world.apply('Edge', 'front', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
+  await world.ready('Edge', 'front')
+  const { metadata } = await world.until('Account', 'default', 'exists', () => true)
+  await world.operator.stop()
+  const kept = { namespace: operatorNamespace, name: `culvert-key-${metadata.uid}` }
+  expect(await kube.delete(secretType, kept)).toBe(true)
+  await kube.delete(namespaceType, { name: namespace })
+  await until('its Secrets are gone', async () => (await kube.list(secretType, { namespace })).items.length === 0)
+
+  await world.startOperator()
+  const { message } = await world.reason('Account', 'default', 'Ready', 'Deleting')
+  const command = printedCommand(message)
+  const where = { output: 'text', release: 'culvert', operatorNamespace } as const
+  const asked = await ask(world, (cluster) => runWhy(cluster, ['account/default'], where))
+  expect(asked.lines.at(-1)?.trim()).toBe(command)
+  const diagnosed = await ask(world, (cluster) =>
+    runDoctor(cluster, { ...where, output: 'json', allNamespaces: false, dnsServer: [] }),
+  )
+  expect(JSON.parse(diagnosed.lines.join('\n')).findings).toContainEqual(expect.objectContaining({ command }))
+
+  await runPrinted(command, kubeconfig, `${emulator.apiKey}\n`)
+  const isGone = async () => (await kube.get(namespaceType, { name: namespace })) === undefined
+  await until('the namespace is gone', isGone, { timeoutMs: 90_000, describe: () => world.list('Account') })
+  expect(await objects(world)).toEqual([])
+  expect(await kube.get(secretType, kept)).toBeUndefined()
 })
 
 /**

@@ -257,7 +257,9 @@ function declares(spec: Body, { object }: Held, resolved: Resolved): readonly De
       ({ terminate_at, min_version }) => {
         const isNamed = (spec.tlsTermination as Body).minVersion !== undefined
         // If the spec names none, the service chooses one.
-        return [terminate_at ?? 'edge', isNamed ? (min_version ?? null) : null]
+        // Some services take versions only as in `tls1.2`.
+        const version = typeof min_version === 'string' ? min_version.replace(/^tls/, '') : (min_version ?? null)
+        return [terminate_at ?? 'edge', isNamed ? version : null]
       },
     ),
   ]

@@ -119,28 +119,14 @@ annotations:
 {{- printf "%s.%s.svc:%d" (include "culvert.emulatorName" .) .Release.Namespace (int .Values.emulator.port) -}}
 {{- end -}}
 
-{{/*
-Whether the ClusterAccount is "made" with this release, comes "later", or there is "none". Helm looks up the kinds of all
-objects before it creates the first, and refuses a release that contains an object of a kind that the release itself
-installs. So the ClusterAccount waits until the cluster knows its kind. A hook would not help: Helm 3 keeps using the
-kinds that it looked up at the start.
-*/}}
-{{- define "culvert.accountState" -}}
-{{- if not .Values.clusterAccount.enabled -}}
-none
-{{- else if and .Values.crds.install (not (.Capabilities.APIVersions.Has "culvert.dev/v1alpha1/ClusterAccount")) -}}
-later
-{{- else -}}
-made
+{{/* Milliseconds of a duration such as 1m30s. */}}
+{{- define "culvert.milliseconds" -}}
+{{- $sum := 0.0 -}}
+{{- range regexFindAll "[0-9.]+[a-z]+" . -1 -}}
+{{- $unit := get (dict "ms" 1.0 "s" 1000.0 "m" 60000.0 "h" 3600000.0) (regexFind "[a-z]+" .) -}}
+{{- $sum = addf $sum (mulf (float64 (regexFind "[0-9.]+" .)) $unit) -}}
 {{- end -}}
-{{- end -}}
-
-{{- define "culvert.accountURL" -}}
-{{- if .Values.clusterAccount.baseURL -}}
-{{- .Values.clusterAccount.baseURL -}}
-{{- else -}}
-{{- printf "http://%s" (include "culvert.emulatorHost" .) -}}
-{{- end -}}
+{{- $sum -}}
 {{- end -}}
 
 {{/* Shared by the Pods of all components. */}}

@@ -4,6 +4,18 @@
 {{- if and (gt (int .replicas) 1) (not .leaderElection.enabled) -}}
 {{- fail "replicas: more than one operator needs leaderElection.enabled=true: without a Lease all of them would act at once" -}}
 {{- end -}}
+{{- with .leaderElection -}}
+{{- $lease := include "culvert.milliseconds" .leaseDuration | float64 -}}
+{{- $renew := include "culvert.milliseconds" .renewDeadline | float64 -}}
+{{- $retry := include "culvert.milliseconds" .retryPeriod | float64 -}}
+{{- if and .enabled (not (and (gt $retry 0.0) (lt $retry $renew) (lt $renew $lease))) -}}
+{{- fail (printf "leaderElection: retryPeriod (%s) has to be shorter than renewDeadline (%s), and that shorter than leaseDuration (%s)" .retryPeriod .renewDeadline .leaseDuration) -}}
+{{- end -}}
+{{- $timeout := $.Values.operator.requestTimeout -}}
+{{- if and .enabled (not (lt (include "culvert.milliseconds" $timeout | float64) (subf $lease $renew))) -}}
+{{- fail (printf "operator.requestTimeout: %s has to be shorter than leaderElection.leaseDuration (%s) less renewDeadline (%s): a write of a former leader could otherwise overlap with a new one" $timeout .leaseDuration .renewDeadline) -}}
+{{- end -}}
+{{- end -}}
 {{- range $which := list "accounts" "namespaces" -}}
 {{- if and (index $.Values.selectors $which) (not $.Values.operator.installation) -}}
 {{- fail (printf "selectors.%s: releases that divide accounts need one id for all objects: set the same operator.installation for each" $which) -}}
@@ -14,6 +26,9 @@
 {{- end -}}
 {{- if and .selectors.namespaces .watchNamespaces -}}
 {{- fail "selectors.namespaces: an operator with watchNamespaces does not see the labels of namespaces; remove one of the two" -}}
+{{- end -}}
+{{- if and .tunnels.enabled (not .tunnels.gateways) -}}
+{{- fail "tunnels.gateways: no agent runs without a gateway; list those of your accounts (spec.sshGateway) as host:port" -}}
 {{- end -}}
 {{- if and .tunnels.templates.enabled (not .tunnels.enabled) -}}
 {{- fail "tunnels.templates.enabled: templates are of agents: set tunnels.enabled=true too" -}}
@@ -43,19 +58,8 @@
 {{- fail (printf "watchNamespaces: %s belongs to Kubernetes, and the admission policy refuses outputs there; remove it" $reserved) -}}
 {{- end -}}
 {{- end -}}
-{{- if .clusterAccount.enabled -}}
-{{- if .watchNamespaces -}}
-{{- fail "clusterAccount.enabled: an operator with watchNamespaces does not watch ClusterAccounts; create an Account in each namespace" -}}
-{{- end -}}
-{{- if and (not .clusterAccount.baseURL) (not .emulator.enabled) -}}
-{{- fail "clusterAccount.baseURL: the address of the API is missing; set it, or emulator.enabled=true" -}}
-{{- end -}}
-{{- if and .clusterAccount.apiKey .clusterAccount.existingSecret.name -}}
-{{- fail "clusterAccount: set apiKey or existingSecret.name, not both" -}}
-{{- end -}}
-{{- if and .clusterAccount.baseURL (not .clusterAccount.apiKey) (not .clusterAccount.existingSecret.name) -}}
-{{- fail "clusterAccount: the API key of the account is missing; set existingSecret.name or apiKey" -}}
-{{- end -}}
+{{- if .clusterAccount -}}
+{{- fail "clusterAccount: the ClusterAccount has a chart of its own, culvert-account; remove these values. The existing one stays, and docs/install.md#the-clusteraccount says how that chart takes it over" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

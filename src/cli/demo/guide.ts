@@ -1,3 +1,6 @@
+import { writeCommand } from '../../managed/kubectl.ts'
+import { RECONCILE_REQUESTED_AT } from '../../managed/names.ts'
+
 /** What the demo has running. */
 export interface Running {
   readonly kubeconfigPath: string
@@ -12,6 +15,9 @@ export interface Running {
 /** How to explore the demo, for the person at the terminal. The keys belong to an emulator that ends with the demo. */
 export function guide(running: Running): string {
   const { emulatorUrl, apiKey, adminToken } = running
+  const elsewhere = `--type=merge -p '{"spec":{"rules":[{"cidr":"192.0.2.0/24","action":"Allow"}]}}'`
+  const shutOut = writeCommand('patch', 'ippolicies.culvert.dev/visitors -n traffic', elsewhere)
+  const readAgain = writeCommand('annotate', 'backends.culvert.dev/shop -n quickstart', `${RECONCILE_REQUESTED_AT}=now`)
   return `
 Look around in another terminal:
 
@@ -27,7 +33,7 @@ Look around in another terminal:
 The page behind its edge, and each connection as the service judged it:
 
   curl ${running.pageUrl}
-  kubectl -n traffic patch ippolicy visitors --type merge -p '{"spec":{"rules":[{"cidr":"192.0.2.0/24","action":"Allow"}]}}'
+  ${shutOut}
   curl -H 'Authorization: Bearer ${adminToken}' ${emulatorUrl}/_emulator/traffic
 
 The account behind them:
@@ -40,7 +46,7 @@ An agent that serves the shop, played by the emulator; it connects from the offi
   TOKEN="$(kubectl -n quickstart get secret shop-agent -o jsonpath='{.data.token}' | base64 -d)"
   curl -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' ${emulatorUrl}/_emulator/agents \\
     -d '{"token":"'"$TOKEN"'","ip":"198.51.100.7","tunnels":[{"labels":{"app":"shop","version":"1"}}]}'
-  kubectl -n quickstart annotate backends.culvert.dev shop culvert.dev/reconcile-requested-at=now
+  ${readAgain}
   kubectl -n quickstart get backends.culvert.dev,tunnelsessions
 
 The operator's log: ${running.operatorLog}

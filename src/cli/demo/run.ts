@@ -83,10 +83,8 @@ export async function runDemo(options: DemoOptions, interrupted: () => AbortSign
 
 /** Before the operator starts: it creates a Secret there as soon as it leads, and ends if it cannot. */
 async function makeOperatorNamespace(cluster: DemoCluster): Promise<void> {
-  const manifests = (await readManifests(QUICKSTART)).filter(({ kind, metadata }) => {
-    return kind === 'Namespace' && metadata.name === OPERATOR_NAMESPACE
-  })
-  await kubectl(cluster, ['apply', '--server-side', '-f', '-'], toYaml(manifests))
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: OPERATOR_NAMESPACE } }
+  await kubectl(cluster, ['apply', '--server-side', '-f', '-'], toYaml([namespace]))
 }
 
 function startOperator(
@@ -173,8 +171,7 @@ function lookAround({ cluster, emulator, operatorLog }: Stage, pageUrl: string):
 /** Cleans up an existing cluster while the emulator still answers: the deletions could not finish later. */
 async function removeExamples({ cluster, say }: Stage): Promise<void> {
   say('Removing the examples from the cluster')
-  const all = [...(await readManifests(QUICKSTART)), ...(await readManifests(TRAFFIC))]
-  const manifests = all.filter(({ metadata }) => metadata.name !== OPERATOR_NAMESPACE)
+  const manifests = [...(await readManifests(QUICKSTART)), ...(await readManifests(TRAFFIC))]
   await kubectl(cluster, ['delete', '--ignore-not-found', '--timeout=60s', '-f', '-'], toYaml(manifests))
 }
 

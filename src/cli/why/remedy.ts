@@ -1,4 +1,6 @@
+import { KEPT_KEY_PREFIX } from '../../managed/accounts/kept-key.ts'
 import { hasFinalizer, type ResourceName } from '../../managed/cr.ts'
+import { keepKeyCommand, kubectlName, releaseCommand, retainCommand, writeCommand } from '../../managed/kubectl.ts'
 import { LONG_WAIT_MS } from '../../managed/reconcile/long-waits.ts'
 import { conditionReasons, type Explanation, type Reason, reasons } from '../../managed/status/reasons.ts'
 import { namespaceFlag } from '../cluster/flags.ts'
@@ -64,16 +66,17 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named, n
       return leader?.type === 'leading' && isNew(root, now)
         ? { text: STILL_NEW, command: `culvert why ${named.culvert}` }
         : { text: NOT_WATCHED, command: 'culvert doctor' }
-    case 'deleting':
+    case 'deleting': {
       if (state.reason === FOREIGN_FINALIZERS) {
         const command = `kubectl get ${named.kubectl} -o jsonpath='{.metadata.finalizers}'`
         return { text: 'Find out why whoever set them does not remove them.', command }
       }
       if (state.reason === reasons.Rejected) {
-        return { text: REFUSED_DELETION, command: `kubectl edit ${named.kubectl}` }
+        return { text: REFUSED_DELETION, command: writeCommand('edit', named.kubectl) }
       }
       if (state.reason !== reasons.Deleting) break
-      return { text: textFor('Deleting'), command: `culvert tree ${named.culvert} --reverse` }
+      return offered(root, named) ?? { text: textFor('Deleting'), command: `culvert tree ${named.culvert} --reverse` }
+    }
     case 'inProgress':
       if (silent !== undefined) return silent
       break
@@ -83,9 +86,28 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named, n
   }
   const text = textFor(state.reason)
   if (text === '') return { text, command: undefined }
-  return { text, command: `kubectl ${IN_SPEC.has(state.reason) ? 'edit' : 'describe'} ${named.kubectl}` }
+  const isInSpec = IN_SPEC.has(state.reason)
+  return { text, command: isInSpec ? writeCommand('edit', named.kubectl) : `kubectl describe ${named.kubectl}` }
 }
 
+/**
+ * The command that ends a wait of a deletion, if the operator has offered it. It is never taken from the message as it
+ * is: that may quote others.
+ */
+function offered({ resource, state }: Link, { kubectl }: Named): Remedy | undefined {
+  if (resource === undefined || state === undefined) return undefined
+  const { finalizers = [], uid } = resource.metadata
+  const restoring = [retainCommand(kubectl), releaseCommand(kubectl, finalizers)]
+  const restored = restoring.find((command) => state.message.endsWith(command))
+  if (restored !== undefined) return { text: textFor('Deleting'), command: restored }
+  // Only the operator knows its namespace for certain.
+  const [, namespace = ''] = / -n ([a-z0-9-]+) \S+$/.exec(state.message) ?? []
+  const command = keepKeyCommand(`${KEPT_KEY_PREFIX}${uid}`, namespace)
+  return state.message.endsWith(command) ? { text: NO_KEY, command } : undefined
+}
+
+const NO_KEY =
+  'Run the command, and enter a key of the account: a namespace that is being deleted takes no Secret any more.'
 const REFUSED_DELETION =
   'Do what the message says, or set `spec.deletionPolicy: Retain` to leave the object in the account.'
 const STILL_NEW = 'Wait: what a new resource waits for is reported after half a minute.'
@@ -143,7 +165,7 @@ export function namedFor(snapshot: Snapshot, { kind, name, namespace }: Resource
   const place = namespaceFlag(namespace)
   return {
     culvert: argumentsFor(argument),
-    kubectl: `${fullPlural(descriptor)}/${name}${place}`,
+    kubectl: kubectlName(descriptor.definition, { name, namespace }),
     collection: `${fullPlural(descriptor)}${place}`,
   }
 }

@@ -20,6 +20,8 @@ import { moduleStatus } from './module-status.ts'
 const HOSTPORTS = 128
 /** Limits for what a status shows of them. */
 export const SHOWN_HOSTPORTS = { max: 2 * HOSTPORTS, length: 512 }
+/** Hostports in a row of `kubectl get`. */
+export const HOSTPORTS_IN_ROW = 3
 const REFERENCES = 64
 const RULES = 32
 const EXPRESSIONS = 16
@@ -300,6 +302,12 @@ export const edgeDefinition = defineKind({
           maxItems: SHOWN_HOSTPORTS.max,
         }),
       ),
+      hostportSummary: Type.Optional(
+        text({
+          description: `The hostports as one text for \`kubectl get\`: at most ${HOSTPORTS_IN_ROW}, and how many more there are.`,
+          maxLength: HOSTPORTS_IN_ROW * (SHOWN_HOSTPORTS.length + 1) + 32,
+        }),
+      ),
       access: Type.Optional(
         choice(['Restricted', 'MutualTLS', 'Public'], {
           description:
@@ -320,7 +328,7 @@ export const edgeDefinition = defineKind({
   printerColumns: managedColumns(
     textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),
     textColumn('Access', '.status.access', 'Who may connect.'),
-    textColumn('Hostports', '.status.hostports', 'Where the edge listens.'),
+    textColumn('Hostports', '.status.hostportSummary', 'Where the edge listens.'),
   ),
   conditions: [
     {

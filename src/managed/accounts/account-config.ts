@@ -1,11 +1,14 @@
 import { checkBaseURL } from '../../api/base-url.ts'
+import { isDeleting } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
 import { singleLine, singleLineProblem } from '../inputs/single-line.ts'
+import { keepKeyCommand } from '../kubectl.ts'
 import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountApiKey, type KeySource, secretOf } from './account-key.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 import { type Problem, problem } from './finding.ts'
+import { KEPT_KEY_PREFIX } from './kept-key.ts'
 import type { SessionConfig } from './session.ts'
 
 /** Reads address and key of an account, or returns what is wrong with them. */
@@ -20,8 +23,8 @@ export async function accountConfig(
   const apiKey = await accountApiKey(context, key, resource)
   const { namespace, name, dataKey } = secretOf(context, key, resource)
   if (apiKey === undefined) {
-    const message = `spec.apiKeySecretRef: Secret ${name} with key ${dataKey} does not exist in namespace ${namespace}: create it`
-    return problem(reasons.SecretMissing, message, false)
+    const message = `spec.apiKeySecretRef: Secret ${name} with key ${dataKey} does not exist in namespace ${namespace}`
+    return problem(reasons.SecretMissing, `${message}${remedy(context, key, resource)}`, false)
   }
   const wrong = singleLineProblem(apiKey, 'Secret', { name, key: dataKey })
   if (wrong !== undefined) return problem(reasons.InvalidInput, `spec.apiKeySecretRef: ${wrong}`, true)
@@ -34,6 +37,13 @@ export async function accountConfig(
     requestsPerMinute: spec.rateLimit?.requestsPerMinute,
     burst: spec.rateLimit?.burst,
   }
+}
+
+/** A namespace that is being deleted takes no Secret any more: the copy of the key in the operator's serves as well. */
+function remedy({ operatorNamespace }: KeySource, key: AccountKey, resource: AccountResource): string {
+  if (!isDeleting(resource) || key.namespace === undefined) return ': create it'
+  const command = keepKeyCommand(`${KEPT_KEY_PREFIX}${resource.metadata.uid}`, operatorNamespace)
+  return `. For the deletion, run this and enter a key of the account: ${command}`
 }
 
 export function sameConfig(left: SessionConfig, right: SessionConfig): boolean {

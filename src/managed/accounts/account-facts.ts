@@ -1,5 +1,7 @@
+import type { ResourceType } from '../../kube/types.ts'
 import { type CustomResource, isDeleting, nameOf, shortName } from '../cr.ts'
 import { ORPHANS_SHOWN } from '../descriptor/account.ts'
+import { kubectlName, releaseCommand } from '../kubectl.ts'
 import { requestOf } from '../reconcile/requests.ts'
 import { reasons } from '../status/reasons.ts'
 import type { AccountResource } from './account-resource.ts'
@@ -7,15 +9,21 @@ import type { AccountFacts } from './account-status.ts'
 import { isDoubted } from './check-identity.ts'
 import type { Finding, Problem } from './finding.ts'
 
-/** The intended status of an account after a check. `dependents` are the CRs that block its deletion. */
-export function accountFacts(
-  resource: AccountResource,
-  finding: Finding,
-  dependents: readonly CustomResource[],
-): AccountFacts {
+/** What a check of an account found. */
+interface Check {
+  readonly type: ResourceType
+  readonly resource: AccountResource
+  readonly finding: Finding
+  /** The CRs that block its deletion. */
+  readonly dependents: readonly CustomResource[]
+}
+
+/** The intended status of an account after a check. */
+export function accountFacts(check: Check): AccountFacts {
+  const { resource, finding } = check
   const requested = requestOf(resource, 'reconcile')
   const answered = requested === undefined ? {} : { lastHandledReconcileAt: requested }
-  const state = isDeleting(resource) ? deleting(finding, dependents) : finding
+  const state = isDeleting(resource) ? deleting(check) : finding
   if (finding.type === 'problem') return { state, fields: { ...answered, ...doubtOf(resource, finding) } }
   const { orphans } = finding
   const claim = resource.status?.internal?.claim
@@ -46,10 +54,17 @@ function confirmationOf(resource: AccountResource): AccountFacts['fields'] {
   return confirmation === undefined ? {} : { lastHandledConfirmIdentityAt: confirmation }
 }
 
-function deleting(finding: Finding, dependents: readonly CustomResource[]): AccountFacts['state'] {
+function deleting({ type, resource, finding, dependents }: Check): AccountFacts['state'] {
   const [first = 'none'] = dependents
     .map((dependent) => shortName(nameOf(dependent)))
     .sort((left, right) => (left < right ? -1 : 1))
-  const message = `${dependents.length} resources still need the account, among them ${first}`
-  return { type: 'deleting', message: finding.type === 'problem' ? `${message}; ${finding.message}` : message }
+  const needed = `${dependents.length} resources still need the account, among them ${first}`
+  const message = finding.type === 'problem' ? `${needed}; ${finding.message}` : needed
+  // What is being deleted needs the account to the end.
+  if (dependents.some(isDeleting)) return { type: 'deleting', message }
+  const command = releaseCommand(kubectlName(type, resource.metadata), resource.metadata.finalizers ?? [])
+  return {
+    type: 'deleting',
+    message: `${message}. To restore the account, run this and apply its manifest again: ${command}`,
+  }
 }

@@ -168,12 +168,12 @@ export class AccountReconciler {
     const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
     const due = this.#nextResync(key, resource) ?? 0
     const hasFailed = session.takeFailure()
+    // Somebody may have deleted the kept key, as with the operator's namespace: it is kept again. A deletion needs the
+    // one that is known.
+    const isDue = due <= clock.monotonic() || openRequest(resource, 'reconcile') !== undefined
+    if (isDue && !isDeleting(resource)) this.#context.keptKeys.readAgain(resource.metadata.uid)
     try {
-      if (
-        due <= clock.monotonic() ||
-        openRequest(resource, 'reconcile') !== undefined ||
-        session.blocked() !== undefined
-      ) {
+      if (isDue || session.blocked() !== undefined) {
         // One call shows whether the problem is over, before every collection is listed.
         if (session.blocked() !== undefined && !session.starting) await probe(session, holdings)
         await listAll(session, holdings)
@@ -362,7 +362,8 @@ export class AccountReconciler {
   }
 
   #facts(key: AccountKey, resource: AccountResource, finding: Finding): AccountFacts {
-    return accountFacts(resource, finding, dependentsOfAccount(this.#context, key))
+    const type = this.#context.kinds.accountType(key.kind)
+    return accountFacts({ type, resource, finding, dependents: dependentsOfAccount(this.#context, key) })
   }
 
   #forget(key: AccountKey): void {

@@ -2,7 +2,8 @@ import { KubeError } from '../../kube/errors.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { readSecretKey, secretType } from '../inputs/inputs.ts'
 
-const DATA_KEY = 'apiKey'
+/** Key of each Secret's data. */
+export const KEPT_KEY_DATA = 'apiKey'
 /** Prefix of the names of the Secrets with the last working keys. */
 export const KEPT_KEY_PREFIX = 'culvert-key-'
 const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' }
@@ -54,7 +55,7 @@ export class KeptKeys {
         kind: 'Secret',
         metadata: { name, namespace: this.#namespace, labels: LABELS },
         type: 'Opaque',
-        data: { [DATA_KEY]: Buffer.from(key).toString('base64') },
+        data: { [KEPT_KEY_DATA]: Buffer.from(key).toString('base64') },
       },
       { force: true },
     )
@@ -74,6 +75,6 @@ export class KeptKeys {
   }
 
   #ref(uid: string): { readonly name: string; readonly key: string } {
-    return { name: `${KEPT_KEY_PREFIX}${uid}`, key: DATA_KEY }
+    return { name: `${KEPT_KEY_PREFIX}${uid}`, key: KEPT_KEY_DATA }
   }
 }

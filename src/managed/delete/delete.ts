@@ -3,6 +3,7 @@ import { writeReasons } from '../../telemetry/write-origin.ts'
 import { openSession } from '../accounts/account-choice.ts'
 import { awaitApprovalOfDeletion } from '../approval/approval.ts'
 import {
+  type CustomResource,
   hasFinalizer,
   hasFormerAttempt,
   heldIds,
@@ -19,6 +20,7 @@ import {
   withFinalizer,
   withoutFinalizer,
 } from '../cr.ts'
+import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { deleteCopies } from '../identity/copies.ts'
 import { settleIdentity } from '../identity/create.ts'
 import { deleteForSure, unlisted } from '../identity/gone.ts'
@@ -26,6 +28,7 @@ import { copiesOf } from '../identity/own-objects.ts'
 import { sought } from '../identity/read-object.ts'
 import { markedObjects } from '../identity/take-object.ts'
 import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
+import { kubectlName, retainCommand } from '../kubectl.ts'
 import { refuseToStrand } from '../outputs/companion.ts'
 import { release } from '../outputs/vacate.ts'
 import { heldAlone, refuseShutOut } from '../plan/api-access.ts'
@@ -157,7 +160,7 @@ function refuseWhileReferred(run: Reconciliation): void {
   noteHeldUp(run, dependents)
   // They may block the deletion for long: by the time they are gone, there may be new dependents.
   run.memory.delete.deletingSince = undefined
-  throw inUse(dependents)
+  throw inUse(run, dependents)
 }
 
 /** Refuses while lists that began after the deletion was seen show objects that refer to ours. */
@@ -172,16 +175,28 @@ async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
   noteHeldUp(run, dependents)
   // By the next check they may have gone: these lists will not count then.
   run.memory.delete.deletingSince = undefined
-  throw inUse(dependents)
+  throw inUse(run, dependents)
 }
 
-function inUse(dependents: readonly Dependent[]): WaitError {
+function inUse({ cr, descriptor }: Reconciliation, dependents: readonly Dependent[]): WaitError {
   const shown = namesOfDependents(dependents).slice(0, 5).join(', ')
   const more = dependents.length > 5 ? ` and ${dependents.length - 5} more` : ''
-  const remedy = dependents.some(({ resource }) => resource === undefined)
-    ? '. No resource here manages what is named by collection and id: delete it at the API, or set spec.deletionPolicy: Retain to end the deletion and leave this object there'
+  const unmanaged = dependents.some(({ resource }) => resource === undefined)
+    ? 'No resource here manages what is named by collection and id: delete it at the API. '
     : ''
+  const passes = dependents.every(({ resource }) => resource !== undefined && isDeleting(resource))
+  const remedy = passes ? '' : `. ${unmanaged}${keeping(cr, descriptor)}`
   return new WaitError(reasons.Deleting, `in use by ${shown}${more}${remedy}`, IN_USE_MS)
+}
+
+/** The way back, such as for a resource that was pruned with a commit that has been reverted since. */
+function keeping(cr: CustomResource, { definition, identity }: ManagedDescriptor): string {
+  const { id } = statusOf(cr)
+  const isMarked = identity.markedBy === 'metadata' && cr.spec.rawMetadata === undefined
+  // Without a marker, nothing but its id leads from the manifest to the object.
+  const named = isMarked || id === undefined ? '' : ` with spec.externalID: ${id} and managementPolicy: Manage`
+  const command = retainCommand(kubectlName(definition, cr.metadata))
+  return `To restore the resource with its object, run this and apply the manifest again${named}: ${command}`
 }
 
 async function deleteOwn(run: Reconciliation, id: string): Promise<void> {

@@ -19,7 +19,8 @@ export const conditionReasons = {
   Progressing: { means: 'Work is in progress; nothing is wrong.', remedy: WAIT },
   Deleting: {
     means: 'The resource is being deleted; the message names what it waits for.',
-    remedy: 'Delete or change what still uses it.',
+    remedy:
+      'Delete or change what still uses it. If the resource should stay, run the command at the end of the message, and apply its manifest again.',
   },
   AwaitingApproval: {
     means:

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { applyByEngines } from '../../gitops/engines.ts'
 import { NAMESPACE, objectsIn, type Rendered, render } from '../support/helm.ts'
 import { ROOT } from '../support/paths.ts'
-import { CULVERT_IS_SERVED, shapes } from '../support/shapes.ts'
+import { shapes } from '../support/shapes.ts'
 import { InstalledCluster } from './support/installed-cluster.ts'
 
 let cluster: InstalledCluster
@@ -47,7 +47,7 @@ it('Flux and Argo CD find every example as they applied it', async () => {
 })
 
 it.each(shapes)('Flux and Argo CD find the chart as they applied it, %s', async (_name, values) => {
-  const rendered = await render(4, values, CULVERT_IS_SERVED)
+  const rendered = await render(4, values)
   const namespaces = [NAMESPACE, 'shop', 'web'].map(namespace)
   await expectAtRest([...namespaces, ...rendered.filter((manifest) => !isForeign(manifest))])
 })

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
 import { until } from '../../cluster/support/wait.ts'
-import { CHART } from '../support/paths.ts'
+import { ACCOUNT_CHART, CHART } from '../support/paths.ts'
 import { InstalledCluster, isReady } from './support/installed-cluster.ts'
 import { helmWithJob } from './support/job-runner.ts'
 import type { PodProcess } from './support/pod-process.ts'
@@ -51,16 +51,15 @@ it('does not trust a service with an unknown authority', async () => {
     { ...inHome('Secret', 'key'), stringData: { token: emulator.apiKey } },
     { ...inHome('ConfigMap', 'company'), data: { 'root.pem': front.authority } },
   )
-  const account = `clusterAccount.enabled=true,clusterAccount.baseURL=${front.url}`
-  const secret = 'clusterAccount.existingSecret.name=key,clusterAccount.existingSecret.key=token'
-  const selector = ['--set-json', 'clusterAccount.spec.access=[{"namespaceSelector":{}}]']
-  const values = ['--set', `${account},${secret},watchSecrets=false`, ...selector]
+  const values = ['--set', `operator.allowApiHosts={${new URL(front.url).host}},watchSecrets=false`]
   await cluster.helmed(3, ['install', 'culvert', CHART, '--namespace', HOME, ...values])
   // Helm uses the API server's discovery, which lists a CRD a moment after it was applied.
   await until('ClusterAccounts are served', async () => {
     return (await cluster.kubectl(['get', '--raw', '/apis/culvert.dev/v1alpha1'])).includes('"clusteraccounts"')
   })
-  await cluster.helmed(3, UPGRADE)
+  const spec = `spec.baseURL=${front.url},spec.apiKeySecretRef.name=key,spec.apiKeySecretRef.key=token`
+  const selector = ['--set-json', 'spec.access=[{"namespaceSelector":{}}]']
+  await cluster.helmed(3, ['install', 'account', ACCOUNT_CHART, '--namespace', HOME, '--set', spec, ...selector])
   operator = await cluster.operator(HOME)
   await cluster.apply(POLICY)
   await cluster.until('clusteraccount', 'default', HOME, ({ status }) => {

@@ -3,7 +3,7 @@ import { cp, mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { HELMS } from '../support/helm.ts'
-import { CHART, ROOT } from '../support/paths.ts'
+import { ACCOUNT_CHART, CHART, ROOT } from '../support/paths.ts'
 import { AccountAtEmulator } from './support/account-at-emulator.ts'
 import { type OlderChart, olderCRDs, packChart, type Schema } from './support/chart-packages.ts'
 import { documented } from './support/documented.ts'
@@ -13,11 +13,29 @@ const HOME = 'culvert-system'
 const IN_HOME = ['--namespace', HOME]
 const KEEP_VALUES = [...IN_HOME, '--reset-then-reuse-values']
 
+/** The chart used to create the ClusterAccount, as soon as the cluster knew the kind. */
+const ACCOUNT_TEMPLATE = `{{- if .Capabilities.APIVersions.Has "culvert.dev/v1alpha1/ClusterAccount" }}
+apiVersion: culvert.dev/v1alpha1
+kind: ClusterAccount
+metadata:
+  name: default
+  annotations:
+    helm.sh/resource-policy: keep
+spec:
+  baseURL: http://{{ include "culvert.emulatorHost" . }}
+  apiKeySecretRef:
+    name: culvert-emulator
+  access:
+    - namespaceSelector: {}
+{{- end }}
+`
+
 /** The first release, without one of today's fields and one of today's rules. */
 const OLDER: OlderChart = {
   version: '0.0.9',
   crds: join(ROOT, 'test', 'fixtures', 'releases', '0.1.0', 'crds'),
   without: { 'culvert.dev_ippolicies.yaml': withoutDescription },
+  templates: { 'cluster-account.yaml': ACCOUNT_TEMPLATE },
 }
 
 function withoutDescription(schema: Schema): Schema {
@@ -78,11 +96,9 @@ const NEITHER = { field: false, rule: false }
 const BOTH = { field: true, rule: true }
 
 it.each(HELMS)('upgrades the CRDs with Helm %i and leaves the resources unchanged', LONG, async (major) => {
-  const values = ['--set', 'emulator.enabled=true,clusterAccount.enabled=true,emulator.apiKey=key-of-ours']
-  const selector = ['--set-json', 'clusterAccount.spec.access=[{"namespaceSelector":{}}]']
+  const values = ['--set', 'emulator.enabled=true,emulator.apiKey=key-of-ours']
   const older = await packChart(cluster, major, OLDER)
-  const install = ['install', 'culvert', older, ...IN_HOME, '--create-namespace', ...values, ...selector]
-  await cluster.helmed(major, install)
+  await cluster.helmed(major, ['install', 'culvert', older, ...IN_HOME, '--create-namespace', ...values])
   expect(await knows()).toEqual(NEITHER)
   await using account = await AccountAtEmulator.run(cluster, 'culvert', HOME)
   await using operator = await cluster.operator(HOME)
@@ -107,6 +123,14 @@ it.each(HELMS)('upgrades the CRDs with Helm %i and leaves the resources unchange
   const after = await cluster.allReady(3)
   expect(after.map(({ metadata, status }) => [metadata.uid, status?.id])).toEqual(
     before.map(({ metadata, status }) => [metadata.uid, status?.id]),
+  )
+
+  // The ClusterAccount stayed; its own chart takes it over.
+  const spec = 'spec.baseURL=http://culvert-emulator.culvert-system.svc:4040,spec.apiKeySecretRef.name=culvert-emulator'
+  const same = ['--set', spec, '--set-json', 'spec.access=[{"namespaceSelector":{}}]']
+  await cluster.helmed(major, ['install', 'culvert-account', ACCOUNT_CHART, ...IN_HOME, ...same, '--take-ownership'])
+  expect((await cluster.allReady(3)).map(({ metadata }) => [metadata.uid, metadata.generation])).toEqual(
+    after.map(({ metadata }) => [metadata.uid, metadata.generation]),
   )
 
   // An installation that leaves the CRDs to others from now on.

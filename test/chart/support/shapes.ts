@@ -4,12 +4,9 @@ import type { ValueCase } from './value-cases/case.ts'
 import { monitoringCases } from './value-cases/monitoring.ts'
 import { operatorCases } from './value-cases/operator.ts'
 
-/** Flags of `helm template` for a cluster that has the CRDs, without which the chart makes no ClusterAccount. */
-export const CULVERT_IS_SERVED = ['--api-versions', 'culvert.dev/v1alpha1/ClusterAccount']
-
 /** Cases that exclude each other, or that disable what others show. */
 const APART: ReadonlySet<string> = new Set(
-  'admissionPolicy.access.enabled admissionPolicy.operator.enabled watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled clusterAccount.apiKey image.tag networkPolicy.ingress'.split(
+  'admissionPolicy.access.enabled admissionPolicy.operator.enabled watchNamespaces caBundle.secret leaderElection.enabled replicas rbac.create rbac.holdNamespaces rbac.userRoles service.enabled serviceAccount.create uninstall.check podDisruptionBudget.enabled image.tag networkPolicy.ingress'.split(
     ' ',
   ),
 )
@@ -17,14 +14,11 @@ const APART: ReadonlySet<string> = new Set(
 const everything = [...operatorCases, ...aroundCases, ...monitoringCases]
   .filter(({ path, only }) => !APART.has(path) && only === undefined)
   .reduce<Values>(withCase, {})
-const account = aroundCases
-  .filter(({ path, only }) => !APART.has(path) && only === 'cluster')
-  .reduce<Values>(withCase, {})
 
 /** Values for charts of every shape. */
 export const shapes: readonly (readonly [name: string, values: Values])[] = [
   ['as it comes', {}],
-  ['with everything on', merged(everything, account)],
+  ['with everything on', everything],
   ['in watched namespaces', { watchNamespaces: ['shop', 'web'] }],
   ['in watched namespaces, with everything on', merged(everything, { watchNamespaces: ['shop', 'web'] })],
   ['with as little as can be', little()],

@@ -20,38 +20,41 @@ const TAKEN = [
   'rbac.v1.Subject',
 ].map((name) => `io.k8s.api.${name}`)
 
-/**
- * Definitions that values.schema.json takes from elsewhere: types of Kubernetes, of the Prometheus operator, and the
- * spec of a ClusterAccount.
- */
+/** Definitions that values.schema.json takes from elsewhere: types of Kubernetes and of the Prometheus operator. */
 export async function borrowedDefinitions(): Promise<Readonly<Record<string, JSONSchema>>> {
   const schemas = await kubernetesSchemas()
   const rename = (name: string): string => `#/definitions/${shortName(name)}`
   const names = reachable(TAKEN, schemas).toSorted((a, b) => (shortName(a) < shortName(b) ? -1 : 1))
   const kubernetes = names.map((name) => [shortName(name), closed(schemas.get(name) ?? {}, rename)] as const)
   return {
-    ClusterAccountSpec: clusterAccountSpec(),
     RelabelConfig: closed(await relabelConfig(), rename),
     ...Object.fromEntries(kubernetes),
+    ResourceRequirements: withResourceNames(schemas.get('io.k8s.api.core.v1.ResourceRequirements') ?? {}, rename),
   }
+}
+
+/** Names of resources as Kubernetes knows them: it takes any, so that a misspelt limit would limit nothing. */
+const RESOURCE_NAME = '^(cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGT]i|[a-z0-9.-]+/[A-Za-z0-9._-]+)$'
+
+function withResourceNames(requirements: JSONSchema, rename: (name: string) => string): JSONSchema {
+  const schema = closed(requirements, rename)
+  const properties = schema.properties as Readonly<Record<string, JSONSchema>>
+  const named = ['limits', 'requests'].map((key) => [
+    key,
+    { ...properties[key], propertyNames: { pattern: RESOURCE_NAME } },
+  ])
+  return { ...schema, properties: { ...properties, ...Object.fromEntries(named) } }
 }
 
 function shortName(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-/** All fields except those with values of their own. With patterns, which the CRD has as rules: Helm evaluates none. */
-function clusterAccountSpec(): JSONSchema {
+/** The spec of a ClusterAccount. With patterns, which the CRD has as rules: Helm evaluates none. */
+export function clusterAccountSpec(): JSONSchema {
   const definition = kinds.map(({ definition }) => definition).find(({ kind }) => kind === 'ClusterAccount')
   if (definition === undefined) throw new Error('there is no kind ClusterAccount')
-  const spec = closed(toStructural(definition.spec, 'spec') as JSONSchema, (name) => name)
-  const {
-    baseURL: _url,
-    apiKeySecretRef: _key,
-    ...properties
-  } = spec.properties as Readonly<Record<string, JSONSchema>>
-  const { required: _required, ...rest } = spec
-  return { ...rest, properties }
+  return closed(toStructural(definition.spec, 'spec') as JSONSchema, (name) => name)
 }
 
 async function relabelConfig(): Promise<JSONSchema> {

@@ -44,6 +44,7 @@ async function expectDiagnosis(setUp: BrokenSetUp): Promise<void> {
   })
   if (first === undefined) expect(worst).toBeUndefined()
   else expect(worst?.object, JSON.stringify(worst)).toContain(first)
+  if (worst?.check === 'deletion') expect(worst.command).toMatch(command)
 }
 
 /** What a person reads who asks about something that the cluster does not have. */

@@ -417,7 +417,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'IPPolicy/office',
     says: /is being deleted.*in use by Edge\/shop.*Delete or change what still uses it/,
-    command: /^culvert tree -n \S+ ippolicy\/office --reverse$/,
+    command: /^kubectl patch ippolicies\.culvert\.dev\/office -n \S+ .*"deletionPolicy":"Retain"/,
     first: 'IPPolicy/office',
   },
   {
@@ -663,7 +663,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Account/default',
     says: /Account\/default in namespace \S+ is being deleted .*Backend\/web.*Delete or change what still uses it/,
-    command: /^culvert tree -n \S+ account\/default --reverse$/,
+    command: /^kubectl patch accounts\.culvert\.dev\/default -n \S+ .*"op":"remove"/,
     first: 'Account/default',
     tags: 'nightly',
   },

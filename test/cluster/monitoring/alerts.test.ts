@@ -6,7 +6,7 @@ import { alertRules, annotationQueries, panelQueries, ruleFile } from '../../bui
 import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'
 import { fastRules, secondsOf } from './support/fast-rules.ts'
-import { checkRules, type Target, TestPrometheus } from './support/prometheus.ts'
+import { checkMetrics, checkRules, type Target, TestPrometheus } from './support/prometheus.ts'
 import { quickstartIsReady } from './support/quickstart.ts'
 import * as troubles from './support/troubles.ts'
 
@@ -28,6 +28,11 @@ test('promtool accepts the rules', async () => {
   )
   expect(text).toContain(`SUCCESS: ${alertRules().length} rules found`)
   expect(code).toBe(0)
+})
+
+test('promtool accepts the metrics of a leading operator', { tags: 'nightly' }, async () => {
+  await using world = await World.open()
+  expect(await checkMetrics(await world.operator.metrics())).toEqual({ code: 0, text: '' })
 })
 
 // Time runs sixty times faster for the rules (`fastRules`): series of a running operator cannot be had for hours, and

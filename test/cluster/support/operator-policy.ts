@@ -2,6 +2,7 @@ import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { type Installation, operatorPolicy, policySpec } from '../../../scripts/permissions/operator-policy.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
+import { digestOf } from '../../../src/util/digest.ts'
 import { until } from './wait.ts'
 
 /** Name of the policy and of its binding. */
@@ -48,12 +49,15 @@ export async function installOperatorPolicy(
 ): Promise<void> {
   const metadata = { name: OPERATOR_POLICY }
   const apiVersion = 'admissionregistration.k8s.io/v1'
+  const spec = policySpec(operatorPolicy(new KindsRegistry(kinds)), { ...everyOperator, ...different })
+  const message = `the policy ${digestOf(spec)} is in force`
+  const validations = [{ expression: `object == null || object.metadata.name != '${PROBE}'`, message }]
   const items = [
     {
       apiVersion,
       kind: 'ValidatingAdmissionPolicy',
       metadata,
-      spec: policySpec(operatorPolicy(new KindsRegistry(kinds)), { ...everyOperator, ...different }),
+      spec: { ...spec, validations: [...validations, ...spec.validations] },
     },
     {
       apiVersion,
@@ -65,23 +69,27 @@ export async function installOperatorPolicy(
   const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
   const applied = await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], { stdin })
   if (applied.code !== 0) throw new Error(`the admission policy was refused: ${applied.stderr}`)
-  await until('the admission policy is in force', () => isInForce(cluster))
+  await until('the admission policy is in force', () => isInForce(cluster, message))
 }
 
+/** Name of an object that the policy refuses to every operator, with a message that says which policy does so. */
+const PROBE = 'policy-probe'
+
 /**
- * The API server follows policies by watches. An administrator impersonating an operator is refused only by the policy.
+ * The API server follows policies by watches: an earlier one may still be in force. An administrator impersonating an
+ * operator is refused only by the policy.
  */
-async function isInForce(cluster: Pick<ControlPlane, 'kubectl'>): Promise<boolean> {
+async function isInForce(cluster: Pick<ControlPlane, 'kubectl'>, message: string): Promise<boolean> {
   const who = ['--as', `system:serviceaccount:nobody${HOME_SUFFIX}:culvert`, '--as-group', 'system:masters']
   const { code, stderr } = await cluster.kubectl([
     ...who,
     'create',
     'configmap',
-    'probe',
+    PROBE,
     '-n',
     'default',
     '--dry-run=server',
   ])
   if (code !== 0 && !stderr.includes(OPERATOR_POLICY)) throw new Error(`the policy cannot be tried: ${stderr}`)
-  return code !== 0
+  return stderr.includes(message)
 }

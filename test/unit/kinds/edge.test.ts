@@ -112,6 +112,14 @@ describe('a module that is not in the spec', () => {
   })
 })
 
+test('a row of kubectl get shows where the edge listens, and how many more places there are', () => {
+  const rowOf = (...hostports: readonly string[]) =>
+    edge.status.shown({ id: 'edgtcp_1', hostports }, {}).hostportSummary
+  expect(rowOf()).toBeUndefined()
+  expect(rowOf('b.example.com:443', 'a.example.com:443')).toBe('a.example.com:443,b.example.com:443')
+  expect(rowOf('e:1', 'd:1', 'c:1', 'b:1', 'a:1')).toBe('a:1,b:1,c:1 + 2 more')
+})
+
 test('what an update is about to add is taken charge of before it is sent', () => {
   expect(intendedModules(edge.modules, spec, { appliedModules: ['trafficPolicy'] })).toEqual({
     appliedModules: ['backend', 'ipRestriction', 'trafficPolicy'],

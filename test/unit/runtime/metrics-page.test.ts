@@ -1,8 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, Summary } from '@prometheus-io/client'
+import { Counter, Gauge, Histogram, Registry, Summary } from '@prometheus-io/client'
 import { expect, test } from 'vitest'
 import { Controller } from '../../../src/runtime/controller.ts'
 import { Metrics } from '../../../src/runtime/metrics.ts'
 import { done } from '../../../src/runtime/outcome.ts'
+import { collectProcessMetrics } from '../../../src/runtime/process-metrics.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { documentedMetrics } from '../../builders/metrics-page.ts'
@@ -11,7 +12,7 @@ import { createSilentLogger } from '../../builders/silent-logger.ts'
 /** Every metric of a leading operator, with its type and label names. */
 function definitions(): ReadonlyMap<string, { readonly type: string; readonly labels: readonly string[] }> {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  collectProcessMetrics(registry)
   const metrics = new Metrics(registry)
   const controller = new Controller({
     reconcile: async () => done,

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openAuditLog } from '../../../src/telemetry/audit.ts'
+import { auditRecord, openAuditLog } from '../../../src/telemetry/audit.ts'
 import { Rarely } from '../../../src/telemetry/rarely.ts'
+import { createLogger } from '../../../src/util/logger.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { createSilentLogger } from '../../builders/silent-logger.ts'
 import { writeReport } from '../../builders/write-report.ts'
@@ -29,6 +30,7 @@ test('a record is one line of JSON with a mark, added to what the file holds, an
   expect(lines).toHaveLength(2)
   expect(JSON.parse(lines[0] ?? '')).toEqual({
     audit: true,
+    level: 30,
     time: at,
     msg: 'PATCH ip_policies done',
     resource: { kind: 'IPPolicy', namespace: 'shop', name: 'office', uid: 'u-1' },
@@ -43,6 +45,16 @@ test('a record is one line of JSON with a mark, added to what the file holds, an
     operationId: 'op_1',
     durationMs: 12,
   })
+})
+
+test('a record has the envelope of a log line, so that one stream can hold both', () => {
+  const lines: string[] = []
+  createLogger('info', { write: (line) => lines.push(line) }).info({}, 'reconciling')
+  const logged = JSON.parse(lines[0] ?? '')
+  const record = auditRecord('Account/shop/default', report, Date.parse(logged.time))
+  expect(record).toMatchObject({ level: logged.level, time: logged.time, msg: expect.any(String) })
+  expect(Object.keys(logged).filter((key) => !Object.hasOwn(record, key))).toEqual([])
+  expect(auditRecord('Account/shop/default', { ...report, outcome: 'unknown' }, 0).level).toBe(40)
 })
 
 test('a file that cannot be opened is an error at once; nothing is opened for `off`', () => {

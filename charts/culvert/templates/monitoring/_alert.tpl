@@ -15,7 +15,9 @@ the threshold at the end.
 {{- with $values.selector -}}
 {{- $expression = replace "{" (printf "{%s," .) $expression -}}
 {{- end -}}
-{{- $annotations := merge (dict "runbook_url" (printf "%s#%s" $values.runbookURL (lower $rule.alert))) $rule.annotations $values.ruleAnnotations -}}
+{{- $link := dict -}}
+{{- with $values.runbookURL }}{{ $_ := set $link "runbook_url" (printf "%s#%s" . (lower $rule.alert)) }}{{ end -}}
+{{- $annotations := merge $link $rule.annotations $values.ruleAnnotations -}}
 {{- $labels := merge dict (pick $change "severity") $values.ruleLabels $rule.labels -}}
 {{- $changed := dict "expr" $expression "labels" $labels "annotations" $annotations -}}
 {{- toYaml (merge $changed (pick $change "for") $rule) -}}

@@ -86,14 +86,11 @@
 {{- end }}
 {{- end -}}
 
-{{/* Hosts that accounts may use: those in the values, the emulator over plain http, and that of the chart's own account. */}}
+{{/* Hosts that accounts may use: those in the values, and the emulator over plain http. */}}
 {{- define "culvert.allowedHosts" -}}
 {{- $hosts := .Values.operator.allowApiHosts -}}
 {{- if .Values.emulator.enabled -}}
 {{- $hosts = append $hosts (printf "http://%s" (include "culvert.emulatorHost" .)) -}}
-{{- end -}}
-{{- if and .Values.clusterAccount.enabled .Values.clusterAccount.baseURL -}}
-{{- $hosts = append $hosts (get (urlParse .Values.clusterAccount.baseURL) "host") -}}
 {{- end -}}
 {{- toYaml (uniq $hosts) -}}
 {{- end -}}

@@ -1,6 +1,8 @@
 import type { CustomResource } from '../../../managed/cr.ts'
 import { nameOf, nameText } from '../../../managed/cr.ts'
 import type { AccessNeeds } from '../../../managed/descriptor/access.ts'
+import type { KindsRegistry } from '../../../managed/kinds-registry.ts'
+import { kubectlName, writeCommand } from '../../../managed/kubectl.ts'
 import { conditionReasons, reasons } from '../../../managed/status/reasons.ts'
 import { namespaceFlag } from '../../cluster/flags.ts'
 import type { StatedResource } from '../../cluster/resource-state.ts'
@@ -25,7 +27,9 @@ export function checkTunnels({ cluster: { kinds }, members }: Patient): readonly
     if (credentials.length > 0 && !credentials.some((each) => mayBind(needsOf(each), chosen))) {
       const names = credentials.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')
       const cause = `its group has the labels ${labels.join(', ')}, which the acl of no credential permits together (${names})`
-      return [{ severity: 'warning', check: 'acl', object, cause, remedy, command: editing(credentials[0] ?? group) }]
+      return [
+        { severity: 'warning', check: 'acl', object, cause, remedy, command: editing(kinds, credentials[0] ?? group) },
+      ]
     }
     const cause = `no tunnel with the labels ${labels.join(', ') || '(any)'} is online, and something sends traffic to it`
     return [
@@ -57,6 +61,6 @@ export function mayBind({ bound = [] }: AccessNeeds, labels: Readonly<Record<str
   })
 }
 
-function editing(resource: StatedResource): string {
-  return `kubectl edit ${resource.kind.toLowerCase()}/${resource.metadata.name}${namespaceFlag(resource.metadata.namespace)}`
+function editing(kinds: KindsRegistry, { kind, metadata }: StatedResource): string {
+  return writeCommand('edit', kubectlName(kinds.resourceType(kind), metadata))
 }

@@ -11,6 +11,8 @@ export interface OlderChart {
   readonly crds: string
   /** Removes what it does not have yet, by the file of a CRD. */
   readonly without: Readonly<Record<string, (schema: Schema) => Schema>>
+  /** Templates that it still had, by name. */
+  readonly templates?: Readonly<Record<string, string>>
 }
 
 /** The OpenAPI schema of a CRD's only version. */
@@ -26,13 +28,15 @@ export async function packChart(cluster: InstalledCluster, major: 3 | 4, older?:
   return join(target, archive)
 }
 
-async function olderChart(folder: string, { version, crds, without }: OlderChart): Promise<string> {
+async function olderChart(folder: string, older: OlderChart): Promise<string> {
+  const { version, crds, without, templates = {} } = older
   const chart = join(folder, 'culvert')
   await cp(CHART, chart, { recursive: true })
   const about = join(chart, 'Chart.yaml')
   await writeFile(about, (await readFile(about, 'utf8')).replace(/^(version|appVersion): .*$/gm, `$1: ${version}`))
   await cp(crds, join(chart, 'files', 'crds'), { recursive: true })
   await olderCRDs(join(chart, 'files', 'crds'), without)
+  for (const [name, text] of Object.entries(templates)) await writeFile(join(chart, 'templates', name), text)
   return chart
 }
 

@@ -20,11 +20,8 @@ const emulated = { emulator: { enabled: true } }
 const emulator = (fields: Readonly<Record<string, unknown>>): Sight =>
   object('Deployment', 'culvert-emulator', { spec: { template: { spec: { containers: [fields] } } } })
 
-const account = (spec: Readonly<Record<string, unknown>>, name = 'default'): Sight =>
-  object('ClusterAccount', name, { spec })
-const hosted = {
-  clusterAccount: { enabled: true, baseURL: 'https://api.example.com', existingSecret: { name: 'key' } },
-}
+/** The least that Tunnels need. */
+const agents = { enabled: true, gateways: ['ssh.example.com:22'] }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
@@ -68,6 +65,7 @@ export const aroundCases: readonly ValueCase[] = [
   {
     path: 'tunnels.enabled',
     to: true,
+    beside: { tunnels: { gateways: agents.gateways } },
     sees: [args('--tunnels', expect.stringMatching(/^--agent-image=/))],
   },
   {
@@ -79,43 +77,43 @@ export const aroundCases: readonly ValueCase[] = [
   {
     path: 'tunnels.templates.enabled',
     to: true,
-    beside: { tunnels: { enabled: true } },
+    beside: { tunnels: agents },
     sees: [args('--tunnel-templates')],
   },
   {
     path: 'tunnels.templates.images',
     to: ['registry.example.com/agents/*'],
-    beside: { tunnels: { enabled: true, templates: { enabled: true } } },
+    beside: { tunnels: { ...agents, templates: { enabled: true } } },
     sees: [args('--allow-agent-image=registry.example.com/agents/*')],
   },
   {
     path: 'tunnels.templates.metadataKeys',
     to: ['team', 'example.com/*'],
-    beside: { tunnels: { enabled: true, templates: { enabled: true } } },
+    beside: { tunnels: { ...agents, templates: { enabled: true } } },
     sees: [args('--allow-agent-metadata=team', '--allow-agent-metadata=example.com/*')],
   },
   {
     path: 'tunnels.templates.priorityClasses',
     to: ['system-cluster-critical'],
-    beside: { tunnels: { enabled: true, templates: { enabled: true } } },
+    beside: { tunnels: { ...agents, templates: { enabled: true } } },
     sees: [args('--allow-agent-priority-class=system-cluster-critical')],
   },
   {
     path: 'tunnels.services.enabled',
     to: true,
-    beside: { tunnels: { enabled: true } },
+    beside: { tunnels: agents },
     sees: [args('--services')],
   },
   {
     path: 'tunnels.services.default',
     to: true,
-    beside: { tunnels: { enabled: true, services: { enabled: true } } },
+    beside: { tunnels: { ...agents, services: { enabled: true } } },
     sees: [args('--services-default')],
   },
   {
     path: 'tunnels.services.maxPorts',
     to: 8,
-    beside: { tunnels: { enabled: true, services: { enabled: true } } },
+    beside: { tunnels: { ...agents, services: { enabled: true } } },
     sees: [args('--service-ports=8')],
   },
   {
@@ -330,57 +328,6 @@ export const aroundCases: readonly ValueCase[] = [
   },
   { path: 'networkPolicy.extraEgress', to: [{ to: [peer] }], beside: restricted, sees: [egress({ to: [peer] })] },
   { path: 'networkPolicy.extraIngress', to: [{ from: [peer] }], sees: [ingress({ from: [peer] })] },
-  {
-    path: 'clusterAccount.enabled',
-    to: true,
-    beside: emulated,
-    only: 'cluster',
-    sees: [
-      account({
-        baseURL: 'http://culvert-emulator.culvert-system.svc:4040',
-        apiKeySecretRef: { name: 'culvert-emulator', key: 'apiKey' },
-      }),
-    ],
-  },
-  { path: 'clusterAccount.name', to: 'shared', beside: hosted, only: 'cluster', sees: [account({}, 'shared')] },
-  {
-    path: 'clusterAccount.baseURL',
-    to: 'https://other.example.com:8443/api',
-    beside: hosted,
-    only: 'cluster',
-    sees: [account({ baseURL: 'https://other.example.com:8443/api' }), args('--allow-api-host=other.example.com:8443')],
-  },
-  {
-    path: 'clusterAccount.apiKey',
-    to: 'secret',
-    beside: { clusterAccount: { ...hosted.clusterAccount, existingSecret: { name: '' }, baseURL: '' }, ...emulated },
-    only: 'cluster',
-    sees: [
-      account({ apiKeySecretRef: { name: 'culvert-account', key: 'apiKey' } }),
-      object('Secret', 'culvert-account', { data: { apiKey: base64('secret') } }),
-    ],
-  },
-  {
-    path: 'clusterAccount.existingSecret.name',
-    to: 'other',
-    beside: hosted,
-    only: 'cluster',
-    sees: [account({ apiKeySecretRef: { name: 'other', key: 'apiKey' } })],
-  },
-  {
-    path: 'clusterAccount.existingSecret.key',
-    to: 'token',
-    beside: hosted,
-    only: 'cluster',
-    sees: [account({ apiKeySecretRef: { name: 'key', key: 'token' } })],
-  },
-  {
-    path: 'clusterAccount.spec',
-    to: { access: [{ namespaceSelector: {} }], rateLimit: { requestsPerMinute: 60 } },
-    beside: hosted,
-    only: 'cluster',
-    sees: [account({ access: [{ namespaceSelector: {} }], rateLimit: { requestsPerMinute: 60 } })],
-  },
   {
     path: 'emulator.enabled',
     to: true,

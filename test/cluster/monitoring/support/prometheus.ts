@@ -37,6 +37,12 @@ export async function checkRules(path: string): Promise<{ readonly code: number;
   return { code, text: stdout + stderr }
 }
 
+/** Judges the names and help texts of a page of metrics; resolves to what promtool says. */
+export async function checkMetrics(page: string): Promise<{ readonly code: number; readonly text: string }> {
+  const { code, stdout, stderr } = await runProgram(await program('promtool'), ['check', 'metrics'], { stdin: page })
+  return { code, text: stdout + stderr }
+}
+
 /** A real Prometheus with rules, on a free port of the loopback, which scrapes and judges every second. */
 export class TestPrometheus implements AsyncDisposable {
   readonly #folder: string

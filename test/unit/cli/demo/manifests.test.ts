@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { aimAtEmulator, customResources, readManifests, toYaml } from '../../../../src/cli/demo/manifests.ts'
@@ -43,6 +44,13 @@ describe('manifests', () => {
     const used = new Set(customResources(await readManifests(quickstart)).map(({ kind }) => kind))
     const declaring = kinds.filter(({ role }) => role === 'managed' || role === 'account')
     expect(used).toEqual(new Set(declaring.map(({ definition }) => definition.kind)))
+  })
+
+  test('of the examples leave the operator’s namespace alone, so that deleting them stops no operator', async () => {
+    const examples = globSync(fileURLToPath(new URL('../../../../examples/*', import.meta.url)))
+    const all = (await Promise.all(examples.map(readManifests))).flat()
+    const namespaces = all.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name)
+    expect(namespaces.sort()).toEqual(['quickstart', 'traffic'])
   })
 
   test('are the same after writing and reading them', () => {
