@@ -283,7 +283,7 @@ export const scenarios: readonly Scenario[] = [
     title: 'Adoption',
     files: async ({ api }) => {
       const { body } = await api.post('/ip_policies', { description: 'by hand' })
-      return { 'office.yaml': manifest('IPPolicy', 'office', { externalID: body.id, managementPolicy: 'Observe' }) }
+      return { 'office.yaml': policy({ externalID: body.id, managementPolicy: 'Observe' }) }
     },
     steps: [
       {
@@ -295,7 +295,7 @@ export const scenarios: readonly Scenario[] = [
         when: 'it is adopted, with another description',
         act: async (stage) => {
           const adopted = { externalID: (await remotePolicy(stage))?.id, managementPolicy: 'Manage' }
-          await stage.commit({ 'office.yaml': manifest('IPPolicy', 'office', { ...adopted, description: 'adopted' }) })
+          await stage.commit({ 'office.yaml': policy({ ...adopted, description: 'adopted' }) })
         },
         shows: READY,
         holds: (stage) => expectDescription(stage, 'adopted'),

@@ -12,15 +12,16 @@ const START = { Flux: Flux.start, 'Argo CD': ArgoCD.start } as const
 const said = new Map<string, string>()
 
 describe.each(Object.keys(START) as ToolName[])('%s', (name) => {
-  let tool: Tool
+  let tool: Tool | undefined
   const cluster = () => ({ kubeconfig: inject('kubeconfigPath'), kubectlPath: inject('kubectlPath') })
 
   beforeAll(async () => {
     tool = await START[name](cluster())
   }, 1_800_000)
-  afterAll(() => tool[Symbol.asyncDispose]())
+  afterAll(() => tool?.[Symbol.asyncDispose]())
 
   test.concurrent.each(scenarios)('$title', async ({ title, world = {}, files, steps }) => {
+    if (tool === undefined) throw new Error(`${name} does not run`)
     await using stage = await Stage.open(tool, cluster(), world, files)
     for (const [index, { act, shows, holds }] of steps.entries()) {
       await act?.(stage)

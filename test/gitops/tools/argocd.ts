@@ -9,12 +9,14 @@ import { startOnFreePort } from '../../../controlplane/ports.ts'
 import type { ClosableKubeClient } from '../../../src/kube/client.ts'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { goModule, toolPath } from '../../chart/support/tools.ts'
-import { clientOf, install } from './cluster-client.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { clientOf, install, isServed } from './cluster-client.ts'
 import { type Delivery, nameOf, type Shown, type Target, type Tool, type ToolCluster } from './tool.ts'
 import { ToolProcess } from './tool-process.ts'
 
 const MODULE = join(import.meta.dirname, '..', 'argocd')
 const ARGOCD_CM = join(import.meta.dirname, '..', '..', '..', 'gitops', 'argocd-cm.yaml')
+const CRDS = ['application-crd.yaml', 'appproject-crd.yaml']
 const NAMESPACE = 'argocd'
 
 const applications: ResourceType = {
@@ -77,9 +79,14 @@ export class ArgoCD implements Tool {
   static async start(cluster: ToolCluster, { isAware = true } = {}): Promise<ArgoCD> {
     const program = await goProgram(MODULE, ['-ldflags=-s -w'])
     const helm = await toolPath('helm4', (message) => console.error(message))
-    await install(cluster, { file: join(await goModule('github.com/argoproj/argo-cd/v3', MODULE), 'manifests/crds') })
-    await install(cluster, { objects: await settings(isAware) })
+    const crds = join(await goModule('github.com/argoproj/argo-cd/v3', MODULE), 'manifests', 'crds')
+    for (const file of CRDS) await install(cluster, { file: join(crds, file) })
     await using processes = new AsyncDisposableStack()
+    const kube = clientOf(cluster)
+    processes.defer(() => kube.close())
+    // The API server lists a kind a moment after its CRD was applied.
+    await until('AppProjects are served', () => isServed(cluster, 'applications,appprojects'))
+    await install(cluster, { objects: await settings(isAware) })
     const folder = await mkdtemp(join(tmpdir(), 'culvert-argocd-'))
     processes.defer(() => rm(folder, { recursive: true, force: true }))
     const redis = await serve((port) => {
@@ -100,7 +107,7 @@ export class ArgoCD implements Tool {
     const repositories = await serve((port) => {
       const own = ['--address', '127.0.0.1', '--port', String(port), '--metrics-port', '0', '--disable-tls']
       const options = { env, ready: /listening on .*/ }
-      return ToolProcess.start([program, 'argocd-repo-server', '--namespace', NAMESPACE, ...own, ...shared], options)
+      return ToolProcess.start([program, 'argocd-repo-server', ...own, ...shared], options)
     }, processes)
     const own = ['--repo-server', repositories, '--repo-server-plaintext', '--metrics-port', '0']
     const often = ['--self-heal-timeout-seconds', '1', '--persist-resource-health']
@@ -110,7 +117,7 @@ export class ArgoCD implements Tool {
         { env: { ...env, ARGOCD_CONTROLLER_SHARD: '0' }, ready: /starting/i },
       ),
     )
-    return new ArgoCD(clientOf(cluster), controller, processes.move())
+    return new ArgoCD(kube, controller, processes.move())
   }
 
   get log(): readonly string[] {
@@ -125,7 +132,6 @@ export class ArgoCD implements Tool {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#processes[Symbol.asyncDispose]()
-    await this.#kube.close()
   }
 }
 
