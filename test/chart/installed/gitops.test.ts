@@ -51,7 +51,9 @@ it('Flux and Argo CD find every CRD as they applied it', { timeout: 900_000 }, a
 })
 
 it('Flux and Argo CD find every example as they applied it', async () => {
-  await expectAtRest(await manifestsIn('examples/{kinds,quickstart,services,traffic,tunnels}/*.yaml'))
+  const examples = await manifestsIn('examples/{kinds,quickstart,services,traffic,tunnels}/*.yaml')
+  // Culvert writes TunnelSessions itself: they are in no repository.
+  await expectAtRest(examples.filter(({ kind }) => kind !== 'TunnelSession'))
 })
 
 // The CRDs of the chart have their own test.
