@@ -14,6 +14,8 @@ export interface BuildLockOptions {
   readonly onWait?: (holder: number) => void
   /** How often the lock is polled while another process holds it, in milliseconds. Default 500. */
   readonly pollMilliseconds?: number
+  /** Stops waiting when aborted; the returned promise then rejects with an `AbortError`. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -34,7 +36,7 @@ export async function acquireBuildLock(path: string, options: BuildLockOptions =
     }
     if (!told) options.onWait?.(holder)
     told = true
-    await delay(options.pollMilliseconds ?? 500)
+    await delay(options.pollMilliseconds ?? 500, undefined, options.signal && { signal: options.signal })
   }
   const release = (): Promise<void> => rm(path, { force: true })
   return { release, [Symbol.asyncDispose]: release }

@@ -13,7 +13,7 @@ export const KUBERNETES_VERSION = '1.36.3'
 
 /** The built programs. */
 export interface ControlPlanePrograms {
-  /** etcd, kube-apiserver, kube-controller-manager and kubectl in one; the first argument chooses. */
+  /** etcd, kube-apiserver and kubectl in one; the first argument chooses. */
   readonly controlplane: string
   /** Cleans up after its owner has died. */
   readonly watchdog: string
@@ -21,18 +21,13 @@ export interface ControlPlanePrograms {
   readonly kubectl: string
 }
 
-/** The programs that complete a kube-apiserver and an etcd that are there already. */
-export interface SupplementPrograms {
-  /** The controllers that objects need to behave as usual. */
-  readonly controllers: string
-  readonly watchdog: string
-}
-
 /** How the programs are built. */
 export interface BuildOptions {
   readonly onProgress?: OnProgress
   /** Folder of the builds. Default: `culvert/controlplane` in `$XDG_CACHE_HOME` or `~/.cache`. */
   readonly cacheFolder?: string
+  /** Whether the build gets only the time that other processes leave. Default false. */
+  readonly lowPriority?: boolean
   /** Stops the build when aborted. */
   readonly signal?: AbortSignal
 }
@@ -62,32 +57,42 @@ interface Build {
   readonly announcement: string
 }
 
-const WHOLE: Build = {
+const SERVERS: Build = {
   prefix: '',
   packages: ['.', './watchdog'],
-  announcement: `Kubernetes ${KUBERNETES_VERSION} (once; about 10 minutes on two cores, less when Go has parts of it; with KUBEBUILDER_ASSETS set to a folder with kube-apiserver and etcd, those are used)`,
+  announcement: `Kubernetes ${KUBERNETES_VERSION} (once; minutes on two cores, less when Go has parts of it)`,
 }
 
-const SUPPLEMENT: Build = {
-  prefix: 'supplement-',
-  packages: ['./controllers', './watchdog'],
-  announcement: `the controllers of Kubernetes ${KUBERNETES_VERSION} (once; about 3 minutes on two cores)`,
+const CONTROLLERS: Build = {
+  prefix: 'controllers-',
+  packages: ['./controllers'],
+  announcement: `the controllers of Kubernetes ${KUBERNETES_VERSION} (once)`,
+}
+
+const WATCHDOG: Build = {
+  prefix: 'watchdog-',
+  packages: ['./watchdog'],
+  announcement: 'what cleans up after a control plane (once)',
 }
 
 /**
- * Returns the control plane's programs, building them first if this source has not been built on this machine: about
- * ten minutes on two cores and 170 MB of disk, once. Several processes may call it at the same time.
+ * Returns the programs that serve, building them first if this source has not been built on this machine: minutes on
+ * two cores and 150 MB of disk, once. Several processes may call it at the same time.
  *
  * @throws ControlPlaneError `GO_MISSING`, `GO_TOO_OLD` or `BUILD_FAILED`
  */
 export async function buildControlPlane(options: BuildOptions = {}): Promise<ControlPlanePrograms> {
-  return programsIn(await built(WHOLE, options))
+  return programsIn(await built(SERVERS, options))
 }
 
-/** Like `buildControlPlane`, for the rest of a control plane whose other programs are there already. */
-export async function buildSupplement(options: BuildOptions = {}): Promise<SupplementPrograms> {
-  const folder = await built(SUPPLEMENT, options)
-  return { controllers: join(folder, 'controllers'), watchdog: join(folder, 'watchdog') }
+/** Like `buildControlPlane`, for the program with the controllers that objects need to behave as usual. */
+export async function buildControllers(options: BuildOptions = {}): Promise<string> {
+  return join(await built(CONTROLLERS, options), 'controllers')
+}
+
+/** Like `buildControlPlane`, for the watchdog alone. */
+export async function buildWatchdog(options: BuildOptions = {}): Promise<string> {
+  return join(await built(WATCHDOG, options), 'watchdog')
 }
 
 /** The folder of a build, made first if needed. */
@@ -99,15 +104,15 @@ async function built(what: Build, options: BuildOptions): Promise<string> {
     folder,
     build: (staging) => build(what, staging, folder, flags, options),
     onWait: (holder) => options.onProgress?.(`Waiting for process ${holder}, which is building the control plane`),
+    ...(options.signal && { signal: options.signal }),
   })
   return folder
 }
 
-/** The kubectl of an earlier build of this source, or undefined: builds nothing. */
-export async function findBuiltKubectl(): Promise<string | undefined> {
-  const name = await buildName(buildFlags(KUBERNETES_VERSION))
-  const folder = join(defaultCacheFolder(process.env, homedir()), name)
-  return (await exists(folder)) ? programsIn(folder).kubectl : undefined
+/** What `buildControlPlane` returns if there is an earlier build of this source, or undefined: builds nothing. */
+export async function findBuiltControlPlane(): Promise<ControlPlanePrograms | undefined> {
+  const folder = join(defaultCacheFolder(process.env, homedir()), await buildName(buildFlags(KUBERNETES_VERSION)))
+  return (await exists(folder)) ? programsIn(folder) : undefined
 }
 
 /** The cache name of a build of this source with these flags for this machine. */
@@ -135,7 +140,7 @@ async function build(
   await requireGo(goIn(MODULE_FOLDER))
   options.onProgress?.(`Building ${what.announcement}`)
   await compile(what.packages, staging, flags, options)
-  if (what === WHOLE) await symlink('controlplane', join(staging, 'kubectl'))
+  if (what === SERVERS) await symlink('controlplane', join(staging, 'kubectl'))
   options.onProgress?.(`Built in ${formatDuration(performance.now() - started)}; kept in ${folder}`)
 }
 
@@ -156,7 +161,8 @@ async function compile(
       cwd: MODULE_FOLDER,
       env: goEnvironment(),
       onStderr: (chunk) => progress.read(chunk),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      lowPriority: options.lowPriority ?? false,
+      ...(options.signal && { signal: options.signal }),
     })
     if (code !== 0) throw new ControlPlaneError('BUILD_FAILED', `go build failed:\n${progress.complaints()}`)
   } finally {

@@ -11,14 +11,19 @@ export interface CachedBuild {
   readonly build: (staging: string) => Promise<void>
   /** Called once, if another process is building. */
   readonly onWait?: (holder: number) => void
+  /** Stops waiting for another process when aborted. */
+  readonly signal?: AbortSignal
 }
 
 /** Builds the folder unless it exists. Several processes may call it at the same time. */
-export async function buildOnce({ folder, build, onWait }: CachedBuild): Promise<void> {
+export async function buildOnce({ folder, build, onWait, signal }: CachedBuild): Promise<void> {
   if (await exists(folder)) return
   const cacheFolder = dirname(folder)
   await mkdir(cacheFolder, { recursive: true })
-  await using _lock = await acquireBuildLock(`${folder}.lock`, onWait === undefined ? {} : { onWait })
+  await using _lock = await acquireBuildLock(`${folder}.lock`, {
+    ...(onWait && { onWait }),
+    ...(signal && { signal }),
+  })
   if (await exists(folder)) return
   await removeAbandonedBuilds(cacheFolder)
   const staging = `${folder}.building-${process.pid}`

@@ -82,16 +82,3 @@ export function controllersArguments(folder: ControlPlaneFolder, controllers: re
     `--root-ca-file=${folder.apiserverCertificateFile}`,
   ]
 }
-
-/** Flags of kube-controller-manager. Client limits are raised, so that emptying a namespace does not wait for them. */
-export function controllerManagerArguments(folder: ControlPlaneFolder, controllers: readonly string[]): string[] {
-  return [
-    ...controllersArguments(folder, controllers),
-    `--service-account-private-key-file=${folder.serviceAccountKeyFile}`,
-    '--leader-elect=false',
-    '--secure-port=0',
-    '--kube-api-qps=200',
-    '--kube-api-burst=400',
-    '--profiling=false',
-  ]
-}

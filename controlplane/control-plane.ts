@@ -5,6 +5,7 @@ import { openExistingCluster } from './existing-cluster.ts'
 import type { AuditLevel } from './folder.ts'
 import type { KubectlOptions } from './kubectl.ts'
 import { LocalControlPlane } from './local-control-plane.ts'
+import { PUBLISHED_AT } from './published-archive.ts'
 import type { ProgramResult } from './run-program.ts'
 
 /** How to obtain a control plane. */
@@ -18,7 +19,12 @@ export interface ControlPlaneOptions {
   /** Controllers to run. Default `DEFAULT_CONTROLLERS`; an empty list runs none, so namespaces are not emptied. */
   readonly controllers?: readonly string[]
   /**
-   * Folder with kube-apiserver and etcd to use instead of building them. Default: the environment's
+   * Whether to wait for the controllers, which may have to be built. Default true. Otherwise `controllersPending` says
+   * when they work.
+   */
+  readonly awaitControllers?: boolean
+  /**
+   * Folder with kube-apiserver and etcd to use instead of downloading or building them. Default: the environment's
    * `KUBEBUILDER_ASSETS`.
    */
   readonly assets?: string
@@ -42,6 +48,11 @@ export interface ControlPlane extends AsyncDisposable {
   readonly kubectlPath: string
   /** Process ids of all processes, including the watchdog's; empty for an existing cluster. */
   readonly pids: readonly number[]
+  /**
+   * Undefined once the controllers work, and in an existing cluster. Until then namespaces are not emptied and
+   * dependents not deleted. Rejects with a ControlPlaneError if they cannot be built or started.
+   */
+  readonly controllersPending: Promise<void> | undefined
 
   /** Runs kubectl as the administrator. A non-zero exit code is a result, not an error. */
   kubectl(args: readonly string[], options?: KubectlOptions): Promise<ProgramResult>
@@ -64,7 +75,7 @@ export interface ControlPlane extends AsyncDisposable {
 }
 
 /**
- * Starts a control plane on a free port of 127.0.0.1, building its programs first if needed (`obtainPrograms`), or
+ * Starts a control plane on a free port of 127.0.0.1, obtaining its programs first if needed (`obtainPrograms`), or
  * opens the cluster of a kubeconfig.
  *
  * Any number may run side by side. Nothing remains after `stop()`, nor after this process has ended in any other way,
@@ -82,7 +93,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     auditLevel: auditLevel(options.auditLog),
     auditLogFile: options.auditLogFile,
     controllers: options.controllers ?? DEFAULT_CONTROLLERS,
+    awaitControllers: options.awaitControllers ?? true,
     assets: options.assets ?? process.env.KUBEBUILDER_ASSETS,
+    publishedAt: (process.env.CULVERT_ENVTEST_URL ?? PUBLISHED_AT).replace(/\/+$/, ''),
     data: options.data,
     onProgress: options.onProgress ?? (() => {}),
   })

@@ -4,6 +4,7 @@
  * - `GO_MISSING`, `GO_TOO_OLD`: the Go toolchain that builds it is missing or too old; the message contains the
  *   remedies.
  * - `BUILD_FAILED`: the Go build ended with an error; the message contains its last lines.
+ * - `DOWNLOAD_FAILED`: the published programs could not be downloaded, or are not those that were expected.
  * - `ASSETS_INCOMPLETE`: the folder that `KUBEBUILDER_ASSETS` names lacks kube-apiserver or etcd.
  * - `START_FAILED`: a component ended or did not answer in time; the message contains the end of its log.
  * - `PORT_TAKEN`: another program uses the port.
@@ -15,6 +16,7 @@ export type ControlPlaneErrorCode =
   | 'GO_MISSING'
   | 'GO_TOO_OLD'
   | 'BUILD_FAILED'
+  | 'DOWNLOAD_FAILED'
   | 'ASSETS_INCOMPLETE'
   | 'START_FAILED'
   | 'PORT_TAKEN'

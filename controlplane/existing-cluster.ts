@@ -24,6 +24,7 @@ export async function openExistingCluster(kubeconfigPath: string): Promise<Contr
     auditLogPath: undefined,
     kubectlPath: kubectl.path,
     pids: [],
+    controllersPending: undefined,
     kubectl: kubectl.run,
     restartApiserver: () => Promise.reject(notOwned()),
     killApiserver: () => Promise.reject(notOwned()),

@@ -70,7 +70,12 @@ export function goIn(folder: string): RunGo {
   return (args) => runProgram('go', args, { cwd: folder, env: goEnvironment() })
 }
 
-/** The environment of every `go` command: without a C compiler and without the caller's workspace. */
-export function goEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' }
+/**
+ * The environment of every `go` command: without a C compiler and without the caller's workspace. It is the same for
+ * all modules, which share compiled packages. Two thirds of the usual time suffice without debugging information, which
+ * our programs do not contain, and without collecting garbage in compilers, whose memory is limited instead.
+ */
+export function goEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const flags = ['-gcflags=all=-dwarf=false', '-ldflags=-w', ...(env.GOFLAGS ? [env.GOFLAGS] : [])]
+  return { GOGC: 'off', GOMEMLIMIT: '1GiB', ...env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: flags.join(' ') }
 }

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { findBuiltKubectl } from './build.ts'
+import { findBuiltControlPlane } from './build.ts'
 import { ControlPlaneError } from './errors.ts'
 import { type ProgramResult, runProgram } from './run-program.ts'
 
@@ -47,8 +47,8 @@ export async function findKubectl(searchPath: string): Promise<string> {
     const path = join(folder, 'kubectl')
     if (await isExecutable(path)) return path
   }
-  const built = await findBuiltKubectl()
-  if (built !== undefined) return built
+  const built = await findBuiltControlPlane()
+  if (built !== undefined) return built.kubectl
   throw new ControlPlaneError(
     'KUBECTL_MISSING',
     'There is no kubectl on PATH. Install it (https://kubernetes.io/docs/tasks/tools/), or run "npm run controlplane" once without --kubeconfig, which builds one.',

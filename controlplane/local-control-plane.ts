@@ -1,8 +1,9 @@
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { buildControllers } from './build.ts'
 import { formatDuration, type OnProgress } from './build-progress.ts'
 import { Component } from './component.ts'
-import { apiserverArguments, etcdArguments } from './component-arguments.ts'
+import { apiserverArguments, controllersArguments, etcdArguments } from './component-arguments.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { type AuditLevel, type ControlPlaneFolder, createFolder, removeFolder, writeKubeconfigs } from './folder.ts'
 import { createKubectl, type Kubectl, type KubectlOptions } from './kubectl.ts'
@@ -19,8 +20,12 @@ export interface LocalSettings {
   /** Undefined: in the folder of the control plane. */
   readonly auditLogFile: string | undefined
   readonly controllers: readonly string[]
+  /** See `ControlPlaneOptions.awaitControllers`. */
+  readonly awaitControllers: boolean
   /** See `ProgramSources.assets`. */
   readonly assets: string | undefined
+  /** See `ProgramSources.publishedAt`. */
+  readonly publishedAt: string
   /** See `ControlPlaneOptions.data`. */
   readonly data: string | undefined
   readonly onProgress: OnProgress
@@ -29,7 +34,7 @@ export interface LocalSettings {
 /** Generous, because two cores may be shared with whole test suites; the end of a component is noticed at once. */
 const START_TIMEOUT_MILLISECONDS = 120_000
 
-/** etcd, kube-apiserver and kube-controller-manager as processes of this machine, in a temporary folder. */
+/** etcd, kube-apiserver and the controllers as processes of this machine, in a temporary folder. */
 export class LocalControlPlane implements ControlPlane {
   readonly kubectlPath: string
   readonly #settings: LocalSettings
@@ -39,7 +44,9 @@ export class LocalControlPlane implements ControlPlane {
   readonly #kubectl: Kubectl
   #etcd: Component | undefined
   #apiserver: Component | undefined
-  #controllerManager: Component | undefined
+  #controllers: Component | undefined
+  #controllersPending: Promise<void> | undefined
+  readonly #stopping = new AbortController()
   #port = 0
   #stopped: Promise<void> | undefined
 
@@ -56,19 +63,26 @@ export class LocalControlPlane implements ControlPlane {
     })
   }
 
-  /** Builds what is missing, starts everything and resolves once the API serves and its controllers work. */
+  /** Obtains what is missing, starts everything and resolves once the API serves and its controllers work. */
   static async start(settings: LocalSettings): Promise<LocalControlPlane> {
     const programs = await obtainPrograms({
       assets: settings.assets,
+      publishedAt: settings.publishedAt,
       searchPath: process.env.PATH ?? '',
       onProgress: settings.onProgress,
     })
+    // Before the clock starts: the time that is reported is that of the start.
+    if (settings.awaitControllers && settings.controllers.length > 0) {
+      await buildControllers({ onProgress: settings.onProgress })
+    }
     const started = performance.now()
     const folder = await createFolder(settings.auditLevel ?? 'Metadata', settings.auditLogFile)
     const watchdog = await Watchdog.start(programs.watchdog, folder.path)
     const controlPlane = new LocalControlPlane(settings, programs, folder, watchdog)
     try {
-      await controlPlane.#startAll()
+      await controlPlane.#startServers()
+      controlPlane.#startControllersBeside()
+      if (settings.awaitControllers) await controlPlane.#controllersPending
     } catch (error) {
       await controlPlane.stop()
       throw error
@@ -96,8 +110,12 @@ export class LocalControlPlane implements ControlPlane {
   }
 
   get pids(): readonly number[] {
-    const running = [this.#etcd, this.#apiserver, this.#controllerManager].filter((component) => component?.running)
+    const running = [this.#etcd, this.#apiserver, this.#controllers].filter((component) => component?.running)
     return [this.#watchdog.pid, ...running.map((component) => component?.pid ?? 0)]
+  }
+
+  get controllersPending(): Promise<void> | undefined {
+    return this.#controllersPending
   }
 
   kubectl(args: readonly string[], options?: KubectlOptions): Promise<ProgramResult> {
@@ -116,10 +134,10 @@ export class LocalControlPlane implements ControlPlane {
   async startApiserver(): Promise<void> {
     if (this.#apiserver?.running) return
     await this.#startApiserverAt(this.#port)
-    if (this.#controllerManager === undefined) return
+    if (this.#controllers === undefined) return
     // Its watches reconnect only after their own backoff: after 20 s without a server, namespaces took 45 s to empty.
-    await this.#controllerManager.stop()
-    await this.#startControllerManager()
+    await this.#controllers.stop()
+    await this.#startControllers()
   }
 
   async copyData(folder: string): Promise<void> {
@@ -141,12 +159,21 @@ export class LocalControlPlane implements ControlPlane {
     return this.stop()
   }
 
-  async #startAll(): Promise<void> {
+  async #startServers(): Promise<void> {
     const { data } = this.#settings
     if (data !== undefined) await cp(data, this.#folder.etcdFolder, { recursive: true })
     this.#etcd = await this.#start('etcd', this.#programs.etcd, etcdArguments(this.#folder))
     await startOnFreePort((port) => this.#startApiserverAt(port))
-    if (this.#settings.controllers.length > 0) await this.#startControllerManager()
+  }
+
+  #startControllersBeside(): void {
+    if (this.#settings.controllers.length === 0) return
+    const pending = this.#startControllers().then(() => {
+      this.#controllersPending = undefined
+    })
+    this.#controllersPending = pending
+    // A failure is for those who wait for `controllersPending`.
+    pending.catch(() => {})
   }
 
   async #startApiserverAt(port: number): Promise<void> {
@@ -162,15 +189,14 @@ export class LocalControlPlane implements ControlPlane {
     await this.#awaitPaths(apiserver, ['/readyz', '/api/v1/namespaces/kube-system', '/api/v1/namespaces/default'])
   }
 
-  async #startControllerManager(): Promise<void> {
+  async #startControllers(): Promise<void> {
     const { controllers } = this.#settings
-    const program = this.#programs.controllerManager
-    const flags = program.arguments(this.#folder, controllers)
-    const controllerManager = await this.#start('kube-controller-manager', program, flags)
-    this.#controllerManager = controllerManager
+    const path = await buildControllers({ lowPriority: true, signal: this.#stopping.signal })
+    const program = { path, leading: [] }
+    this.#controllers = await this.#start('controllers', program, controllersArguments(this.#folder, controllers))
     if (controllers.includes('serviceaccount-controller')) {
       // This ServiceAccount shows that controllers run; without them namespaces would stay forever.
-      await this.#awaitPaths(controllerManager, ['/api/v1/namespaces/default/serviceaccounts/default'])
+      await this.#awaitPaths(this.#controllers, ['/api/v1/namespaces/default/serviceaccounts/default'])
     }
   }
 
@@ -205,7 +231,9 @@ export class LocalControlPlane implements ControlPlane {
 
   /** The apiserver before etcd: if etcd is gone, it lingers for minutes and keeps its port. */
   async #stopAll(): Promise<void> {
-    await this.#controllerManager?.stop()
+    this.#stopping.abort()
+    await Promise.allSettled([this.#controllersPending])
+    await this.#controllers?.stop()
     await this.#apiserver?.stop()
     await this.#etcd?.stop()
     await removeFolder(this.#folder)

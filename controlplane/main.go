@@ -1,5 +1,6 @@
 // Command controlplane is a Kubernetes control plane in one program, for tests and demonstrations:
-// etcd, kube-apiserver, kube-controller-manager and kubectl at one version, without containers.
+// etcd, kube-apiserver and kubectl at one version, without containers. The controllers that objects need are a program
+// of their own (controllers/main.go), so that the API can be served before they are built.
 //
 // The component is the first argument, or the name that the program is called by:
 //
@@ -25,7 +26,6 @@ import (
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	"k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
-	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
 const dieWithParentFlag = "--die-with-parent"
@@ -38,10 +38,9 @@ type component struct {
 }
 
 var components = map[string]component{
-	"etcd":                    {run: runEtcd},
-	"kube-apiserver":          {run: func() int { return cli.Run(apiserver.NewAPIServerCommand()) }},
-	"kube-controller-manager": {run: func() int { return cli.Run(controllermanager.NewControllerManagerCommand()) }},
-	"kubectl":                 {run: runKubectl, readsStdin: true},
+	"etcd":           {run: runEtcd},
+	"kube-apiserver": {run: func() int { return cli.Run(apiserver.NewAPIServerCommand()) }},
+	"kubectl":        {run: runKubectl, readsStdin: true},
 }
 
 func main() {

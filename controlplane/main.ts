@@ -20,12 +20,22 @@ async function main(): Promise<void> {
   await using controlPlane = await startControlPlane({
     onProgress: (message) => console.error(message),
     auditLog: values['audit-log'] ?? false,
+    awaitControllers: false,
     ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
   })
   const interrupted = interruption()
   console.log(howToUse(controlPlane))
+  await Promise.race([interrupted, controllersStarted(controlPlane)])
   await interrupted
   console.error('Stopping')
+}
+
+/** Says when the controllers work, if they do not yet. */
+async function controllersStarted({ controllersPending }: ControlPlane): Promise<void> {
+  if (controllersPending === undefined) return
+  console.error('The controllers do not work yet: until then, namespaces are not emptied and dependents not deleted')
+  await controllersPending
+  console.error('The controllers work')
 }
 
 function howToUse(controlPlane: ControlPlane): string {

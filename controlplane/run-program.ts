@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 
 /** How to run a program. */
 export interface RunProgramOptions {
@@ -10,6 +11,8 @@ export interface RunProgramOptions {
   readonly stdin?: string
   /** Kills the program when aborted; the returned promise then rejects with an `AbortError`. */
   readonly signal?: AbortSignal
+  /** Whether the program, with those that it starts, gets only the time that others leave. Default false. */
+  readonly lowPriority?: boolean
   /** Called with each piece of standard error as it arrives. */
   readonly onStderr?: (chunk: string) => void
 }
@@ -41,6 +44,7 @@ export function runProgram(
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     })
+    if (options.lowPriority && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,5 +1,5 @@
 import type { ResourceType } from '../kube/types.ts'
-import { KEPT_KEY_DATA } from './accounts/kept-key.ts'
+import { KEPT_KEY_DATA, KEPT_KEY_PREFIX } from './accounts/kept-key.ts'
 import { FINALIZER } from './names.ts'
 
 /**
@@ -40,6 +40,7 @@ export function releaseCommand(resource: string, finalizers: readonly string[]):
 }
 
 /** Puts a key of an account, from standard input, where deletions find it once the account's own Secret is gone. */
-export function keepKeyCommand(name: string, namespace: string): string {
-  return `kubectl create secret generic ${name} -n ${namespace} --from-file=${KEPT_KEY_DATA}=/dev/stdin`
+export function keepKeyCommand(accountUID: string, operatorNamespace: string): string {
+  const name = `${KEPT_KEY_PREFIX}${accountUID}`
+  return `kubectl create secret generic ${name} -n ${operatorNamespace} --from-file=${KEPT_KEY_DATA}=/dev/stdin`
 }

@@ -123,6 +123,7 @@ export class ModelKube {
     refuseImmutable(before, after)
     const moved = !equalJSON(before.spec, after.spec)
     const object = { ...after, metadata: { ...after.metadata, uid: metadata.uid, ...generation(metadata, moved) } }
+    if (options.dryRun === true) return object as T
     const gone = object.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers?.length
     return this.#store(type, gone ? 'deleted' : 'modified', object) as T
   }

@@ -28,6 +28,9 @@ const plain: Installation = {
   extraFields: '[]',
 }
 
+const agents = { enabled: true, gateways: ['ssh.example.com:22'] }
+const GATEWAYS = JSON.stringify(agents.gateways)
+
 const installations: readonly (readonly [what: string, values: Values, differs: Partial<Installation>])[] = [
   ['for the whole cluster', MODES.cluster, {}],
   ['for some namespaces', MODES.namespaces, { watched: '["shop","web"]' }],
@@ -51,14 +54,14 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
     merged(MODES.cluster, {
       image: { repository: 'registry.example.com/culvert', tag: 'v1' },
       tunnels: {
-        enabled: true,
-        gateways: ['ssh.example.com:22'],
+        ...agents,
         templates: { enabled: true, images: ['registry.example.com/agents/*'] },
       },
     }),
     {
       agentImage: '"registry.example.com/culvert:v1"',
       templates: 'true',
+      gateways: GATEWAYS,
       agentImages: '["registry.example.com/agents/*"]',
     },
   ],
@@ -70,16 +73,16 @@ const installations: readonly (readonly [what: string, values: Values, differs: 
   [
     'with Services',
     merged(MODES.cluster, {
-      tunnels: { enabled: true, gateways: ['ssh.example.com:22'], services: { enabled: true } },
+      tunnels: { ...agents, services: { enabled: true } },
     }),
-    { serviceClasses: '["culvert.dev/edge"]', agentImage: expect.any(String) },
+    { serviceClasses: '["culvert.dev/edge"]', agentImage: expect.any(String), gateways: GATEWAYS },
   ],
   [
     'with Services without a class',
     merged(MODES.cluster, {
-      tunnels: { enabled: true, gateways: ['ssh.example.com:22'], services: { enabled: true, default: true } },
+      tunnels: { ...agents, services: { enabled: true, default: true } },
     }),
-    { serviceClasses: '["culvert.dev/edge",""]', agentImage: expect.any(String) },
+    { serviceClasses: '["culvert.dev/edge",""]', agentImage: expect.any(String), gateways: GATEWAYS },
   ],
 ]
 

@@ -106,7 +106,7 @@ it('grants the operator rights to agents only where it runs them', async () => {
 
 it('grants the operator rights to Services only where it serves them', async () => {
   const own = rules(servicePermissions(registry))
-  const tunnels = { enabled: true }
+  const tunnels = { enabled: true, gateways: ['ssh.example.com:22'] }
   for (const mode of [MODES.cluster, MODES.namespaces]) {
     const without = bound(await render(4, merged(mode, { tunnels })), 'culvert').flatMap(rulesIn)
     expect(without.filter((rule) => own.includes(rule))).toEqual([])

@@ -1,15 +1,21 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
-import { buildControlPlane } from '../../controlplane/build.ts'
+import { KUBERNETES_VERSION } from '../../controlplane/build.ts'
 import { type ControlPlane, startControlPlane } from '../../controlplane/control-plane.ts'
+import { obtainPrograms } from '../../controlplane/programs.ts'
+import { downloadPrograms, PUBLISHED_AT } from '../../controlplane/published-archive.ts'
+import { startServer } from '../builders/http-server.ts'
+import { tarOf } from '../builders/tar.ts'
 import './provided.ts'
 
 const OWNER = join(import.meta.dirname, 'fixtures', 'control-plane-owner.ts')
@@ -81,7 +87,12 @@ describe('a control plane', () => {
 
   it('has a version that clients can parse', async () => {
     const version = JSON.parse(await kubectl('version', '-o', 'json'))
-    expect(version.serverVersion).toMatchObject({ gitVersion: 'v1.36.3', major: '1', minor: '36' })
+    const [major, minor] = KUBERNETES_VERSION.split('.')
+    expect(version.serverVersion).toMatchObject({
+      gitVersion: expect.stringMatching(`^v${major}.${minor}.[0-9]+$`),
+      major,
+      minor,
+    })
   })
 
   it('accepts manifests from standard input', async () => {
@@ -117,6 +128,24 @@ describe('a control plane', () => {
     expect((await other.kubectl(['get', 'configmap', 'later'])).stderr).toContain('NotFound')
     expect((await other.kubectl(['delete', 'configmap', 'copied'])).code).toBe(0)
     await kubectl('get', 'configmap', 'copied')
+  })
+
+  it('serves before its controllers work, if nobody waits for them', { tags: 'nightly' }, async () => {
+    await using other = await startControlPlane({ awaitControllers: false })
+    const { controllersPending } = other
+    expect(controllersPending).toBeInstanceOf(Promise)
+    expect(await other.kubectl(['create', 'namespace', 'early'])).toMatchObject({ code: 0 })
+    await controllersPending
+    expect(other.controllersPending).toBeUndefined()
+    expect(await other.kubectl(['delete', 'namespace', 'early', '--timeout=60s'])).toMatchObject({ code: 0 })
+  })
+
+  it('can be stopped before its controllers work', { tags: 'nightly' }, async () => {
+    const other = await startControlPlane({ awaitControllers: false })
+    const { pids, kubeconfigPath } = other
+    await other.stop()
+    expect(await runningOf(pids)).toEqual([])
+    expect(existsSync(dirname(kubeconfigPath))).toBe(false)
   })
 
   it('leaves no process and no folder after it is stopped', { tags: 'nightly' }, async () => {
@@ -197,15 +226,39 @@ describe('the owner of a control plane', () => {
 })
 
 describe('programs in KUBEBUILDER_ASSETS', () => {
+  let folder: string
   let assets: string
 
-  // Named as in setup-envtest's folders, where kube-controller-manager is not among them.
+  // Those of this machine, in an archive as setup-envtest's, where kube-controller-manager is not among them.
   beforeAll(async () => {
-    const { controlplane } = await buildControlPlane()
-    assets = await mkdtemp(join(tmpdir(), 'culvert-assets-'))
-    for (const name of ['etcd', 'kube-apiserver', 'kubectl']) await symlink(controlplane, join(assets, name))
+    folder = await mkdtemp(join(tmpdir(), 'culvert-assets-'))
+    const publishedAt = process.env.CULVERT_ENVTEST_URL ?? PUBLISHED_AT
+    const searchPath = process.env.PATH ?? ''
+    const onProgress = (): void => {}
+    const programs = await obtainPrograms({
+      assets: process.env.KUBEBUILDER_ASSETS,
+      publishedAt,
+      searchPath,
+      onProgress,
+    })
+    const { etcd, apiserver, kubectl } = programs
+    const started = { etcd, 'kube-apiserver': apiserver, kubectl: { path: kubectl, leading: [] } }
+    const members = Object.entries(started).map(([name, { path, leading }]) => {
+      // Without the flag that ends our own programs with their owner.
+      const command = [path, ...leading.slice(1)].join(' ')
+      return { name: `controller-tools/envtest/${name}`, content: `#!/bin/sh\nexec ${command} "$@"\n` }
+    })
+    const archive = gzipSync(tarOf(members))
+    const server = await startServer((_request, response) => response.end(archive))
+    const sha512 = createHash('sha512').update(archive).digest('hex')
+    const published = { version: '1.2.3', platform: 'linux-amd64', sha512 }
+    try {
+      assets = await downloadPrograms(published, { baseUrl: server.url, cacheFolder: folder, onProgress })
+    } finally {
+      await server.close()
+    }
   })
-  afterAll(() => rm(assets, { recursive: true }))
+  afterAll(() => rm(folder, { recursive: true }))
 
   it('are used, with controllers that empty namespaces and collect dependents', { tags: ['nightly'] }, async () => {
     await using controlPlane = await startControlPlane({ assets })

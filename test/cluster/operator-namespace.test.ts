@@ -18,15 +18,6 @@ async function uidOfAccount(world: World): Promise<string> {
   return (await world.until('Account', 'default', 'exists', () => true)).metadata.uid
 }
 
-test('the copy of a key that somebody deleted is kept again when the account is checked', async () => {
-  await using world = await World.open()
-  await world.reason('Account', 'default', 'Ready', 'Available')
-  const name = `culvert-key-${await uidOfAccount(world)}`
-  expect(await world.kube.delete(secretType, { namespace: world.operatorNamespace, name })).toBe(true)
-  await world.resync()
-  expect(await ownSecrets(world)).toContain(name)
-})
-
 test('an operator whose own namespace was lost recreates what it needs, and no object', {
   tags: 'nightly',
 }, async () => {

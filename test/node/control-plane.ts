@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { ControlPlanePrograms } from '../../controlplane/build.ts'
-import {
-  apiserverArguments,
-  controllerManagerArguments,
-  etcdArguments,
-} from '../../controlplane/component-arguments.ts'
+import { apiserverArguments, controllersArguments, etcdArguments } from '../../controlplane/component-arguments.ts'
 import { type ControlPlaneFolder, writeKubeconfigs } from '../../controlplane/folder.ts'
 import { readWhenThere } from '../../controlplane/readiness.ts'
 import type { NodeFolder } from './folder.ts'
@@ -12,6 +8,7 @@ import { ComponentTokens, SERVER } from './kubeconfigs.ts'
 import type { NodeNamespace } from './namespace.ts'
 import { API_PORT, NODE_ADDRESS } from './network.ts'
 import { NodeProcess } from './node-process.ts'
+import type { NodePrograms } from './programs.ts'
 
 /** Flags of the other control plane that differ for a node. */
 const REPLACED = [
@@ -22,7 +19,7 @@ const REPLACED = [
   '--endpoint-reconciler-type=',
 ]
 
-/** The node's control plane, inside its namespaces: the programs of `controlplane`, with all controllers. */
+/** The node's control plane, inside its namespaces: the servers of `controlplane`, with all controllers. */
 export interface NodeControlPlane {
   readonly adminKubeconfig: string
   /** CA of the API server. */
@@ -35,14 +32,12 @@ export async function startNodeControlPlane(
   namespace: NodeNamespace,
   node: NodeFolder,
   folder: ControlPlaneFolder,
-  programs: ControlPlanePrograms,
+  programs: ControlPlanePrograms & Pick<NodePrograms, 'kubenode'>,
   opened: AsyncDisposableStack,
 ): Promise<NodeControlPlane> {
   const tokens = await ComponentTokens.write(folder.tokenFile)
-  const start = async (name: string, args: readonly string[]): Promise<NodeProcess> =>
-    opened.use(
-      await NodeProcess.start(namespace, node, { name, program: programs.controlplane, args: [name, ...args] }),
-    )
+  const start = async (name: string, args: readonly string[], program = programs.controlplane): Promise<NodeProcess> =>
+    opened.use(await NodeProcess.start(namespace, node, { name, program, args: [name, ...args] }))
   await start('etcd', etcdArguments(folder))
   const apiserver = await start('kube-apiserver', nodeApiserverArguments(folder))
   await apiserver.until('there is its certificate', async () => {
@@ -54,7 +49,7 @@ export async function startNodeControlPlane(
   const answers = async (path: string): Promise<boolean> =>
     (await namespace.run(programs.kubectl, [...asked, path])).code === 0
   await apiserver.until('it is ready', () => answers('/readyz'))
-  const controllers = await start('kube-controller-manager', controllerManagerArguments(folder, ['*']))
+  const controllers = await start('kube-controller-manager', controllerManagerArguments(folder), programs.kubenode)
   await controllers.until('they work', () => answers('/api/v1/namespaces/default/serviceaccounts/default'))
   return { adminKubeconfig: folder.adminKubeconfig, ca, tokens }
 }
@@ -70,5 +65,18 @@ function nodeApiserverArguments(folder: ControlPlaneFolder): string[] {
     '--authorization-mode=Node,RBAC',
     '--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement',
     '--kubelet-preferred-address-types=InternalIP',
+  ]
+}
+
+/** Client limits are raised, so that emptying a namespace does not wait for them. */
+function controllerManagerArguments(folder: ControlPlaneFolder): string[] {
+  return [
+    ...controllersArguments(folder, ['*']),
+    `--service-account-private-key-file=${folder.serviceAccountKeyFile}`,
+    '--leader-elect=false',
+    '--secure-port=0',
+    '--kube-api-qps=200',
+    '--kube-api-burst=400',
+    '--profiling=false',
   ]
 }

@@ -79,7 +79,7 @@ export class KubernetesNode implements AsyncDisposable {
     const namespace = opened.use(await NodeNamespace.open(folder.id))
     cleanup.after(namespace.pid)
     onProgress('Starting the control plane')
-    const plane = await startNodeControlPlane(namespace, folder, planeFolder, control, opened)
+    const plane = await startNodeControlPlane(namespace, folder, planeFolder, { ...control, ...programs }, opened)
     onProgress('Starting the node')
     const runtime = await ContainerRuntime.start(namespace, folder, opened)
     await importPauseImage(runtime, folder, programs.pause)

@@ -10,7 +10,7 @@ import { NodeError } from './errors.ts'
 
 /** The programs of a node that are not Debian's. */
 export interface NodePrograms {
-  /** kubelet, kube-proxy and kube-scheduler in one; the first argument chooses. */
+  /** kubelet, kube-proxy, kube-scheduler and kube-controller-manager in one; the first argument chooses. */
   readonly kubenode: string
   /** Keeps a Pod's namespaces open. */
   readonly pause: string

@@ -13,6 +13,8 @@ export interface DemoCluster extends AsyncDisposable {
   readonly kubectlPath: string
   /** Process ids of everything started here; empty for a cluster that was already running. */
   readonly pids: readonly number[]
+  /** Undefined once namespaces are emptied and dependents are deleted with their owners; rejects if they never are. */
+  readonly controllersPending: Promise<void> | undefined
   /** A non-zero exit code is a result, not an error. */
   kubectl(args: readonly string[], options?: { readonly stdin?: string }): Promise<ProgramResult>
 }
@@ -38,7 +40,8 @@ export class DemoError extends Error {
 const HARNESS = new URL('../../../controlplane/control-plane.ts', import.meta.url)
 
 /**
- * Starts a control plane, or opens the cluster of a kubeconfig.
+ * Starts a control plane, or opens the cluster of a kubeconfig. No resource of the demo needs controllers to become
+ * Ready, so those of a control plane started here may have to be waited for (`controllersPending`).
  *
  * @throws DemoError `NO_HARNESS` outside a clone of the repository; `CLUSTER_FAILED` with the reason and its remedy.
  */
@@ -50,17 +53,38 @@ export async function openCluster(request: ClusterRequest): Promise<DemoCluster>
     )
   }
   const { startControlPlane } = (await import(HARNESS.href)) as {
-    readonly startControlPlane: (request: ClusterRequest) => Promise<DemoCluster>
+    readonly startControlPlane: (request: ClusterRequest & { awaitControllers: boolean }) => Promise<DemoCluster>
   }
   try {
-    return await startControlPlane(request)
+    return await startControlPlane({ ...request, awaitControllers: false })
   } catch (error) {
-    // The harness's own errors say what is missing and how to fix it; anything else is a bug and is shown as it is.
-    if (error instanceof Error && error.name === 'ControlPlaneError') {
-      throw new DemoError('CLUSTER_FAILED', error.message, { cause: error })
-    }
-    throw error
+    throw clusterFailure(error)
   }
+}
+
+/** The harness's own errors say what is missing and how to fix it; anything else is a bug and is shown as it is. */
+function clusterFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'ControlPlaneError') return error
+  return new DemoError('CLUSTER_FAILED', error.message, { cause: error })
+}
+
+/**
+ * Says when the controllers work, if they do not yet.
+ *
+ * @throws DemoError `CLUSTER_FAILED` if they never will
+ */
+export async function controllersStarted(
+  { controllersPending }: DemoCluster,
+  say: (line: string) => void,
+): Promise<void> {
+  if (controllersPending === undefined) return
+  say('The controllers of Kubernetes do not work yet: until then, a deleted namespace stays')
+  try {
+    await controllersPending
+  } catch (error) {
+    throw clusterFailure(error)
+  }
+  say('The controllers of Kubernetes work')
 }
 
 /**

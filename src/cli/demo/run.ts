@@ -11,7 +11,7 @@ import { systemRandom } from '../../util/random.ts'
 import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
 import type { Manifest } from '../manifests.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { type DemoCluster, DemoError, kubectl, openCluster } from './cluster.ts'
+import { controllersStarted, type DemoCluster, DemoError, kubectl, openCluster } from './cluster.ts'
 import { CulvertProcess } from './culvert-process.ts'
 import { followUntilReady } from './follow.ts'
 import { guide } from './guide.ts'
@@ -136,6 +136,7 @@ async function demonstrate(stage: Stage, signal: AbortSignal): Promise<number> {
   await traffic.show()
   if (!options.once) {
     say(lookAround(stage, traffic.url))
+    await Promise.race([aborted(signal), controllersStarted(cluster, say)])
     await aborted(signal)
     say('Stopping')
   }

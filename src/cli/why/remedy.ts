@@ -1,4 +1,3 @@
-import { KEPT_KEY_PREFIX } from '../../managed/accounts/kept-key.ts'
 import { hasFinalizer, type ResourceName } from '../../managed/cr.ts'
 import { keepKeyCommand, kubectlName, releaseCommand, retainCommand, writeCommand } from '../../managed/kubectl.ts'
 import { LONG_WAIT_MS } from '../../managed/reconcile/long-waits.ts'
@@ -66,7 +65,7 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named, n
       return leader?.type === 'leading' && isNew(root, now)
         ? { text: STILL_NEW, command: `culvert why ${named.culvert}` }
         : { text: NOT_WATCHED, command: 'culvert doctor' }
-    case 'deleting': {
+    case 'deleting':
       if (state.reason === FOREIGN_FINALIZERS) {
         const command = `kubectl get ${named.kubectl} -o jsonpath='{.metadata.finalizers}'`
         return { text: 'Find out why whoever set them does not remove them.', command }
@@ -76,7 +75,6 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named, n
       }
       if (state.reason !== reasons.Deleting) break
       return offered(root, named) ?? { text: textFor('Deleting'), command: `culvert tree ${named.culvert} --reverse` }
-    }
     case 'inProgress':
       if (silent !== undefined) return silent
       break
@@ -102,7 +100,7 @@ function offered({ resource, state }: Link, { kubectl }: Named): Remedy | undefi
   if (restored !== undefined) return { text: textFor('Deleting'), command: restored }
   // Only the operator knows its namespace for certain.
   const [, namespace = ''] = / -n ([a-z0-9-]+) \S+$/.exec(state.message) ?? []
-  const command = keepKeyCommand(`${KEPT_KEY_PREFIX}${uid}`, namespace)
+  const command = keepKeyCommand(uid, namespace)
   return state.message.endsWith(command) ? { text: NO_KEY, command } : undefined
 }
 

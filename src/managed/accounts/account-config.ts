@@ -8,7 +8,6 @@ import type { AccountContext } from './account-context.ts'
 import { accountApiKey, type KeySource, secretOf } from './account-key.ts'
 import type { AccountKey, AccountResource } from './account-resource.ts'
 import { type Problem, problem } from './finding.ts'
-import { KEPT_KEY_PREFIX } from './kept-key.ts'
 import type { SessionConfig } from './session.ts'
 
 /** Reads address and key of an account, or returns what is wrong with them. */
@@ -42,7 +41,7 @@ export async function accountConfig(
 /** A namespace that is being deleted takes no Secret any more: the copy of the key in the operator's serves as well. */
 function remedy({ operatorNamespace }: KeySource, key: AccountKey, resource: AccountResource): string {
   if (!isDeleting(resource) || key.namespace === undefined) return ': create it'
-  const command = keepKeyCommand(`${KEPT_KEY_PREFIX}${resource.metadata.uid}`, operatorNamespace)
+  const command = keepKeyCommand(resource.metadata.uid, operatorNamespace)
   return `. For the deletion, run this and enter a key of the account: ${command}`
 }
 

@@ -168,12 +168,12 @@ export class AccountReconciler {
     const holdings = holdingsOf(this.#context, session, resources.membersOf(key), resource.status?.orphans)
     const due = this.#nextResync(key, resource) ?? 0
     const hasFailed = session.takeFailure()
-    // Somebody may have deleted the kept key, as with the operator's namespace: it is kept again. A deletion needs the
-    // one that is known.
-    const isDue = due <= clock.monotonic() || openRequest(resource, 'reconcile') !== undefined
-    if (isDue && !isDeleting(resource)) this.#context.keptKeys.readAgain(resource.metadata.uid)
     try {
-      if (isDue || session.blocked() !== undefined) {
+      if (
+        due <= clock.monotonic() ||
+        openRequest(resource, 'reconcile') !== undefined ||
+        session.blocked() !== undefined
+      ) {
         // One call shows whether the problem is over, before every collection is listed.
         if (session.blocked() !== undefined && !session.starting) await probe(session, holdings)
         await listAll(session, holdings)

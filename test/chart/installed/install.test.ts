@@ -47,7 +47,8 @@ async function ids(): Promise<readonly (readonly unknown[])[]> {
 }
 
 it('does what the README says, up to a first resource that is Ready', async () => {
-  const [install = '', giveAccount = '', firstResource = ''] = await documented('README.md', 'Install')
+  // Without the first commands, which build the image: here its program runs without a container.
+  const [, install = '', giveAccount = '', firstResource = ''] = await documented('README.md', 'Install')
   await cluster.shell(`${install.trimEnd()} ${EMULATOR.map((word) => `'${word}'`).join(' ')}`)
   account = await AccountAtEmulator.run(cluster, 'culvert', HOME)
   await rollOut()

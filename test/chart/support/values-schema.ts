@@ -41,7 +41,11 @@ function withResourceNames(requirements: JSONSchema, rename: (name: string) => s
   const properties = schema.properties as Readonly<Record<string, JSONSchema>>
   const named = ['limits', 'requests'].map((key) => [
     key,
-    { ...properties[key], propertyNames: { pattern: RESOURCE_NAME } },
+    {
+      type: 'object',
+      patternProperties: { [RESOURCE_NAME]: properties[key]?.additionalProperties },
+      additionalProperties: false,
+    },
   ])
   return { ...schema, properties: { ...properties, ...Object.fromEntries(named) } }
 }

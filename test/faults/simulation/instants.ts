@@ -50,6 +50,8 @@ export class Instants {
   readonly #sentAt = new WeakMap<Sighting, number>()
   /** When a change of an object took effect that its sender had long given up, by path. */
   readonly #lateAt = new Map<string, number>()
+  /** When the last answered read of a collection or an object was sent, by path and process. */
+  readonly #readAt = new Map<string, Map<SimulatedProcess, number>>()
   /** Objects as they were when a PATCH for them was sent. */
   readonly #before = new WeakMap<Sighting, Fields>()
   /** Objects as the answer to the last write of them showed them, with what the service chose, by path. */
@@ -62,8 +64,8 @@ export class Instants {
   readonly #changedOutputs = new Set<string>()
   /** How many more objects may be created although they exist. */
   #remade = 0
-  /** The last object of each resource with a token, by UID. */
-  readonly #held = new Map<string, string | undefined>()
+  /** The objects that each resource with a token has had; putting etcd back brings an earlier one again. */
+  readonly #held = new Set<string>()
   /** Virtual time until which operators need not know that etcd was put back. */
   #unknownUntil = 0
 
@@ -136,9 +138,18 @@ export class Instants {
     const made = this.#madeBy.get(sighting)
     // The API itself has reported the outcome.
     if (made !== undefined && status < 500 && status !== 408) this.#outstanding.delete(made)
+    this.#noteRead(sighting, status)
     const answer = parseObject(body)
     this.#noteDenied(sighting, answer)
     if (isWriteOfObject(sighting, status)) this.#toldTo.set(pathOfObject(sighting, answer), sighting.process)
+  }
+
+  #noteRead(sighting: Sighting, status: number): void {
+    const { server, method, path, process } = sighting
+    if (server !== 'api' || method !== 'GET' || status !== 200) return
+    const [at = ''] = path.split('?')
+    const readAt = this.#readAt.get(at) ?? new Map<SimulatedProcess, number>()
+    this.#readAt.set(at, readAt.set(process, this.#sentAt.get(sighting) ?? 0))
   }
 
   /** The answer shows the object as before the PATCH: an operator that receives it sends the PATCH again. */
@@ -317,9 +328,7 @@ export class Instants {
     const object = this.#objectAt(path)
     if (object === undefined) return
     this.#before.set(sighting, object)
-    // A change that took effect late may have been read just before.
-    const lateAt = this.#lateAt.get(path)
-    if (lateAt !== undefined && this.#world.time.now - lateAt < times.requestTimeoutMs) return
+    if (this.#isLateChangeUnread(sighting)) return
     if (this.#denied.delete(path)) return
     const { id: _id, ...fields } = JSON.parse(body || '{}') as Fields
     const same = Object.entries(fields).filter(([field, value]) => {
@@ -330,6 +339,14 @@ export class Instants {
     })
     if (Object.keys(fields).length === 0) this.#tell(`PATCH ${path} of nothing`)
     for (const [field] of same) this.#tell(`PATCH ${path} sends ${field}, which is so already`)
+  }
+
+  /** A change that took effect late may have been read just before, or not at all since. */
+  #isLateChangeUnread({ path, process }: Sighting): boolean {
+    const lateAt = this.#lateAt.get(path)
+    if (lateAt === undefined) return false
+    const reads = [path, path.slice(0, path.lastIndexOf('/'))].map((at) => this.#readAt.get(at)?.get(process) ?? 0)
+    return this.#world.time.now - lateAt < times.requestTimeoutMs || Math.max(...reads) <= lateAt
   }
 
   /** A deleted object has been replaced, or its resource is being deleted; and nothing depends on it any more. */
@@ -367,8 +384,9 @@ export class Instants {
       const { uid } = cr.metadata
       const { id, adopted } = statusOf(cr)
       const { create } = internalOf(cr)
-      const isNew = this.#held.get(uid) !== id
-      this.#held.set(uid, id)
+      const held = `${uid} ${id}`
+      const isNew = !this.#held.has(held)
+      this.#held.add(held)
       // A recovered object may have lost its token: another is issued then.
       if (!isNew || id === undefined || adopted || (create?.attempt ?? 0) === 0 || isDeleting(cr)) continue
       const isStored = this.#secretsOf(cr).some(({ metadata, data }) => {

@@ -102,8 +102,10 @@ export class KubeServer implements SimulatedServer {
   ) {
     const { type, key, subresource } = place
     const fields = (body === '' ? {} : JSON.parse(body)) as Fields & { readonly metadata?: Fields }
+    const dryRun = query.has('dryRun')
     // Nothing is stored; what is sent is taken for valid.
-    if (query.has('dryRun')) return { ...fields, metadata: { ...fields.metadata } }
+    if (dryRun && !headers['content-type']?.includes('merge-patch'))
+      return { ...fields, metadata: { ...fields.metadata } }
     switch (method) {
       case 'GET': {
         if (key.name === '') return this.#list(place, query, shown)
@@ -120,6 +122,7 @@ export class KubeServer implements SimulatedServer {
           ...(uid === undefined ? {} : { uid }),
           ...(resourceVersion === undefined ? {} : { resourceVersion }),
           ...(subresource === 'status' ? { subresource: 'status' as const } : {}),
+          dryRun,
         }
         return this.patch(type, key, fields.metadata === undefined ? fields : { ...fields, metadata }, preconditions)
       }

@@ -164,7 +164,8 @@ export class PolicyRules {
     const declared = new Set(this.#declaringAllow(policy, cr))
     const stillDeclared = [...(this.#allowing.get(sighting) ?? [])].filter((rule) => declared.has(rule))
     const gone = own.find(({ before }) => before !== undefined && isAllow(before))?.before?.id
-    const going = this.#parts().find((rule) => statusOf(rule).id === gone && isDeleting(rule))
+    // One that declares Deny may have become a Deny just before it was deleted.
+    const going = this.#parts().find((rule) => statusOf(rule).id === gone && isDeleting(rule) && declaresAllow(rule))
     const why =
       stillDeclared.length > 0
         ? `${stillDeclared.join(', ')} declares Allow`
@@ -176,10 +177,10 @@ export class PolicyRules {
   /** Names of the IPPolicyRules that declare Allow, of one policy or of all. */
   #declaringAllow(policy?: string, cr?: CustomResource): readonly string[] {
     return this.#parts().flatMap((rule) => {
-      const { action, ipPolicyRef: ref } = rule.spec as { readonly action: string; readonly ipPolicyRef: Fields }
+      const { ipPolicyRef: ref } = rule.spec as { readonly ipPolicyRef: Fields }
       const isNamed = ref.name === cr?.metadata.name && rule.metadata.namespace === cr?.metadata.namespace
       const isOf = policy === undefined || ref.id === policy || (cr !== undefined && isNamed)
-      return action === 'Allow' && isOf && !isDeleting(rule)
+      return declaresAllow(rule) && isOf && !isDeleting(rule)
         ? [`IPPolicyRule/${rule.metadata.namespace}/${rule.metadata.name}`]
         : []
     })
@@ -261,6 +262,10 @@ function isOfRules({ server, method, path }: Sighting): boolean {
 
 function takesParts(spec: unknown): boolean {
   return (spec as { readonly rulesSource?: unknown }).rulesSource === 'IPPolicyRules'
+}
+
+function declaresAllow({ spec }: CustomResource): boolean {
+  return (spec as { readonly action: string }).action === 'Allow'
 }
 
 function isAllow({ action }: AddressRule): boolean {

@@ -1,5 +1,5 @@
 // Command kubenode is what a Kubernetes node and its scheduling consist of in one program, for tests: kubelet,
-// kube-proxy and kube-scheduler at the version of the control plane beside it (../../controlplane).
+// kube-proxy, kube-scheduler and kube-controller-manager at the version of the servers beside it (../../controlplane).
 //
 // The component is the first argument:
 //
@@ -16,6 +16,7 @@ import (
 	_ "k8s.io/component-base/logs/json/register"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo"
 	_ "k8s.io/component-base/metrics/prometheus/version"
+	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
@@ -38,12 +39,14 @@ func commandOf(name string) *cobra.Command {
 		return proxy.NewProxyCommand()
 	case "kube-scheduler":
 		return scheduler.NewSchedulerCommand()
+	case "kube-controller-manager":
+		return controllermanager.NewControllerManagerCommand()
 	}
 	refuse(name)
 	return nil
 }
 
 func refuse(name string) {
-	fmt.Fprintf(os.Stderr, "unknown component %q: use kubelet, kube-proxy or kube-scheduler\n", name)
+	fmt.Fprintf(os.Stderr, "unknown component %q: use kubelet, kube-proxy, kube-scheduler or kube-controller-manager\n", name)
 	os.Exit(2)
 }

@@ -38,6 +38,13 @@ it('is held by one at a time', async () => {
   expect(await readdir(folder)).toEqual([])
 })
 
+it('is no longer waited for after an abort', async () => {
+  await using _first = await acquireBuildLock(path)
+  const stop = new AbortController()
+  const second = acquireBuildLock(path, { onWait: () => stop.abort(), signal: stop.signal })
+  await expect(second).rejects.toMatchObject({ name: 'AbortError' })
+})
+
 it('is taken over from a process that died', async () => {
   await writeFile(path, String(await deadProcess()))
   await using _lock = await acquireBuildLock(path)

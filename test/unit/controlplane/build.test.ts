@@ -26,7 +26,7 @@ it('tells the programs their version at link time', () => {
 it('ends the command with the remedies when there is no Go and nothing is built yet', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'culvert-test-'))
   try {
-    const env = { PATH: '/nonexistent', HOME: cache, XDG_CACHE_HOME: cache }
+    const env = { PATH: '/nonexistent', HOME: cache, XDG_CACHE_HOME: cache, CULVERT_ENVTEST_URL: '' }
     const { code, stdout, stderr } = await runProgram(process.execPath, [MAIN], { env })
     expect(stderr).toContain(goRemedies())
     expect(stdout).toBe('')

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { goRemedies, isAtLeast, MINIMUM_GO, parseGoVersion, requireGo } from '../../../controlplane/go-toolchain.ts'
+import {
+  goEnvironment,
+  goRemedies,
+  isAtLeast,
+  MINIMUM_GO,
+  parseGoVersion,
+  requireGo,
+} from '../../../controlplane/go-toolchain.ts'
 import { runProgram } from '../../../controlplane/run-program.ts'
 
 const answering =
@@ -53,5 +60,17 @@ describe('looking for Go', () => {
   it('offers a newer Go and a cluster that is there already', () => {
     expect(goRemedies()).toContain('https://go.dev/dl/')
     expect(goRemedies()).toContain('--kubeconfig')
+  })
+})
+
+describe('the environment of Go', () => {
+  it('keeps what the caller sets, except a workspace and a C compiler', () => {
+    const set = { GOGC: '50', GOMEMLIMIT: '256MiB', GOPROXY: 'off', GOWORK: '/work', CGO_ENABLED: '1' }
+    expect(goEnvironment(set)).toMatchObject({ ...set, GOWORK: 'off', CGO_ENABLED: '0' })
+  })
+
+  it('has the flags of the caller after its own, so that they win', () => {
+    expect(goEnvironment({ GOFLAGS: '-p=1' }).GOFLAGS).toMatch(/ -p=1$/)
+    expect(goEnvironment({}).GOFLAGS).toMatch(/[^ ]$/)
   })
 })
