@@ -8,6 +8,7 @@ export const DEFAULT_CONTROLLERS: readonly string[] = [
   'namespace-controller',
   'garbage-collector-controller',
   'serviceaccount-controller',
+  'serviceaccount-token-controller',
   'root-ca-certificate-publisher-controller',
 ]
 
@@ -80,5 +81,6 @@ export function controllersArguments(folder: ControlPlaneFolder, controllers: re
     `--kubeconfig=${folder.controllerKubeconfig}`,
     `--controllers=${controllers.join(',')}`,
     `--root-ca-file=${folder.apiserverCertificateFile}`,
+    `--service-account-private-key-file=${folder.serviceAccountKeyFile}`,
   ]
 }

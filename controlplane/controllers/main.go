@@ -1,8 +1,8 @@
 // Command controllers runs the few controllers of kube-controller-manager that objects need to behave as usual:
-// namespaces are emptied, dependents are deleted with their owners, and each namespace has its default ServiceAccount
-// and CA bundle.
+// namespaces are emptied, dependents are deleted with their owners, each namespace has its default ServiceAccount and CA
+// bundle, and Secrets of the type kubernetes.io/service-account-token get their tokens.
 //
-//	controllers --kubeconfig FILE --root-ca-file FILE --controllers namespace-controller,…
+//	controllers --kubeconfig FILE --root-ca-file FILE --service-account-private-key-file FILE --controllers namespace-controller,…
 //
 // It stands in for kube-controller-manager, because it has a third of its packages and so takes less time to build. The
 // controllers and their names are Kubernetes' own.
@@ -28,12 +28,14 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/keyutil"
 	"k8s.io/controller-manager/pkg/informerfactory"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/controller/certificates/rootcacertpublisher"
 	"k8s.io/kubernetes/pkg/controller/garbagecollector"
 	"k8s.io/kubernetes/pkg/controller/namespace"
 	"k8s.io/kubernetes/pkg/controller/serviceaccount"
+	tokens "k8s.io/kubernetes/pkg/serviceaccount"
 )
 
 const (
@@ -48,6 +50,7 @@ const (
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "file of an administrator's credentials")
 	rootCAFile := flag.String("root-ca-file", "", "certificates that each namespace's CA bundle holds")
+	keyFile := flag.String("service-account-private-key-file", "", "key that signs tokens of ServiceAccounts")
 	chosen := flag.String("controllers", "", "names of the controllers to run, separated by commas")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
@@ -57,13 +60,13 @@ func main() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(1)
 	}()
-	if err := run(ctx, *kubeconfig, *rootCAFile, strings.Split(*chosen, ",")); err != nil {
+	if err := run(ctx, *kubeconfig, *rootCAFile, *keyFile, strings.Split(*chosen, ",")); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run starts the chosen controllers and returns once ctx is done.
-func run(ctx context.Context, kubeconfig, rootCAFile string, chosen []string) error {
+func run(ctx context.Context, kubeconfig, rootCAFile, keyFile string, chosen []string) error {
 	rootCA, err := os.ReadFile(rootCAFile)
 	if err != nil {
 		return err
@@ -89,6 +92,10 @@ func run(ctx context.Context, kubeconfig, rootCAFile string, chosen []string) er
 	if err != nil {
 		return err
 	}
+	secrets, err := newTokens(ctx, client, factory, rootCA, keyFile)
+	if err != nil {
+		return err
+	}
 	publisher, err := rootcacertpublisher.NewPublisher(core.ConfigMaps(), core.Namespaces(), client, rootCA)
 	if err != nil {
 		return err
@@ -102,6 +109,7 @@ func run(ctx context.Context, kubeconfig, rootCAFile string, chosen []string) er
 
 	controllers := map[string]func(){
 		"serviceaccount-controller":                func() { accounts.Run(ctx, 1) },
+		"serviceaccount-token-controller":          func() { secrets.Run(ctx, 1) },
 		"root-ca-certificate-publisher-controller": func() { publisher.Run(ctx, 1) },
 		"namespace-controller":                     func() { namespaces.Run(ctx, workers) },
 		"garbage-collector-controller":             func() { collector.run(ctx) },
@@ -117,6 +125,21 @@ func run(ctx context.Context, kubeconfig, rootCAFile string, chosen []string) er
 	close(collector.informersStarted)
 	<-ctx.Done()
 	return nil
+}
+
+// newTokens returns the controller that fills Secrets of the type kubernetes.io/service-account-token.
+func newTokens(ctx context.Context, client kubernetes.Interface, factory informers.SharedInformerFactory, rootCA []byte, keyFile string) (*serviceaccount.TokensController, error) {
+	key, err := keyutil.PrivateKeyFromFile(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	generator, err := tokens.JWTTokenGenerator(tokens.LegacyIssuer, key)
+	if err != nil {
+		return nil, err
+	}
+	core := factory.Core().V1()
+	return serviceaccount.NewTokensController(klog.FromContext(ctx), core.ServiceAccounts(), core.Secrets(), client,
+		serviceaccount.TokensControllerOptions{TokenGenerator: generator, RootCA: rootCA})
 }
 
 // collector deletes the dependents of owners that are gone.

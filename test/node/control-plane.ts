@@ -72,7 +72,6 @@ function nodeApiserverArguments(folder: ControlPlaneFolder): string[] {
 function controllerManagerArguments(folder: ControlPlaneFolder): string[] {
   return [
     ...controllersArguments(folder, ['*']),
-    `--service-account-private-key-file=${folder.serviceAccountKeyFile}`,
     '--leader-elect=false',
     '--secure-port=0',
     '--kube-api-qps=200',

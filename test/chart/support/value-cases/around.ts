@@ -70,9 +70,9 @@ export const aroundCases: readonly ValueCase[] = [
   },
   {
     path: 'tunnels.gateways',
-    to: ['ssh.example.com:22'],
-    beside: { tunnels: { enabled: true } },
-    sees: [args('--allow-ssh-gateway=ssh.example.com:22')],
+    to: ['*.example.com:22'],
+    beside: { tunnels: agents },
+    sees: [args('--allow-ssh-gateway=*.example.com:22')],
   },
   {
     path: 'tunnels.templates.enabled',
