@@ -5,12 +5,12 @@ import type { Scenario } from './scenarios.ts'
 import type { ToolName } from './tools/tool.ts'
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'gitops-table.md')
-const TOOLS: readonly ToolName[] = ['Flux', 'Argo CD']
+const TOOLS: readonly ToolName[] = ['Flux']
 
 const HEAD = `# What GitOps tools show
 
-The suite \`gitops\` runs Flux and Argo CD beside the operator, and has them apply a Git repository. After each step it waits until the tool shows the state in bold type.
-Below it is the message of the tool: of the Kustomization's condition \`Ready\`; of the Application's operation and of each resource that is not Healthy.
+The suite \`gitops\` runs Flux's kustomize-controller beside the operator, and has it apply a Git repository. After each step it waits until the tool shows the state in bold type.
+Below it is the message of the Kustomization's condition \`Ready\`.
 Written by \`CULVERT_WRITE_TABLE=1 npm run test:gitops\`.
 `
 
@@ -18,7 +18,7 @@ Written by \`CULVERT_WRITE_TABLE=1 npm run test:gitops\`.
 export type Said = (tool: ToolName, title: string, step: number) => string | undefined
 
 /**
- * Expects that the documentation has the scenarios and the states of both tools. With CULVERT_WRITE_TABLE=1 it is
+ * Expects that the documentation has the scenarios and the states of each tool. With CULVERT_WRITE_TABLE=1 it is
  * written anew, with their messages: look at it as a user would.
  *
  * @throws when a tool has not said anything at a step
