@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { printedCommand, runPrinted } from '../cluster/support/printed-command.ts'
 import { until } from '../cluster/support/wait.ts'
-import type { World, WorldOptions } from '../cluster/support/world.ts'
+import { conditionOf, type World, type WorldOptions } from '../cluster/support/world.ts'
 import { manifest, quickstart } from './manifests.ts'
 import type { Stage } from './stage.ts'
 import type { Files } from './tools/repository.ts'
@@ -65,6 +66,13 @@ async function untilNoObjects({ world }: Stage): Promise<void> {
 async function expectTerminating({ world }: Stage): Promise<void> {
   const found = await world.get('IPPolicy', 'office')
   expect(found?.metadata.deletionTimestamp).toBeDefined()
+}
+
+const PAUSE = 'culvert.dev/paused=true'
+
+/** The annotation by which the policy is paused, if it is. */
+async function pausedBy({ world }: Stage): Promise<string | undefined> {
+  return (await world.get('IPPolicy', 'office'))?.metadata.annotations?.['culvert.dev/paused']
 }
 
 export const scenarios: readonly Scenario[] = [
@@ -181,15 +189,18 @@ export const scenarios: readonly Scenario[] = [
         holds: expectTerminating,
       },
       {
-        when: 'the use is removed',
+        when: 'the command of the condition is run',
         act: async (stage) => {
-          await stage.commit({ 'dashboard.yaml': null })
-          await stage.world.gone('IPRestriction', 'dashboard', 90_000)
+          const { id } = (await remotePolicy(stage)) ?? {}
+          const message = conditionOf(await stage.world.get('IPPolicy', 'office'), 'Ready')?.message ?? ''
+          await runPrinted(printedCommand(message), stage.world.kubeconfig)
+          await stage.world.until('IPPolicy', 'office', 'is created again', ({ metadata }) => {
+            return metadata.deletionTimestamp === undefined
+          })
+          expect((await stage.world.ready('IPPolicy', 'office')).status?.id).toBe(id)
         },
         shows: READY,
-        holds: async (stage) => {
-          expect((await stage.world.ready('IPPolicy', 'office')).metadata.deletionTimestamp).toBeUndefined()
-        },
+        holds: async (stage) => expect(await stage.world.remote('ip_policies')).toHaveLength(1),
       },
     ],
   },
@@ -210,10 +221,20 @@ export const scenarios: readonly Scenario[] = [
       {
         when: 'somebody pauses the policy with kubectl annotate',
         act: async (stage) => {
-          await stage.kubectl('annotate', 'ippolicy', 'office', 'culvert.dev/paused=true')
+          await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE)
           await stage.delivery.sync()
         },
-        shows: { Flux: READY.Flux },
+        shows: READY,
+        holds: async (stage) => expect(await pausedBy(stage)).toBeUndefined(),
+      },
+      {
+        when: 'the same with --field-manager=culvert-user',
+        act: async (stage) => {
+          await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE, '--field-manager=culvert-user')
+          await stage.delivery.sync()
+        },
+        shows: READY,
+        holds: async (stage) => expect(await pausedBy(stage)).toBe('true'),
       },
     ],
   },

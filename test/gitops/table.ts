@@ -31,7 +31,7 @@ export async function recordTable(scenarios: readonly Scenario[], said: Said): P
 
 function tableOf(scenarios: readonly Scenario[], said: Said): string {
   const rows = scenarios.flatMap(({ title, steps }) => [
-    `\n## ${title}\n\n| | ${TOOLS.join(' | ')} |\n|---|---|---|`,
+    `\n## ${title}\n\n| | ${TOOLS.join(' | ')} |\n|---${'|---'.repeat(TOOLS.length)}|`,
     ...steps.map(({ when, shows }, index) => {
       const cells = TOOLS.map((tool) => cell(shows[tool], said(tool, title, index)))
       return `| ${when} | ${cells.join(' | ')} |`
