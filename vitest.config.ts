@@ -20,13 +20,14 @@ const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 1 } }
 const SHARED = { isolate: false }
 
 /**
- * Nine suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * Ten suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by
  * CULVERT_TEST_KUBECONFIG); `simulation` runs the operator over models of both servers, in a time of its own, while
  * everything fails; `faults` does the same as `cluster` while things fail and people mean harm, for minutes; `hostile`
  * plays the attacker, on the same servers: tenants, the API at the other end, and a stolen token; `chart` renders the
- * Helm chart with real Helms, which Go builds once; `image` builds the Dockerfile and runs the image, as root on a
- * Debian; `node` installs the chart with the image on a real Kubernetes node, as root on a Debian too.
+ * Helm chart with real Helms, which Go builds once; `gitops` runs Flux beside the operator; `image` builds the
+ * Dockerfile and runs the image, as root on a Debian; `node` installs the chart with the image on a real Kubernetes
+ * node, as root on a Debian too.
  */
 export default defineConfig({
   test: {
@@ -101,6 +102,18 @@ export default defineConfig({
           testTimeout: 120_000,
           maxWorkers: WORKERS,
           ...SHARED,
+        },
+      },
+      {
+        test: {
+          name: 'gitops',
+          include: ['test/gitops/**/*.test.ts'],
+          globalSetup: ['test/cluster/global-setup.ts'],
+          // A scenario has up to six steps, and a tool waits for 20 s before it says that something is not finished.
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+          maxConcurrency: 4,
+          maxWorkers: 1,
         },
       },
       {

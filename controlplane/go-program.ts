@@ -12,19 +12,20 @@ const FLAGS = ['-trimpath', '-buildvcs=false', '-mod=readonly']
  * or more.
  *
  * @param more further arguments of `go build`
+ * @param source the program's package. Default: the module's own
  */
-export async function goProgram(module: string, more: readonly string[] = []): Promise<string> {
+export async function goProgram(module: string, more: readonly string[] = [], source = '.'): Promise<string> {
   const name = basename(module)
   const target = `${process.platform}/${process.arch}`
   const flags = [...FLAGS, ...more]
   const hash = sourceHash({ files: await readModule(module), target, flags })
   const folder = join(dirname(defaultCacheFolder(process.env, homedir())), 'tools', `${name}-${hash}`)
-  await buildOnce({ folder, build: (staging) => build(module, [...flags, '-o', join(staging, name)]) })
+  await buildOnce({ folder, build: (staging) => build(module, [...flags, '-o', join(staging, name), source]) })
   return join(folder, name)
 }
 
-async function build(module: string, flags: readonly string[]): Promise<void> {
+async function build(module: string, args: readonly string[]): Promise<void> {
   await requireGo(goIn(module))
-  const { code, stderr } = await goIn(module)(['build', ...flags, '.'])
+  const { code, stderr } = await goIn(module)(['build', ...args])
   if (code !== 0) throw new Error(`${basename(module)} does not build: ${stderr}`)
 }

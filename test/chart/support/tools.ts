@@ -51,12 +51,16 @@ async function install(source: string, folder: string): Promise<void> {
   if (code !== 0) throw new Error(`go install ${source} failed:\n${progress.complaints()}`)
 }
 
-/** Folder of a Go module's files in Go's cache, downloaded first if missing. */
-export async function goModule(pathAndVersion: string): Promise<string> {
-  const { code, stdout, stderr } = await runProgram('go', ['mod', 'download', '-json', pathAndVersion], {
-    cwd: homedir(),
+/**
+ * Folder of a Go module's files in Go's cache, downloaded first if missing.
+ *
+ * @param module the path, and the version unless the module in `from` requires one
+ */
+export async function goModule(module: string, from = homedir()): Promise<string> {
+  const { code, stdout, stderr } = await runProgram('go', ['mod', 'download', '-json', module], {
+    cwd: from,
     env: goEnvironment(),
   })
-  if (code !== 0) throw new Error(`go mod download ${pathAndVersion} failed:\n${stdout}${stderr}`)
+  if (code !== 0) throw new Error(`go mod download ${module} failed:\n${stdout}${stderr}`)
   return (JSON.parse(stdout) as { readonly Dir: string }).Dir
 }

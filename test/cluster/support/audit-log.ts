@@ -9,6 +9,8 @@ export interface AuditEntry {
   readonly subresource: string | undefined
   readonly namespace: string | undefined
   readonly name: string | undefined
+  /** Whether the server is only to check the request. */
+  readonly isDryRun: boolean
   /** When the request was received, RFC 3339. */
   readonly time: string
 }
@@ -17,6 +19,7 @@ interface Line {
   readonly stage: string
   readonly verb: string
   readonly userAgent?: string
+  readonly requestURI: string
   readonly requestReceivedTimestamp: string
   readonly objectRef?: {
     readonly resource?: string
@@ -92,8 +95,9 @@ export class AuditLog {
 }
 
 function entriesOf(line: Line): readonly AuditEntry[] {
-  const { stage, verb, userAgent = '', objectRef = {}, requestReceivedTimestamp: time } = line
+  const { stage, verb, userAgent = '', requestURI, objectRef = {}, requestReceivedTimestamp: time } = line
   if (stage !== 'RequestReceived') return []
   const { resource = '', subresource, namespace, name } = objectRef
-  return [{ verb, userAgent, resource, subresource, namespace, name, time }]
+  const isDryRun = /[?&]dryRun=All\b/.test(requestURI)
+  return [{ verb, userAgent, resource, subresource, namespace, name, isDryRun, time }]
 }
