@@ -9,8 +9,9 @@ const NIGHTLY = 'nightly'
 
 /**
  * `npm test`: runs all suites except `image`, `node`, `faults` and `gitops`, without the tests tagged `nightly`, and
- * ends with the line `N passed, N failed`. Accepts vitest's own arguments, as in `npm test -- --project unit test/unit/api`, and
- * `--nightly`, which runs those tests instead. The exit code is 1 if anything failed or nothing ran.
+ * ends with the line `N passed, N failed`. Accepts vitest's own arguments, as in
+ * `npm test -- --project unit test/unit/api`, and `--nightly`, which runs those tests instead. The exit code is 1 if
+ * anything failed or nothing ran.
  */
 async function main(args: readonly string[]): Promise<TestCounts> {
   const isNightly = args.includes('--nightly')
