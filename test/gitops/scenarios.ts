@@ -219,7 +219,7 @@ export const scenarios: readonly Scenario[] = [
         shows: READY,
       },
       {
-        when: 'somebody pauses the policy with kubectl annotate',
+        when: 'somebody pauses the policy: kubectl sets the annotation',
         act: async (stage) => {
           await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE)
           await stage.delivery.sync()
