@@ -9,6 +9,7 @@ import { goProgram } from '../../../controlplane/go-program.ts'
 import type { ClosableKubeClient } from '../../../src/kube/client.ts'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { goModule } from '../../chart/support/tools.ts'
+import type { ResourceCondition } from '../../cluster/support/world.ts'
 import { clientOf, install } from './cluster-client.ts'
 import { type Delivery, nameOf, type Shown, type Target, type Tool, type ToolCluster } from './tool.ts'
 import { ToolProcess } from './tool-process.ts'
@@ -40,13 +41,7 @@ const gitRepositories: ResourceType = {
 interface Kustomization extends KubeObject {
   readonly spec: { readonly suspend?: boolean }
   readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string
-      readonly status: string
-      readonly reason: string
-      readonly message: string
-      readonly observedGeneration?: number
-    }[]
+    readonly conditions?: readonly ResourceCondition[]
     readonly lastAttemptedRevision?: string
     readonly lastHandledReconcileAt?: string
   }
