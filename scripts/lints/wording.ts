@@ -11,11 +11,11 @@ export type Allowance = Readonly<Record<string, number>>
 
 /** Words and phrases that are nearly always wrong in our prose, and what to write. */
 const WORDS: Readonly<Record<string, string>> = {
-  'anew': 'again, re-…',
-  'amid': 'during, among',
+  anew: 'again, re-…',
+  amid: 'during, among',
   'are there': 'exist',
   'bears?|bore|borne': 'carries, has',
-  'beside': 'next to, in addition to',
+  beside: 'next to, in addition to',
   'by and by': 'gradually',
   'empty folder': 'emptyDir',
   'for good': 'permanently',
@@ -30,12 +30,12 @@ const WORDS: Readonly<Record<string, string>> = {
   'of late': 'recently',
   '(object|resource)s? at the API': 'remote object',
   '(put|puts|putting) right': 'repair, fix, restore',
-  'shall': 'must, will',
-  'sought': 'searched for',
+  shall: 'must, will',
+  sought: 'searched for',
   '(spec|manifest) names': 'sets',
-  'thereby': 'and so',
-  'untold': 'not reported',
-  'whoever': 'anyone who, the user who',
+  thereby: 'and so',
+  untold: 'not reported',
+  whoever: 'anyone who, the user who',
   '(is|are|was|were) told': 'is notified, learns',
 }
 

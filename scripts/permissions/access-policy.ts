@@ -51,11 +51,11 @@ export function accessPolicy(kinds: KindsRegistry): AccessPolicy {
     validations: [
       refusal('!variables.isMeant || variables.entries.size() > 0', {
         what: "namespace ' + request.namespace + '",
-        remedy: 'let its administrator extend spec.access or label the namespace',
+        remedy: 'have its administrator extend spec.access or label the namespace',
       }),
       refusal('!variables.isMeant || variables.entries.size() == 0 || variables.allowsKind', {
         what: "' + request.kind.kind + ' in namespace ' + request.namespace + '",
-        remedy: 'let its administrator add the kind to an entry of spec.access that selects the namespace',
+        remedy: 'have its administrator add the kind to an entry of spec.access that selects the namespace',
       }),
     ],
   }

@@ -102,13 +102,13 @@ export class Agent {
   async #drain(connection: GatewayConnection): Promise<void> {
     const { clock, logger, upstreams } = this.#parts
     const { drainMs } = this.#options
-    logger.info({ open: upstreams.open, drainMs }, 'stopping: open connections may end')
+    logger.info({ open: upstreams.open, drainMs }, 'stopping: waiting for open connections to end')
     const drained = connection.unbind().then(() => upstreams.idle())
     const { promise: late, resolve } = Promise.withResolvers<void>()
     const cancel = clock.setTimer(drainMs, resolve)
     await Promise.race([drained, late, connection.closed])
     cancel()
-    if (upstreams.open > 0) logger.warn({ open: upstreams.open }, 'gave up on connections that are still open')
+    if (upstreams.open > 0) logger.warn({ open: upstreams.open }, 'gave up waiting for open connections')
   }
 
   #setBound(isBound: boolean): void {
@@ -123,7 +123,7 @@ async function readKey(file: string): Promise<ParsedKey> {
   })
   const key = parsePrivateKey(text)
   if (key !== undefined) return key
-  throw new AgentError('KeyUnreadable', `the key file ${file} holds no private key without a passphrase`)
+  throw new AgentError('KeyUnreadable', `the key file ${file} contains no private key without a passphrase`)
 }
 
 /** What `promise` settles to; rejects when `stop` is aborted first. */

@@ -74,10 +74,10 @@ interface Explained {
 function read(ending: Ending): Explained {
   const { phase, gateway, timedOut, strangeHostKey } = ending
   if (strangeHostKey !== undefined) {
-    const message = `the gateway ${gateway} has the host key ${strangeHostKey}, which is not pinned; pin it if it is right`
+    const message = `the gateway ${gateway} has the host key ${strangeHostKey}, which is not pinned; pin it if it is correct`
     return { code: 'HostKeyDiffers', message }
   }
-  if (timedOut) return { code: 'GatewayUnreachable', message: `the gateway ${gateway} does not answer in time` }
+  if (timedOut) return { code: 'GatewayUnreachable', message: `the gateway ${gateway} did not respond in time` }
   switch (phase) {
     case 'dial':
       return dialFailure(ending)
@@ -104,7 +104,7 @@ function handshakeFailure({ gateway, key, error, farewell }: Ending): Explained 
   const said = textOf(error, 'message')
   if (textOf(error, 'level') === 'client-authentication') {
     const message =
-      `the gateway ${gateway} refuses the key ${key}: no SSH credential has it, the bot user that owns the credential ` +
+      `the gateway ${gateway} refuses the key ${key}: it belongs to no SSH credential, the bot user that owns the credential ` +
       'is not active, or an IP restriction does not admit this address'
     return { code: 'KeyRefused', message }
   }
@@ -113,9 +113,12 @@ function handshakeFailure({ gateway, key, error, farewell }: Ending): Explained 
   }
   if (farewell !== undefined) return { code: 'Disconnected', message: `the gateway ${gateway} refuses: ${farewell}` }
   if (textOf(error, 'level') === 'client-socket' || error === undefined) {
-    return { code: 'Disconnected', message: `the gateway ${gateway} closes the connection before the key is accepted` }
+    return { code: 'Disconnected', message: `the gateway ${gateway} closed the connection before the key was accepted` }
   }
-  return { code: 'GatewayUnfit', message: `the gateway ${gateway} speaks no SSH that this agent does: ${said}` }
+  return {
+    code: 'GatewayUnfit',
+    message: `the gateway ${gateway} has no SSH algorithm in common with the agent: ${said}`,
+  }
 }
 
 function bindFailure(ending: Ending): Explained {
@@ -130,7 +133,7 @@ function lost({ gateway, error, farewell }: Ending): Explained {
     return { code: 'Disconnected', message: `the gateway ${gateway} ended the connection: ${farewell}` }
   }
   if (textOf(error, 'level') === 'client-timeout') {
-    return { code: 'GatewaySilent', message: `the gateway ${gateway} gives no sign of life` }
+    return { code: 'GatewaySilent', message: `the gateway ${gateway} does not respond to keepalives` }
   }
   const said = textOf(error, 'code') ?? textOf(error, 'message')
   const why = said === undefined ? '' : ` (${said})`

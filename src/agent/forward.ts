@@ -77,5 +77,5 @@ function parseBind(text: string): Bind | string {
   if (text.includes('=')) return { text, port: LABELS_PORT }
   const named = parseHostPort(text)
   if (named !== undefined) return { text: named.host, port: named.port }
-  return `${JSON.stringify(text)} is neither labels (app=shop), a domain with port 443, nor an address with its port`
+  return `${JSON.stringify(text)} must be labels (app=shop), a domain with port 443, or an address with its port`
 }

@@ -117,7 +117,7 @@ export class GatewayConnection {
       readyTimeout: 0,
     })
     const link = new Link(client, this.#socket, this.#upstreams.budget, () => {
-      this.#fail(new Error('the gateway sent more than it was allowed to'))
+      this.#fail(new Error('the gateway exceeded its window'))
     })
     client.on('tcp connection', (details, accept, reject) => this.#serve({ details, link, accept, reject }))
     onFarewell(client, (text) => {

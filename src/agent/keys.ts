@@ -39,7 +39,7 @@ export class PinnedKeys {
       }
       keys.push(key)
     }
-    return keys.length === 0 ? 'there is no host key' : new PinnedKeys(keys)
+    return keys.length === 0 ? 'no host key is given' : new PinnedKeys(keys)
   }
 
   /** @param key in the wire format of SSH */

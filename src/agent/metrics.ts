@@ -81,7 +81,7 @@ export class AgentMetrics {
     const ended = this.#ended
     new Gauge({
       name: 'culvert_agent_open_connections',
-      help: 'Connections to targets that are open, or being opened.',
+      help: 'Connections to targets that are open or being opened.',
       labelNames: ['forward'],
       registers,
       collect() {
@@ -91,7 +91,7 @@ export class AgentMetrics {
     })
     new Counter({
       name: 'culvert_agent_bytes_total',
-      help: 'Bytes carried, by direction: in (from clients to targets), or out.',
+      help: 'Bytes transferred, by direction: in (from clients to targets) or out.',
       labelNames: ['forward', 'direction'],
       registers,
       collect() {

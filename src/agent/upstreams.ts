@@ -86,7 +86,7 @@ export class Upstreams {
     const { clock, metrics, logger } = this.#options
     let why = ''
     const cancel = clock.setTimer(CONNECT_MS, () => {
-      why = `no answer within ${CONNECT_MS} ms`
+      why = `no response within ${CONNECT_MS} ms`
       socket.destroy()
     })
     const failed = (): void => {

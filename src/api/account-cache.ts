@@ -219,7 +219,7 @@ export class AccountCache {
     const { cache, creating } = this.#shelf(collection)
     const creation = this.#client.create(collection, body, options).then((object) => {
       if (this.#isAnswered(object.id) || !this.#mayHaveMade(body, object)) {
-        throw invalid(`POST ${collection.path}`, `the answer describes ${object.id}, which another request created`)
+        throw invalid(`POST ${collection.path}`, `the response describes ${object.id}, which another request created`)
       }
       cache.wrote(object.id, withoutOneTimeFields(collection, object), this.#clock.monotonic())
       return object

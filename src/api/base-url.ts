@@ -24,33 +24,33 @@ export type BaseURLCheck =
  * operator at an internal address. The message names the field, the value (never a password in it) and the remedy.
  */
 export function checkBaseURL(url: string, policy: BaseURLPolicy): BaseURLCheck {
-  if (!URL.canParse(url)) return refuse(shown(url), 'is not a URL: give one such as https://api.example.com')
+  if (!URL.canParse(url)) return refuse(shown(url), 'is not a URL: use the form https://api.example.com')
   // The parser reads a backslash as a slash and drops line breaks; a person or another parser would see a different
   // host.
   if (/[\\\s\p{C}]/u.test(url)) {
-    return refuse(shown(url), 'must hold no backslash, blank or invisible character: remove it')
+    return refuse(shown(url), 'must not contain a backslash, blank or invisible character: remove it')
   }
   const parsed = new URL(url)
   if (parsed.username !== '' || parsed.password !== '') {
     return refuse(
       bare(parsed),
-      'must hold no user name or password: the key belongs in the Secret named by apiKeySecretRef',
+      'must not contain a user name or password: the key belongs in the Secret in apiKeySecretRef',
     )
   }
   const isAllowed = policy.allowedHosts.some((pattern) => allows(pattern, parsed, policy.allowHTTP ?? false))
   if (parsed.protocol !== 'https:' && !(parsed.protocol === 'http:' && (isAllowed || policy.allowHTTP === true))) {
     const remedy =
       parsed.protocol === 'http:'
-        ? `use https, or let the administrator add http://${parsed.host} to the allowed API hosts`
+        ? `use https, or have the administrator add http://${parsed.host} to the allowed API hosts`
         : 'use https'
     return refuse(bare(parsed), `must be an https URL: ${remedy}`)
   }
   if (/[?#]/.test(url))
-    return refuse(bare(parsed), 'must hold neither a query nor a fragment: remove what follows the path')
+    return refuse(bare(parsed), 'must not contain a query or a fragment: remove everything after the path')
   if (!isAllowed) {
     return refuse(
       bare(parsed),
-      `names a host that is not allowed: let the administrator add ${parsed.host} to the allowed API hosts`,
+      `has a host that is not allowed: have the administrator add ${parsed.host} to the allowed API hosts`,
     )
   }
   return { ok: true, url: bare(parsed) }

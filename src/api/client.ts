@@ -148,7 +148,7 @@ class HttpApiClient implements ClosableApiClient {
     if (tellsOfAnObject(answer.body)) return object(answer, `PATCH ${collection.path}`, id)
     const stored = await this.get(collection, id, options)
     if (stored !== undefined) return stored
-    throw new ApiError('NotFound', `PATCH ${collection.path}: the object was gone right after its update`, {
+    throw new ApiError('NotFound', `PATCH ${collection.path}: the object no longer existed right after its update`, {
       definite: false,
     })
   }
@@ -174,7 +174,7 @@ class HttpApiClient implements ClosableApiClient {
     const seen = new Set<string>()
     let url: URL | undefined = this.#url(collection, 'GET')
     while (url !== undefined) {
-      if (seen.has(url.href)) throw invalid(label, 'next_page_uri leads back to a page already read')
+      if (seen.has(url.href)) throw invalid(label, 'next_page_uri points to a page that was already read')
       if (listing.pages >= MAX_PAGES) throw invalid(label, `the list did not end after ${MAX_PAGES} pages`)
       seen.add(url.href)
       const answer: Answer = await this.#transport.send({ method: 'GET', url, collection: collection.path, options })
@@ -187,7 +187,7 @@ class HttpApiClient implements ClosableApiClient {
 
   #page(collection: Collection, answer: Answer): ListPage {
     const page = pageReader(collection.listKey)(answer.body)
-    if (isProblem(page)) throw invalid(`GET ${collection.path}`, `the answer is not a list: ${page.problem}`)
+    if (isProblem(page)) throw invalid(`GET ${collection.path}`, `the response is not a list: ${page.problem}`)
     return page
   }
 
@@ -196,7 +196,7 @@ class HttpApiClient implements ClosableApiClient {
     const path = `${prefix}/${collection.path}`
     if (id === undefined) return new URL(path, this.#base.origin)
     if (!fitsPath(id)) {
-      throw new ApiError('Invalid', `${method} ${collection.path}: the id is empty or cannot stand in a path`, {
+      throw new ApiError('Invalid', `${method} ${collection.path}: the id is empty or not valid in a path`, {
         definite: true,
       })
     }
@@ -226,7 +226,8 @@ class Listing {
     const before = this.#gathered.size
     for (const object of page.objects) this.#gathered.add(object)
     this.#barren = this.#gathered.size > before ? 0 : this.#barren + 1
-    if (this.#barren > MAX_BARREN_PAGES) throw invalid(label, `${MAX_BARREN_PAGES} pages in a row held nothing new`)
+    if (this.#barren > MAX_BARREN_PAGES)
+      throw invalid(label, `${MAX_BARREN_PAGES} pages in a row contained nothing new`)
   }
 
   complete(): CompleteList {
@@ -245,7 +246,7 @@ function tellsOfAnObject(body: unknown): boolean {
 
 function object(answer: Answer, label: string, id?: string): RemoteObject {
   const read = readObject(answer.body)
-  if (isProblem(read)) throw invalid(label, `the answer is not an object of the API: ${read.problem}`)
-  if (id !== undefined && read.id !== id) throw invalid(label, 'the answer is another object than the one asked for')
+  if (isProblem(read)) throw invalid(label, `the response is not an object of the API: ${read.problem}`)
+  if (id !== undefined && read.id !== id) throw invalid(label, 'the response is an object other than the requested one')
   return read
 }

@@ -60,7 +60,7 @@ export function networkError(call: CallContext, cause: unknown): ApiError {
 
 function networkWords(cause: unknown): string {
   // Has no code of its own, and undici words it differently from case to case.
-  if (chain(cause).some(({ name }) => name === 'HTTPParserError')) return 'what the server sent is not HTTP'
+  if (chain(cause).some(({ name }) => name === 'HTTPParserError')) return 'the response of the server is not HTTP'
   const code = rootCode(cause)
   if (/CERT|ISSUER|ALTNAME/.test(code))
     return `the server's certificate is not trusted (${code}): check caBundle and the host name`
@@ -154,8 +154,8 @@ const CODES: Readonly<Record<number, ApiErrorCode>> = {
 }
 
 function describe(status: number): string {
-  if (status < 400) return `the API answered with a redirect (${status}), and redirects are not followed`
-  return `the API answered ${status} without an error message`
+  if (status < 400) return `the API returned a redirect (${status}), and redirects are not followed`
+  return `the API returned ${status} without an error message`
 }
 
 /** Stable messages: undici's own contain addresses and ports that change from one failure to the next. */
@@ -164,12 +164,12 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   ECONNRESET: 'connection reset',
   EPIPE: 'connection reset',
   ENOTFOUND: 'host name not found',
-  EAI_AGAIN: 'host name could not be looked up',
+  EAI_AGAIN: 'the host name could not be resolved',
   EHOSTUNREACH: 'host unreachable',
   ENETUNREACH: 'network unreachable',
   ETIMEDOUT: 'the connection timed out',
   UND_ERR_CONNECT_TIMEOUT: 'the connection could not be established in time',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
+  UND_ERR_SOCKET: 'the connection was closed before the response was complete',
 }
 
 /** The innermost code, since wrappers carry codes of their own. */

@@ -24,7 +24,7 @@ export function nextPageURL(next: string, current: URL, base: URL, label: string
   if (isPath && !below) url.pathname = `${prefix}${url.pathname}`
   const foreign = foreignPart(url, base, below || isPath)
   if (foreign !== undefined) {
-    throw new ApiError('HostNotAllowed', `${label}: next_page_uri leads ${foreign}; the key is not sent there`, {
+    throw new ApiError('HostNotAllowed', `${label}: next_page_uri points ${foreign}; the key is not sent there`, {
       definite: false,
     })
   }

@@ -23,7 +23,7 @@ const objectSchema = {
 const isObject: ValidateFunction<RemoteObject> = ajv.compile<RemoteObject>(objectSchema)
 
 /** Refused when read: once written to a status, the id would only fail later, on every attempt. */
-const UNFIT = 'cannot stand in a path'
+const UNFIT = 'is not valid in a path'
 
 /** The object if `body` is one; otherwise what is wrong with it, without quoting the body. */
 export function readObject(body: unknown): RemoteObject | { readonly problem: string } {

@@ -111,7 +111,7 @@ export class Transport {
   #refuseWhileHeld(outgoing: OutgoingRequest): void {
     const retryAfterMs = this.#options.budget.heldForMs
     if (retryAfterMs <= LONGEST_RETRY_WAIT_MS) return
-    const message = `${label(outgoing)}: the API asked for a pause (429)`
+    const message = `${label(outgoing)}: the API requested a pause (429)`
     throw new ApiError('RateLimited', message, { definite: true, retryAfterMs })
   }
 
@@ -153,9 +153,9 @@ export class Transport {
       return this.#judge(call, await exchange(request, options), outgoing.mayBeAbsent ?? false)
     } catch (error) {
       if (error instanceof ApiError) throw error
-      if (error instanceof TooLarge) throw invalid(call.label, `the answer is larger than ${maxResponseBytes} bytes`)
+      if (error instanceof TooLarge) throw invalid(call.label, `the response is larger than ${maxResponseBytes} bytes`)
       if (timeout.signal.aborted) {
-        throw new ApiError('Timeout', `${call.label}: no complete answer in ${requestTimeoutMs / 1000} s`, {
+        throw new ApiError('Timeout', `${call.label}: no complete response within ${requestTimeoutMs / 1000} s`, {
           definite: false,
           cause: error,
         })
@@ -174,7 +174,7 @@ export class Transport {
     const { value: body, problem, text, ...size } = readBody(answer.body)
     const operationId = operationIdFor(call, header(answer, 'operation-id'))
     if (status >= 200 && status < 300) {
-      if (problem !== undefined) throw invalid(call.label, `the API answered ${status} with a body that is ${problem}`)
+      if (problem !== undefined) throw invalid(call.label, `the API returned ${status} with a body that is ${problem}`)
       return { status, body, operationId, size }
     }
     if (mayBeAbsent && saysAbsent(status)) return { status, body, operationId, size }
@@ -193,7 +193,7 @@ export class Transport {
     if (/^[\x21-\x7e]+$/.test(key)) return key
     throw new ApiError(
       'Unauthorized',
-      `${label(outgoing)}: the API key is ${key === '' ? 'empty' : 'not one word of ASCII characters'}`,
+      `${label(outgoing)}: the API key is ${key === '' ? 'empty' : 'not a single word of ASCII characters'}`,
       { definite: true },
     )
   }

@@ -39,8 +39,8 @@ export function accountFromFlags(
   const baseURL = flags.baseUrl ?? account.baseURL
   const apiKey = flags.apiKey ?? account.apiKey
   if (baseURL === undefined && flags.apiKey === undefined) return undefined
-  if (baseURL === undefined) throw new AccountFlagsError('an API key is given without an address: add --base-url')
-  if (apiKey === undefined) throw new AccountFlagsError('an address is given without an API key: set CULVERT_API_KEY')
+  if (baseURL === undefined) throw new AccountFlagsError('an API key is set without an address: add --base-url')
+  if (apiKey === undefined) throw new AccountFlagsError('an address is set without an API key: set CULVERT_API_KEY')
   const checked = checkBaseURL(baseURL, { allowedHosts: [hostOf(baseURL)], allowHTTP: true })
   if (!checked.ok) throw new AccountFlagsError(checked.message.replace(/^baseURL/, '--base-url'))
   return {

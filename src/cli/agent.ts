@@ -27,17 +27,17 @@ interface Flags {
 /** `culvert agent`: keeps tunnels to the SSH gateway until SIGTERM or SIGINT. */
 export function agentCommand(): Command {
   return new Command('agent')
-    .description('Carry connections from the SSH gateway of the service to targets, such as Services, until stopped.')
+    .description('Forward connections from the SSH gateway of the service to targets, such as Services, until stopped.')
     .requiredOption('--gateway <host:port>', 'address of the SSH gateway', address)
     .requiredOption(
       '--host-key <key>',
-      'host key of the gateway, such as "ssh-ed25519 AAAA…"; it must have one of those given (repeatable)',
+      'accepted host key of the gateway, such as "ssh-ed25519 AAAA…" (repeatable)',
       collect,
       [],
     )
     .requiredOption(
       '--key <file>',
-      'private key of an SSH credential, without a passphrase; read again when it connects',
+      'private key of an SSH credential, without a passphrase; reread for each connection to the gateway',
     )
     .option('--user <name>', 'user name at the gateway', 'culvert')
     .option(
@@ -49,19 +49,19 @@ export function agentCommand(): Command {
     )
     .option(
       '--forwards-file <file>',
-      'further forwards, one a line; empty lines and those that begin with # mean nothing',
+      'further forwards, one per line; empty lines and lines beginning with # are ignored',
     )
-    .option('--keepalive <time>', 'silence after which the gateway is asked for a sign of life', duration, 8_000)
-    .option('--drain <time>', 'how long open connections may go on after SIGTERM', duration, 30_000)
+    .option('--keepalive <time>', 'idle time before a keepalive is sent', duration, 8_000)
+    .option('--drain <time>', 'how long open connections may continue after SIGTERM', duration, 30_000)
     .option(
       '--give-up <time>',
       'exit with code 1 when the gateway has refused the agent for this long (default: never)',
       duration,
     )
-    .option('--termination-log <file>', 'where the reason is written then')
+    .option('--termination-log <file>', 'file to which the reason is then written')
     .option(
       '--connections <number>',
-      'connections at one time; each may take 256 KiB of memory, and all together 64 MiB more',
+      'maximum number of concurrent connections; each may use 256 KiB of memory, and all together 64 MiB more',
       positive,
       1_000,
     )
@@ -107,7 +107,7 @@ function linesOf(file: string | undefined, refuse: (what: string) => never): rea
 
 function address(text: string): Target {
   const parsed = parseHostPort(text)
-  if (parsed === undefined) throw new InvalidArgumentError('write HOST:PORT, such as ssh.tunnel.example:22')
+  if (parsed === undefined) throw new InvalidArgumentError('use the form HOST:PORT, such as ssh.tunnel.example:22')
   return parsed
 }
 

@@ -31,7 +31,7 @@ export async function clusterAccount(
 ): Promise<AccountAccess> {
   const ready = account.status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') {
-    const why = ready === undefined ? 'the operator has not looked at it yet' : ready.message
+    const why = ready === undefined ? 'the operator has not reconciled it yet' : ready.message
     return { type: 'closed', why: 'unverified', message: `it is not Ready (${why})` }
   }
   const config = await accountConfig(

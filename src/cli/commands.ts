@@ -15,15 +15,15 @@ export interface CommandEntry {
  */
 export const commands: Readonly<Record<string, CommandEntry>> = {
   plan: {
-    summary: 'show what applying manifests would do to an account',
+    summary: 'preview what manifests would change in an account',
     load: async () => (await import('./plan.ts')).planCommand(),
   },
   export: {
-    summary: 'write the objects of an account down as manifests',
+    summary: "export an account's objects as manifests",
     load: async () => (await import('./export.ts')).exportCommand(),
   },
   why: {
-    summary: 'say what a resource waits for, and what to do',
+    summary: 'explain what a resource waits for, and what to do',
     load: async () => (await import('./why/command.ts')).whyCommand(),
   },
   get: {

@@ -22,10 +22,10 @@ export function demoCommand(): Command {
     )
     .option(
       '--once',
-      'exit once all resources are Ready and traffic was seen, with code 0; or else with code 1 and the reasons',
+      'exit with code 0 once all resources are Ready and traffic was seen, otherwise with code 1 and the reasons',
       false,
     )
-    .option('--kubeconfig <file>', 'use this cluster, as its administrator, instead of starting one')
+    .option('--kubeconfig <file>', 'use this cluster, with administrator rights, instead of starting one')
     .option('--cert-seconds <seconds>', 'how long a certificate takes to provision', positive, 4)
     .action(async (flags: Flags) => {
       process.exitCode = await run(flags)

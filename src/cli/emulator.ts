@@ -76,12 +76,12 @@ export function emulatorCommand(): Command {
       'use the last address of X-Forwarded-For as the source address for IP restrictions',
       false,
     )
-    .option('--no-admin', 'serve no admin surface')
+    .option('--no-admin', 'do not serve the admin surface')
     .option(
       '--admin-token <token>',
       'bearer token of the admin surface (default: CULVERT_EMULATOR_ADMIN_TOKEN, or generated and printed)',
     )
-    .option('--admin-remote', 'let the admin surface answer other machines, not only loopback', false)
+    .option('--admin-remote', 'serve the admin surface to other machines, not only to loopback', false)
     .option('--gateway', 'carry traffic: an SSH gateway for agents, and edges that listen', false)
     .option(
       '--ssh-listen <address>',
@@ -100,18 +100,18 @@ export function emulatorCommand(): Command {
     )
     .option(
       '--dns-listen <address>',
-      'address on which DNS queries for the names of edges are answered, over UDP (default: none; needs --gateway)',
+      'UDP address of a DNS server for the names of edges (default: none; needs --gateway)',
       checked(parseListen),
     )
     .option(
       '--proxy-from <range>',
-      'addresses whose connections to edges begin with a header of version 2 of the PROXY protocol, which names the ' +
+      'addresses whose connections to edges begin with a PROXY protocol v2 header with the address of the ' +
         'client (repeatable; needs --gateway)',
       (text, previous: readonly string[] = []) => [...previous, reading(parseIpRange)(text)],
     )
     .option(
       '--contrary [seed]',
-      'wherever the contract leaves a choice, make a different one than docs/api-decisions.md, drawn by this seed ' +
+      'where the contract leaves a choice, make a different one than docs/api-decisions.md, drawn by this seed ' +
         '(default: a random seed, printed)',
     )
     .option(
@@ -178,7 +178,7 @@ const LISTENING: ReadonlySet<unknown> = new Set(['listen', 'bind'])
 /** What to say of an address on which the emulator cannot listen; undefined for other errors. */
 function listenFailure(error: unknown): string | undefined {
   if (!(error instanceof Error && 'syscall' in error && LISTENING.has(error.syscall))) return undefined
-  return `${error.message}; name another address with --listen, --ssh-listen, --tls-listen or --dns-listen`
+  return `${error.message}; choose another address with --listen, --ssh-listen, --tls-listen or --dns-listen`
 }
 
 function optionsFrom(flags: Flags): EmulatorOptions {

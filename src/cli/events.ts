@@ -22,14 +22,14 @@ export interface EventsFlags extends ClusterFlags, OutputFlags, OperatorFlags {
 export function eventsCommand(): Command {
   return outputOption(operatorOptions(clusterOptions(new Command('events'))))
     .description(
-      'Show what Culvert did and found out, oldest first: its Events, which Kubernetes keeps for an hour, and where you ' +
-        'may read the logs of its Pods, the audit record of each request to the API.',
+      'Show what Culvert did, oldest first: its Events, which Kubernetes keeps for an hour, and, if you ' +
+        'are allowed to read the logs of its Pods, the audit record of each request to the API.',
     )
     .argument('[resource...]', 'KIND/NAME, or KIND NAME; default: everything in the namespace')
     .option('-A, --all-namespaces', 'show the Events of all namespaces', false)
     .option(
       '--since <time>',
-      'only what happened in this time, such as 10m (default: all Events, and the requests of 1h)',
+      'only the last period, such as 10m (default: all Events, and the requests of 1h)',
       duration,
     )
     .option('--audit-log <file>', 'read the audit records from this file instead; - is standard input')
@@ -72,7 +72,7 @@ export async function runEvents(cluster: Cluster, args: readonly string[], flags
     .filter(({ at }) => Date.parse(at) >= from)
     .sort(byTime)
   if (flags.output === 'json') out.json(events)
-  else if (events.length === 0) out.print('There are neither Events nor audit records of Culvert.')
+  else if (events.length === 0) out.print('There are no Events or audit records of Culvert.')
   else for (const line of linesOf(cluster, events)) out.print(line)
   return 0
 }

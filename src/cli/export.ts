@@ -37,18 +37,18 @@ const registry = new KindsRegistry(kinds)
 /** `culvert export`: the objects of an account as manifests. Writes nothing at the API. */
 export function exportCommand(): Command {
   const command = new Command('export')
-    .description('Write the objects of the account down as manifests. Applying them changes nothing at the API.')
+    .description('Export the objects of the account as manifests. Applying them changes nothing in the service.')
     .option('--kind <kind>', 'only objects of this kind, such as Edge (repeatable)', kindNames, [])
     .option('--id <id>', 'only the object with this id (repeatable)', collect, [])
     .option('-n, --namespace <name>', 'namespace of the resources', 'default')
     .addOption(
-      new Option('--account-ref <account>', 'account that the resources name, such as ClusterAccount/shared').argParser(
+      new Option('--account-ref <account>', 'accountRef of the resources, such as ClusterAccount/shared').argParser(
         accountRef,
       ),
     )
-    .option('--terraform-state <file>', 'take names from this state file, and say what it covers')
-    .option('--split <folder>', 'write each manifest into a file of its own, in this new or empty folder')
-    .option('--strict', 'end with an error if an object is left out', false)
+    .option('--terraform-state <file>', 'use the names in this state file, and report what it covers')
+    .option('--split <folder>', 'write each manifest to its own file in this new or empty folder')
+    .option('--strict', 'fail if an object is left out', false)
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
   return command.action(async (flags: Flags) => {
@@ -57,22 +57,22 @@ export function exportCommand(): Command {
 }
 
 const HELP = `
-Each resource names its object with externalID and adopts it (managementPolicy: Manage). References lead to the other
-resources of the export, and to ids where there are none. Secrets are never written; where a spec needs one, a comment
+Each resource refers to its object with externalID and adopts it (managementPolicy: Manage). References point to other
+exported resources, or to ids where there are none. Secrets are never written; where a spec needs one, a comment
 says so, and the resource only observes its object.
 
 Examples:
   CULVERT_API_KEY=… culvert export --base-url https://api.example.com -n shop > shop.yaml
   culvert export --kind Edge --kind Backend -n shop
   culvert export -n shop --split shop/ --strict
-  culvert plan -f shop.yaml   # says that nothing is to be done`
+  culvert plan -f shop.yaml   # reports that there is nothing to do`
 
 /** @returns the exit code */
 export async function runExport(flags: Flags, environment: Environment, { out, err }: Terminals): Promise<number> {
   const progress = showProgress(err)
   try {
     const config = accountFromFlags(flags, environment)
-    if (config === undefined) throw new AccountFlagsError('no account is given: set --base-url and CULVERT_API_KEY')
+    if (config === undefined) throw new AccountFlagsError('no account is set: use --base-url and CULVERT_API_KEY')
     const terraform = flags.terraformState === undefined ? undefined : await readTerraformState(flags.terraformState)
     const reader = openAccount(config, {
       clock: systemClock,
@@ -116,11 +116,11 @@ function isExpected(error: unknown): error is Error {
 function kindNames(value: string, previous: readonly string[]): readonly string[] {
   if (registry.managedKind(value) !== undefined) return [...previous, value]
   const known = registry.managed.map(({ definition }) => definition.kind).join(', ')
-  throw new InvalidArgumentError(`name one of ${known}`)
+  throw new InvalidArgumentError(`must be one of ${known}`)
 }
 
 function accountRef(value: string): ExportRequest['accountRef'] {
   const [, kind, name] = /^(?:(Account|ClusterAccount)\/)?([a-z0-9.-]{1,253})$/.exec(value) ?? []
-  if (name === undefined) throw new InvalidArgumentError('give a name, Account/NAME or ClusterAccount/NAME')
+  if (name === undefined) throw new InvalidArgumentError('must be NAME, Account/NAME or ClusterAccount/NAME')
   return { kind: kind === 'ClusterAccount' ? 'ClusterAccount' : 'Account', name }
 }

@@ -7,13 +7,13 @@ import { parseDuration } from '../util/duration.ts'
 /** Parses the duration of a flag, `500ms`, `1.5s`, `2m` or `1h`, into milliseconds. */
 export function duration(value: string): number {
   const ms = parseDuration(value)
-  if (ms === undefined) throw new InvalidArgumentError('write a duration such as 500ms, 10s or 2m')
+  if (ms === undefined) throw new InvalidArgumentError('must be a duration, such as 500ms, 10s or 2m')
   return ms
 }
 
 /** Parses a whole number of at least one. */
 export function positive(value: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('give a whole number of at least 1')
+  if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('must be an integer of at least 1')
   return Number(value)
 }
 
@@ -21,7 +21,7 @@ export function positive(value: string): number {
 export function upTo(most: number): (value: string) => number {
   return (value) => {
     const number = positive(value)
-    if (number > most) throw new InvalidArgumentError(`give a whole number of at most ${most}`)
+    if (number > most) throw new InvalidArgumentError(`must be an integer of at most ${most}`)
     return number
   }
 }
@@ -29,7 +29,7 @@ export function upTo(most: number): (value: string) => number {
 /** Checks the id of an installation, which must fit into the marker on each object. */
 export function installation(value: string): string {
   const isFit = value !== '' && Buffer.byteLength(JSON.stringify(value)) - 2 <= INSTALLATION_BYTES
-  if (!isFit) throw new InvalidArgumentError(`give a text of 1 to ${INSTALLATION_BYTES} bytes`)
+  if (!isFit) throw new InvalidArgumentError(`must have 1 to ${INSTALLATION_BYTES} bytes`)
   return value
 }
 
@@ -53,6 +53,6 @@ export function domainPatterns(value: string, previous: readonly string[]): read
   const patterns = value.split(',').map((each) => each.trim())
   const wrong = patterns.find((each) => !isDomainPattern(each))
   if (wrong !== undefined)
-    throw new InvalidArgumentError(`${JSON.stringify(wrong)} is neither a lower-case DNS name nor *.suffix`)
+    throw new InvalidArgumentError(`${JSON.stringify(wrong)} must be a lower-case DNS name or *.suffix`)
   return [...previous, ...patterns]
 }

@@ -21,13 +21,13 @@ export interface GetFlags extends ClusterFlags, OutputFlags {
 export function getCommand(): Command {
   return outputOption(clusterOptions(new Command('get')))
     .description(
-      'List resources of all kinds, or of some, in one table: how each is, since when, and what it waits for. ' +
-        'TunnelSessions are listed if they are named.',
+      'List resources of all kinds, or of some, in one table: state, since when, and what each waits for. ' +
+        'TunnelSessions are listed only on request.',
     )
     .argument('[resource...]', 'kinds, or KIND/NAME; a kind may be plural or a short name; default: all kinds')
     .option('-A, --all-namespaces', 'list the resources of all namespaces', false)
-    .option('-l, --selector <labels>', 'only those with these labels, such as app=shop')
-    .option('--not-ready', 'only those that are not Ready', false)
+    .option('-l, --selector <labels>', 'only resources with these labels, such as app=shop')
+    .option('--not-ready', 'only resources that are not Ready', false)
     .addHelpText(
       'after',
       '\nExamples:\n  culvert get -n web\n  culvert get edges backends\n  culvert get edge/shop\n' +

@@ -55,17 +55,15 @@ export async function runLeftovers({ connection, namespaces, allow, print }: Lef
   try {
     const found = await findLeftovers({ kube, kinds: new KindsRegistry(kinds), namespaces })
     if (found.length === 0) {
-      print('Nothing is left that needs an operator to be deleted.')
+      print('No resource needs an operator to be deleted.')
       return 0
     }
     for (const leftovers of found) print(lineOf(leftovers))
     const count = found.reduce((sum, { names }) => sum + names.length, 0)
     const everywhere = namespaces.length === 0 ? '--all-namespaces' : '-n <namespace>'
-    print(
-      `Without an operator none of these can be deleted (${count}), and their namespaces hang. While it runs, either`,
-    )
-    print(`  delete them, with their objects at the API:  kubectl delete culvert --all ${everywhere}`)
-    print('  or release them, and keep the objects:       stop the operator, then run culvert operator --release')
+    print(`Without an operator these ${count} cannot be deleted, and their namespaces hang. While it runs, either`)
+    print(`  delete them with their remote objects:  kubectl delete culvert --all ${everywhere}`)
+    print('  or release them, keeping the objects:   stop the operator, then run culvert operator --release')
     return allow ? 0 : 1
   } catch (error) {
     if (!(error instanceof KubeError)) throw error

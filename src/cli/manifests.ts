@@ -41,7 +41,7 @@ async function filesOf(path: string): Promise<readonly string[]> {
     if (!(await stat(path)).isDirectory()) return [path]
     const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort()
     if (names.length === 0)
-      throw new ManifestError(`${path} holds no manifests: name a folder with .yaml or .json files`)
+      throw new ManifestError(`${path} contains no manifests: use a folder with .yaml or .json files`)
     return names.map((name) => join(path, name))
   } catch (error) {
     if (error instanceof ManifestError) throw error
@@ -107,14 +107,14 @@ function refuseMalformed(at: ManifestAt): void {
   const named = fieldsOf(metadata)
   for (const [field, value] of Object.entries({ apiVersion, kind, 'metadata.name': named.name })) {
     if (typeof value !== 'string' || value === '') {
-      throw new ManifestError(`${file}:${line} has no ${field}: give the manifest a text there`)
+      throw new ManifestError(`${file}:${line} has no ${field}: set a string`)
     }
   }
   for (const field of ['labels', 'annotations']) {
     for (const [key, value] of Object.entries(fieldsOf(named[field]))) {
       if (typeof value === 'string') continue
       const line = at.lineOf(['metadata', field, key])
-      throw new ManifestError(`${at.file}:${line} metadata.${field} has a value that is no text: quote it`)
+      throw new ManifestError(`${at.file}:${line} metadata.${field} has a value that is not a string: quote it`)
     }
   }
 }

@@ -62,12 +62,12 @@ interface Flags {
 /** `culvert operator`: reconciles until SIGTERM or SIGINT. */
 export function operatorCommand(): Command {
   return connectionOptions(new Command('operator'))
-    .description('Keep accounts in sync with the custom resources of a cluster, until stopped.')
+    .description('Keep accounts in sync with the custom resources in a cluster, until stopped.')
     .option('--namespace <name>', "the operator's own namespace (default: POD_NAMESPACE, the pod's, or culvert-system)")
     .option('--name <name>', 'name of this release; also names its Lease and is part of the installation id', 'culvert')
     .option(
       '--installation <id>',
-      "id that marks objects at the API as this installation's (default: derived from cluster, namespace and name)",
+      'id that marks remote objects as belonging to this installation (default: derived from cluster, namespace and name)',
       installation,
     )
     .option(
@@ -78,13 +78,13 @@ export function operatorCommand(): Command {
     )
     .option(
       '--account-selector <selector>',
-      'work only on Accounts and ClusterAccounts with these labels, and on their resources; needs --installation ' +
+      'manage only Accounts and ClusterAccounts with these labels, and their resources; needs --installation ' +
         '(default: all)',
       labelSelector,
     )
     .option(
       '--namespace-selector <selector>',
-      'work only on Accounts of namespaces with these labels; needs --installation (default: all)',
+      'manage only Accounts in namespaces with these labels; needs --installation (default: all)',
       labelSelector,
     )
     .option(
@@ -95,11 +95,11 @@ export function operatorCommand(): Command {
     )
     .option(
       '--no-watch-secrets',
-      'neither list nor watch Secrets and ConfigMaps; read those that accounts and resources name one by one',
+      'do not list or watch Secrets and ConfigMaps; get those that accounts and resources refer to one by one',
     )
     .option(
       '--secrets-interval <time>',
-      'with --no-watch-secrets, how often each is read again; a change can take this long to be noticed',
+      'with --no-watch-secrets, how often each is reread; a change may take this long to be noticed',
       duration,
       60_000,
     )
@@ -112,104 +112,104 @@ export function operatorCommand(): Command {
     .option('--allow-http', 'allow plain http to every allowed host; for local use only', false)
     .option(
       '--dns-endpoints',
-      'create the DNSEndpoints that resources ask for, if --dns-domains allows them; needs rights to DNSEndpoints',
+      'create DNSEndpoints for resources that request them, if --dns-domains allows it; needs permissions for DNSEndpoints',
       false,
     )
     .option(
       '--dns-domains <patterns>',
-      'domains that DNSEndpoints may publish: names, or *.suffix for all names below, separated by commas ' +
+      'comma-separated domains permitted in DNSEndpoints: names, or *.suffix for all subdomains ' +
         '(repeatable; default: none)',
       domainPatterns,
       [],
     )
     .option(
       '--tunnels',
-      'run the agents of Tunnels; needs --agent-image, and rights to Deployments and the like',
+      'run the agents of Tunnels; needs --agent-image, and permissions for Deployments and related objects',
       false,
     )
-    .option('--agent-image <image>', "image of these agents: the operator's own, or one with the same `culvert agent`")
+    .option('--agent-image <image>', "image of the agents: the operator's own, or one with the same `culvert agent`")
     .option(
       '--allow-ssh-gateway <address>',
-      'host:port or *.suffix:port that spec.sshGateway of accounts may name (repeatable; default: none)',
+      'host:port or *.suffix:port that accounts may use as spec.sshGateway (repeatable; default: none)',
       collect,
       [],
     )
     .option(
       '--tunnel-templates',
-      'take spec.template and spec.agent of Tunnels; whoever may write Tunnels then says what Pods run there',
+      'accept spec.template and spec.agent of Tunnels; anyone who may write Tunnels then determines which Pods run',
       false,
     )
     .option(
       '--allow-agent-image <pattern>',
-      'image that spec.agent may name: a full reference, or a prefix ending in * (repeatable; default: none)',
+      'additional agent image that Tunnels may use: a full reference, or a prefix ending in * (repeatable; default: none)',
       collect,
       [],
     )
     .option(
       '--allow-agent-metadata <key>',
-      'key of labels and annotations that spec.template may set: in full, or a prefix ending in * (repeatable; default: none)',
+      'key of labels and annotations that Tunnels may set: a full key, or a prefix ending in * (repeatable; default: none)',
       collect,
       [],
     )
     .option(
       '--allow-agent-priority-class <name>',
-      'PriorityClass beginning with system- that spec.template may name (repeatable; default: none)',
+      'PriorityClass beginning with system- that Tunnels may use (repeatable; default: none)',
       collect,
       [],
     )
     .option(
       '--services',
-      'serve Services of type LoadBalancer with loadBalancerClass culvert.dev/edge; needs --tunnels, and rights to Services',
+      'serve Services of type LoadBalancer with loadBalancerClass culvert.dev/edge; needs --tunnels, and permissions for Services',
       false,
     )
     .option(
       '--services-default',
-      'serve Services of type LoadBalancer without a class too, for clusters without another load balancer; needs --services',
+      'also serve Services of type LoadBalancer without a class, in clusters without another load balancer; needs --services',
       false,
     )
     .option(
       '--service-ports <number>',
-      'TCP ports that such a Service may have, at most; each gets an edge with its own agents',
+      'maximum number of TCP ports of such a Service; each gets an edge with its own agents',
       upTo(HIGHEST_MAX_PORTS),
       MAX_PORTS,
     )
     .option('--no-leader-elect', 'run without a Lease; safe only where no other operator can run')
     .option(
       '--lease-duration <time>',
-      'how long others wait before they take over from a silent leader',
+      'how long candidates wait before they take over from a leader that has stopped renewing',
       duration,
       15_000,
     )
-    .option('--renew-deadline <time>', 'how long a leader that cannot renew keeps leading', duration, 10_000)
+    .option('--renew-deadline <time>', 'how long a leader that cannot renew the Lease keeps leading', duration, 10_000)
     .option('--retry-period <time>', 'time between two attempts to acquire or renew the Lease', duration, 2_000)
     .option(
       '--request-timeout <time>',
-      'limit for each API request; must be shorter than lease duration less renew deadline',
+      'timeout of each API request; must be shorter than lease duration minus renew deadline',
       duration,
       4_000,
     )
     .option(
       '--scan-pause <time>',
-      'time between the two lists that must agree before an object counts as absent',
+      'time between the two lists that must agree before an object is considered absent',
       duration,
       2_000,
     )
     .option(
       '--read-lag <time>',
-      "how long the API's reads may lag behind a create; a younger object never counts as deleted",
+      'how long API reads may lag behind a create; a younger object is never considered deleted',
       duration,
       60_000,
     )
     .option(
       '--watch-silence <time>',
-      'how long a watch may be silent before it counts as dead; API servers send something about once a minute',
+      'how long a watch may be idle before it is considered dead; API servers send something about once a minute',
       duration,
       150_000,
     )
-    .option('--workers <number>', 'number of resources reconciled at a time', positive, 16)
+    .option('--workers <number>', 'number of concurrent reconciles', positive, 16)
     .option(
       '--api-requests <number>',
-      'requests in flight to the API of one account, at most; fewer while it refuses, fails or is slow',
+      'maximum number of concurrent API requests per account; fewer while the API refuses, fails or is slow',
       positive,
       64,
     )
@@ -220,13 +220,13 @@ export function operatorCommand(): Command {
     )
     .option(
       '--metrics-authentication',
-      'serve /metrics only to a bearer token whose owner may get the non-resource URL /metrics; ' +
-        'needs the right to create TokenReviews and SubjectAccessReviews',
+      'serve /metrics only to bearer tokens whose owner may get the non-resource URL /metrics; ' +
+        'needs permission to create TokenReviews and SubjectAccessReviews',
       false,
     )
     .option(
       '--audit-log <file>',
-      'where to record each request that changes something, as JSON lines: - for standard output, off, or a file',
+      'where to record each modifying request as a JSON line: - for standard output, off, or a file',
       '-',
     )
     .option(
@@ -236,7 +236,7 @@ export function operatorCommand(): Command {
     .addOption(new Option('--log-level <level>').choices(['debug', 'info', 'warn', 'error', 'silent']).default('info'))
     .option(
       '--release',
-      'release all resources without touching any account, then exit; run it before removing Culvert',
+      'release all resources without changing any account, then exit; run it before removing Culvert',
       false,
     )
     .option('--release-timeout <time>', 'how long --release waits for a running operator to stop', duration, 60_000)

@@ -22,7 +22,7 @@ export function patientReader(reader: Reader, clock: Clock, tell: (text: string)
         } catch (error) {
           if (!(error instanceof ApiError) || error.code !== 'RateLimited' || pauses === MOST_PAUSES) throw error
           const ms = error.retryAfterMs ?? PAUSE_MS
-          tell(`the API asks for a pause: reading ${collection.path} again in ${Math.ceil(ms / 1000)} s`)
+          tell(`the API requests a pause: reading ${collection.path} again in ${Math.ceil(ms / 1000)} s`)
           await sleep(clock, ms)
         }
       }

@@ -61,18 +61,27 @@ interface Streams extends Terminals {
 /** `culvert plan`: what applying manifests would do to the account. Writes nothing anywhere. */
 export function planCommand(): Command {
   const command = new Command('plan')
-    .description('Show what applying these manifests would do to the account, request by request. Changes nothing.')
+    .description(
+      'Preview what applying these manifests would change in the account, request by request. Changes nothing.',
+    )
     .option('-f, --filename <path>', 'file or folder with manifests, or - for standard input (repeatable)', collect, [])
     .option('-k, --kustomize <folder>', 'folder to build with kubectl kustomize')
-    .option('--kubeconfig <file>', 'plan for this cluster: references lead to what is there too (default: no cluster)')
-    .option('--context <name>', 'plan for the cluster of this context of the kubeconfig')
+    .option(
+      '--kubeconfig <file>',
+      'plan against this cluster: references also resolve to its resources (default: no cluster)',
+    )
+    .option('--context <name>', 'plan against the cluster of this context of the kubeconfig')
     .option('--account <name>', 'the account of the cluster to plan for, such as ClusterAccount/shared')
-    .option('--prune', 'delete what the cluster has in the namespaces of the manifests, and these lack', false)
+    .option(
+      '--prune',
+      'delete resources that exist in the namespaces of the manifests, but not in the manifests',
+      false,
+    )
     .option('--operator-namespace <name>', 'namespace of the operator', OPERATOR_NAMESPACE)
-    .option('-n, --namespace <name>', 'namespace of manifests that name none', 'default')
+    .option('-n, --namespace <name>', 'namespace of manifests without one', 'default')
     .option(
       '--installation <id>',
-      'id of the Culvert that will apply them (default: as the marks of their objects say)',
+      'installation id of the operator that will apply them (default: taken from the markers of their objects)',
     )
     .addOption(
       new Option('-o, --output <form>', 'form of the plan').choices(['text', 'json', 'markdown']).default('text'),
@@ -85,8 +94,8 @@ export function planCommand(): Command {
 }
 
 const HELP = `
-Exit code: 0 nothing to do, 2 changes, 3 changes to look at first (something is deleted, replaced or opened, a policy
-leaves an edge or may do so, a restriction could lock out), 1 an error.
+Exit code: 0 nothing to do, 2 changes, 3 changes that need attention (something is deleted, replaced or opened, a policy
+is or may be removed from an edge, a restriction could lock out callers), 1 an error.
 
 Examples:
   CULVERT_API_KEY=… culvert plan -f manifests/ --base-url https://api.example.com
@@ -151,10 +160,10 @@ async function sourceOf(
   const { kubeconfig, context, account, prune, namespace, operatorNamespace } = flags
   const config = accountFromFlags(flags, environment)
   if (kubeconfig === undefined && context === undefined && (config !== undefined || account === undefined)) {
-    if (prune) throw new PlanError('--prune compares with a cluster: name it with --kubeconfig or --context')
+    if (prune) throw new PlanError('--prune needs a cluster: set --kubeconfig or --context')
     if (config === undefined) {
       throw new AccountFlagsError(
-        'no account is given: set --base-url and CULVERT_API_KEY, or --account for one of the cluster',
+        'no account is set: use --base-url and CULVERT_API_KEY, or --account for one in the cluster',
       )
     }
     return { config, live: undefined, close: () => Promise.resolve() }
@@ -185,12 +194,13 @@ function remarks({ composed, elsewhere, unrecognised, isUnsalted }: Plan): reado
   return [
     ...(elsewhere.length === 0
       ? []
-      : [`in other accounts: ${counted(elsewhere.length, 'resource')}. Plan for those with --account`]),
+      : [`in other accounts: ${counted(elsewhere.length, 'resource')}. To plan those, use --account`]),
     ...composed.map(
-      ({ kind, name }) => `${kind}/${name}: what it makes in a cluster, such as a credential, is not planned`,
+      ({ kind, name }) =>
+        `${kind}/${name}: the resources it creates in a cluster, such as a credential, are not planned`,
     ),
     ...unrecognised.map(({ kind, name }) => {
-      return `${kind}/${name} has rawMetadata that no object has: it is planned as new. With --kubeconfig it is recognised`
+      return `${kind}/${name} has rawMetadata that no object has, so it is planned as new. Use --kubeconfig to recognise its object`
     }),
     ...(isUnsalted ? ["the operator's salt could not be read: secrets of edited resources are shown as changed"] : []),
   ]
@@ -201,7 +211,7 @@ async function readAll(
   input: Streams['input'],
 ): Promise<readonly ManifestAt[]> {
   if (filename.length === 0 && kustomize === undefined) {
-    throw new ManifestError('no manifests are given: name a file or folder with -f, or a kustomization with -k')
+    throw new ManifestError('no manifests are given: use -f with a file or folder, or -k with a kustomization')
   }
   const found: ManifestAt[] = []
   for (const path of filename) {

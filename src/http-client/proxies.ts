@@ -33,7 +33,7 @@ export function proxyURL(setting: string, text: string | undefined): string | un
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url !== undefined && ['http:', 'https:'].includes(url.protocol)) return url.href
   throw new ProxyError(
-    `${setting} is not the address of an http or https proxy: write HOST:PORT or a URL such as http://proxy.example.com:3128`,
+    `${setting} is not the address of an http or https proxy: use HOST:PORT or a URL such as http://proxy.example.com:3128`,
   )
 }
 

@@ -16,10 +16,10 @@ const definition = defineKind({
   shortNames: ['acct'],
   scope: 'Namespaced',
   description:
-    'An account at the service: the address of its management API and the key to call it with. Resources of the same namespace refer to it by `accountRef`; those without one use the Account named `default`.',
+    'An account of the service: the address of its management API and the key to authenticate with. Resources in the same namespace refer to it with `accountRef`; those without `accountRef` use the Account named `default`.',
   spec: object(
     { ...accountSpecFields('the same namespace'), mirrorSessions: Type.Optional(mirrorHere) },
-    { description: 'Which API to call, and with which key.', rules: accountSpecRules },
+    { description: 'Address and key of the account.', rules: accountSpecRules },
   ),
   status: object(accountStatusFields, { description: 'Observed state of the account.' }),
   printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),

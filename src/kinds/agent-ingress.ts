@@ -124,7 +124,7 @@ function readiness({ spec, remote, now, status: before }: ReadinessView<AgentIng
 const unmanaged: Readiness = {
   ready: true,
   reason: reasons.Available,
-  message: 'the ingress is in place',
+  message: 'the ingress exists and matches the spec',
   conditions: [
     certificateReady('Unknown', reasons.CertificateNotManaged, 'spec.certificate is not set: none is managed'),
   ],

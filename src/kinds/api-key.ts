@@ -35,7 +35,7 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A key that authenticates calls to the management API of the service. Its token is written to a Secret; if it is lost or altered there, a new key replaces this one.',
+    'A key that authenticates calls to the management API of the service. Its token is written to a Secret; if the token is lost or changed there, a new key replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), ...ownerSpec, ...tokenFields },
     { description: 'Desired state of the key.', rules: [...commonSpecRules, ownerRule] },
@@ -46,8 +46,8 @@ const definition = defineKind({
   ),
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),
-    wideColumn('Rotates', '.status.nextRotationAt', 'When the next token is issued.'),
-    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
+    wideColumn('Rotates', '.status.nextRotationAt', 'When the next token will be issued.'),
+    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that is the owner.'),
   ),
   conditions: tokenConditions,
 })

@@ -61,7 +61,7 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   status: {
     shown: (remote, _kept, spec) => shownBackend(remote, spec?.type),
     readiness: ({ remote, spec: { type } }) => ({
-      ...available('the backend is in place'),
+      ...available('the backend exists and matches the spec'),
       conditions: tunnelsOnlineOf(remote, type),
     }),
   },

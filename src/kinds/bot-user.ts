@@ -19,20 +19,20 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A user that is not a person and can own API keys and credentials. While it is inactive, its API keys are refused. The service has no description or metadata for it.',
+    'A non-human user that can own API keys and credentials. While it is inactive, its API keys are refused. The service stores no description or metadata for bots.',
   spec: object(
     {
       ...bareSpec,
       ...sharing,
       displayName: text({
-        description: 'Name of the bot at the service, for people; at most 255 characters. It need not be unique.',
+        description: 'Display name of the bot in the service; at most 255 characters. It need not be unique.',
         minLength: 1,
         maxLength: 255,
         rules: [
           {
             rule: '!self.startsWith(\'{"culvert":\')',
             message:
-              'displayName begins with {"culvert":, which Culvert uses while it creates a bot: choose another name',
+              'displayName begins with {"culvert":, which is reserved for bots that Culvert is creating: choose another name',
           },
         ],
       }),
@@ -43,7 +43,7 @@ const definition = defineKind({
   status: object(
     {
       ...commonStatus,
-      active: Type.Optional(bool({ description: 'Whether the bot is active at the API.' })),
+      active: Type.Optional(bool({ description: 'Whether the bot is active in the service.' })),
     },
     { description: 'Observed state of the bot.' },
   ),

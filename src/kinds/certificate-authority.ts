@@ -33,7 +33,7 @@ const definition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A certificate authority (CA) uploaded to the service. An Edge that names it in `mutualTLS` admits clients whose certificate it issued. Changing the PEM uploads a new object, and Edges are moved to it before the old one is deleted.',
+    'A certificate authority (CA) uploaded to the service. An Edge that refers to it in `mutualTLS` admits clients with a certificate issued by it. Changing the PEM uploads a new object, and Edges are switched to it before the old one is deleted.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -45,7 +45,7 @@ const definition = defineKind({
         }),
       ),
       caPEMFrom: Type.Optional(
-        valueFrom('Where to read the PEM from instead, such as the `ca.crt` of cert-manager or of a trust bundle.'),
+        valueFrom('Source of the PEM, such as the `ca.crt` of cert-manager or of a trust bundle.'),
       ),
     },
     { description: 'Desired state of the authority.', rules: [...commonSpecRules, inlineOrFrom('caPEM')] },
@@ -130,7 +130,7 @@ function readiness({ remote, now }: ReadinessView<CertificateAuthoritySpec>) {
   const notAfter = timeOf(remote.not_after)
   const left = notAfter === undefined ? Number.POSITIVE_INFINITY : Date.parse(notAfter) - now
   if (left <= 0) {
-    const message = `the authority expired at ${notAfter} and no longer admits anybody: put the PEM of its successor into the spec`
+    const message = `the authority expired at ${notAfter} and no longer admits anyone: set the PEM of its successor in the spec`
     return { ready: false, reason: reasons.Expired, message, stalled: true }
   }
   const ready = available('the authority is uploaded')

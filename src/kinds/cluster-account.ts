@@ -25,14 +25,14 @@ function definitionFor(members: readonly MemberKind[]) {
     shortNames: ['cacct'],
     scope: 'Cluster',
     description:
-      "An account at the service that several namespaces share: the address of its management API and the key to call it with. The key is in a Secret in the operator's namespace, where users of the account cannot read it.",
+      "An account of the service that several namespaces share: the address of its management API and the key to authenticate with. The key is in a Secret in the operator's namespace, where users of the account cannot read it.",
     spec: object(
       {
         ...accountSpecFields('the namespace of the operator'),
         mirrorSessions: Type.Optional(mirrorElsewhere),
         access: Type.Optional(accessField(members)),
       },
-      { description: 'Which API to call, with which key, and who may use the account.', rules: accountSpecRules },
+      { description: 'Address and key of the account, and which namespaces may use it.', rules: accountSpecRules },
     ),
     status: object(accountStatusFields, { description: 'Observed state of the account.' }),
     printerColumns: stateColumns(textColumn('Base URL', '.spec.baseURL', 'Address of the API.')),

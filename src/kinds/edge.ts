@@ -116,9 +116,9 @@ function modulesText(spec: EdgeSpec, remote: RemoteObject): string {
     .filter((module) => spec[module.field]?.enabled === false && namesContents(spec, module))
     .filter((module) => !showsContents(remote, module))
     .map(({ field }) => `spec.${field}`)
-  if (emptied.length === 0) return 'the edge has every module that its spec names'
+  if (emptied.length === 0) return 'the edge has every module set in its spec'
   const all = emptied.join(', ')
-  return `the edge has every module that its spec enables; the API shows no contents of ${all}, disabled: Culvert sends them when enabled is true`
+  return `the edge has every module enabled in its spec; the API does not return the contents of ${all} while disabled: Culvert sends them when enabled is true`
 }
 
 function heldModules(remote: RemoteObject): Fields {

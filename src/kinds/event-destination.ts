@@ -43,7 +43,7 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
     specOf: ({ target }, { name }) => writtenTarget(target, name),
     observeOnly: ({ target }) =>
       holdsSecrets(target)
-        ? 'The API does not show its secrets: put them into the Secret that the spec names, then set managementPolicy: Manage.'
+        ? 'The API does not return its secrets: put them into the Secret that the spec refers to, then set managementPolicy: Manage.'
         : undefined,
   },
   status: {
@@ -51,7 +51,7 @@ export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {
       const type = targetType(target)
       return type === undefined ? {} : { targetType: cut(type, 255) }
     },
-    readiness: () => available('the destination is in place'),
+    readiness: () => available('the destination exists and matches the spec'),
   },
 }
 

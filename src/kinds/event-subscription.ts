@@ -44,7 +44,7 @@ const definition = defineKind({
   pluralSharedWith: "Crossplane's AWS provider",
   shortNames: ['evsub'],
   scope: 'Namespaced',
-  description: 'Sends events of the account, of certain types, to EventDestinations.',
+  description: 'Sends events of selected types to EventDestinations.',
   spec: object(
     {
       ...commonSpec('characters'),
@@ -54,7 +54,7 @@ const definition = defineKind({
           { description: 'A source of events.' },
         ),
         {
-          description: `Types of events to send, each once, at most ${SOURCES}; order does not matter.`,
+          description: `Types of events to send, without duplicates, at most ${SOURCES}; order does not matter.`,
           maxItems: SOURCES,
           listType: 'map',
           mapKeys: ['type'],
@@ -75,18 +75,18 @@ const definition = defineKind({
           object(
             {
               type: text({ description: 'Type of event.', maxLength: TYPE_LENGTH }),
-              uri: Type.Optional(text({ description: 'Address of the source at the API.', maxLength: URI_LENGTH })),
+              uri: Type.Optional(text({ description: 'API address of the source.', maxLength: URI_LENGTH })),
             },
-            { description: 'A source at the API.' },
+            { description: 'A source of the subscription.' },
           ),
-          { description: 'The sources that the subscription has at the API.', maxItems: 2 * SOURCES },
+          { description: 'Sources of the subscription, as returned by the API.', maxItems: 2 * SOURCES },
         ),
       ),
     },
     { description: 'Observed state of the subscription.' },
   ),
   printerColumns: managedColumns(
-    textColumn('Source', '.spec.sources[0].type', 'The first type of events that are sent; Sources has all.'),
+    textColumn('Source', '.spec.sources[0].type', 'First type of events that are sent; Sources lists all.'),
     wideColumn('Sources', '.spec.sources', 'Types of events that are sent.'),
   ),
 })
@@ -133,7 +133,7 @@ export const eventSubscription: ManagedDescriptor<EventSubscriptionSpec> = {
       const held = sourcesOf(remote)
       return held.length === 0 ? {} : { sources: held.slice(0, 2 * SOURCES) }
     },
-    readiness: () => available('the subscription is in place'),
+    readiness: () => available('the subscription exists and matches the spec'),
   },
 }
 

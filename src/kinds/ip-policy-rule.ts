@@ -29,7 +29,7 @@ import { managedKind } from './shared/names.ts'
 import { textOf } from './shared/remote.ts'
 
 const accountRef = accountRefTo(
-  'The account that the rule belongs to. Only with `ipPolicyRef.id`: a rule that refers to its policy by name belongs to the account of that policy. Default: the Account named `default` in the namespace, otherwise the ClusterAccount named `default`. Immutable once set; an existing object cannot move to another account.',
+  'The account that the rule belongs to. Only with `ipPolicyRef.id`: a rule that refers to its policy by name belongs to the account of the policy. Default: the Account named `default` in the namespace, otherwise the ClusterAccount named `default`. Immutable once set; an existing object cannot move to another account.',
 )
 
 const definition = defineKind({
@@ -40,7 +40,7 @@ const definition = defineKind({
   shortNames: ['iprule'],
   scope: 'Namespaced',
   description:
-    'One rule of an IPPolicy with `rulesSource: IPPolicyRules`: an address range, and whether it is allowed or denied. Use it where other people or tools maintain the rules; otherwise declare them in the policy itself. A rule lives in the account of the policy that it names. If it names the policy by id, it lives in the account of its own `accountRef`, or the default one.',
+    'One rule of an IPPolicy with `rulesSource: IPPolicyRules`: an address range to allow or deny. Use it if rules are maintained separately from the policy; otherwise declare them in the policy itself. A rule belongs to the account of its policy. If it refers to the policy by id, it belongs to the account in its own `accountRef`, or the default account.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -51,7 +51,7 @@ const definition = defineKind({
       ),
       cidr,
       action: ruleAction(
-        ' A change deletes the rule and creates a new one. The last Allow of a policy in use becomes a Deny only after another rule that declares Allow is in place, if there is one.',
+        ' A change deletes the rule and creates a new one. The last Allow of a policy in use becomes a Deny only after another declared Allow rule exists in the service, if there is one.',
       ),
       ...acknowledgement,
     },
@@ -63,7 +63,7 @@ const definition = defineKind({
         {
           rule: '!has(self.accountRef) || has(self.ipPolicyRef.id)',
           message:
-            'accountRef goes with ipPolicyRef.id only, since a rule lives in the account of the policy that ipPolicyRef.name names: remove accountRef',
+            'accountRef is allowed only with ipPolicyRef.id, since a rule belongs to the account of the policy in ipPolicyRef.name: remove accountRef',
           fieldPath: '.accountRef',
           reason: 'FieldValueForbidden',
         },
@@ -74,7 +74,7 @@ const definition = defineKind({
   printerColumns: managedColumns(
     textColumn('Policy', ".spec.ipPolicyRef['name','id']", 'Name or id of the policy that the rule belongs to.'),
     textColumn('CIDR', '.spec.cidr', 'Range of addresses.'),
-    textColumn('Action', '.spec.action', 'Whether the range is allowed or denied.'),
+    textColumn('Action', '.spec.action', 'Action for addresses in the range.'),
   ),
   replacing: ['action'],
 })
@@ -117,7 +117,7 @@ export const ipPolicyRule: ManagedDescriptor<IPPolicyRuleSpec> = {
   },
   status: {
     shown: () => ({}),
-    readiness: () => available('the rule is in place'),
+    readiness: () => available('the rule exists and matches the spec'),
   },
   replacement: { fields: ['ip_policy_id', 'action'], first: 'delete', placeholder },
   apiAccess: {

@@ -41,16 +41,18 @@ const rule = object(
     cidr,
     action: ruleAction(),
     description: Type.Optional(
-      bytesText('description', 255, { description: 'What these addresses are. At most 255 bytes. Default: empty.' }),
+      bytesText('description', 255, {
+        description: 'Description of the address range. At most 255 bytes. Default: empty.',
+      }),
     ),
     metadata: ownMetadata({
       bytes: RULE_METADATA_BYTES,
       keys: 8,
       description:
-        'Your own key-value pairs for this rule. They are stored in its metadata at the API, as one JSON object together with the key `culvert`. Default: none.',
+        'Your own key-value pairs for this rule. They are stored in the metadata of the remote object as one JSON object, together with the key `culvert`. Default: none.',
     }),
   },
-  { description: 'An address range, and whether it is allowed or denied.' },
+  { description: 'An address range to allow or deny.' },
 )
 
 const definition = defineKind({
@@ -61,14 +63,14 @@ const definition = defineKind({
   shortNames: ['ippol'],
   scope: 'Namespaced',
   description:
-    'A list of address ranges that are allowed or denied. It affects no traffic until an Edge or an IPRestriction refers to it. Its rules are declared here in `rules`, or each as an IPPolicyRule (see `rulesSource`).',
+    'A list of address ranges to allow or deny. It affects no traffic until an Edge or an IPRestriction refers to it. Rules are declared in `rules`, or as separate IPPolicyRules (see `rulesSource`).',
   spec: object(
     {
       ...commonSpec('bytes'),
       ...sharing,
       rules: Type.Optional(
         list(rule, {
-          description: `The rules, each range once, at most ${RULES}; order does not matter. Only with \`rulesSource: Inline\`.`,
+          description: `The rules, at most ${RULES}, with one per range; order does not matter. Only with \`rulesSource: Inline\`.`,
           maxItems: RULES,
           listType: 'map',
           mapKeys: ['cidr'],
@@ -77,7 +79,7 @@ const definition = defineKind({
       rulesSource: Type.Optional(
         choice(['Inline', 'IPPolicyRules'], {
           description:
-            'Inline: the policy has the rules in `rules`, and any others at the API are removed. IPPolicyRules: the policy has the IPPolicyRules that refer to it, and any other rules at the API stay. Default: Inline.',
+            'Inline: rules are declared in `rules`, and any others in the service are deleted. IPPolicyRules: rules are declared as IPPolicyRules that refer to this policy, and any others in the service are kept. Default: Inline.',
         }),
       ),
       allowEmpty: Type.Optional(
@@ -94,14 +96,14 @@ const definition = defineKind({
         ...commonSpecRules,
         {
           rule: "!has(self.rules) || !has(self.rulesSource) || self.rulesSource == 'Inline'",
-          message: 'rules goes with rulesSource: Inline only: remove rules, or set rulesSource: Inline',
+          message: 'rules is allowed only with rulesSource: Inline: remove rules, or set rulesSource: Inline',
           fieldPath: '.rules',
           reason: 'FieldValueForbidden',
         },
         {
           rule: "(has(self.rules) && size(self.rules) > 0) || (has(self.rulesSource) && self.rulesSource != 'Inline') || (has(self.allowEmpty) && self.allowEmpty)",
           message:
-            'rules is empty: add a rule, set rulesSource: IPPolicyRules, or set allowEmpty: true if the policy is meant to have none',
+            'rules is empty: add a rule, set rulesSource: IPPolicyRules, or set allowEmpty: true if the policy is meant to have no rules',
           fieldPath: '.rules',
           reason: 'FieldValueRequired',
         },
@@ -119,17 +121,19 @@ const definition = defineKind({
             {
               cidr: text({ description: 'Range of the rule.', maxLength: RANGE }),
               action: text({
-                description: 'Whether the range is allowed or denied: `allow` or `deny`.',
+                description: 'Action for addresses in the range: `allow` or `deny`.',
                 maxLength: ACTION,
               }),
-              id: text({ description: 'Id of the rule at the API.', maxLength: ID_LENGTH }),
+              id: text({ description: 'Id of the rule.', maxLength: ID_LENGTH }),
             },
             { description: 'A rule at the API.' },
           ),
-          { description: 'The rules that the policy has at the API.', maxItems: 2 * RULES },
+          { description: 'Rules of the policy, as returned by the API.', maxItems: 2 * RULES },
         ),
       ),
-      ruleCount: Type.Optional(integer({ description: 'How many rules the policy has at the API.', minimum: 0 })),
+      ruleCount: Type.Optional(
+        integer({ description: 'Number of rules of the policy, as returned by the API.', minimum: 0 }),
+      ),
     },
     { description: 'Observed state of the policy.' },
   ),
@@ -137,7 +141,7 @@ const definition = defineKind({
     name: 'Rules',
     type: 'integer',
     jsonPath: '.status.ruleCount',
-    description: 'Rules that the policy has at the API.',
+    description: 'Number of rules of the policy.',
   }),
 })
 
@@ -184,20 +188,20 @@ const children: Children<IPPolicySpec> = {
  * changes without notice.
  */
 function withUnclaimed(rules: number): string {
-  const inPlace = 'the policy is in place, and has the rules that name it'
+  const inPlace = 'the policy exists and has every IPPolicyRule that refers to it'
   if (rules === 0) return inPlace
-  const beside = rules === 1 ? '1 rule beside these is' : `${rules} rules beside these are`
+  const beside = rules === 1 ? '1 further rule is' : `${rules} further rules are`
   return (
-    `${inPlace}; ${beside} at the API without an IPPolicyRule, and in force. Delete them there by their ids in status.rules, or have an ` +
+    `${inPlace}; ${beside} in force without an IPPolicyRule. Delete them in the service by their ids in status.rules, or have an ` +
     'IPPolicyRule adopt each (spec.externalID and managementPolicy: Manage)'
   )
 }
 
 /** In an account shared by several namespaces, others may have let addresses in. */
 function undeclaredRules(rules: number): string {
-  const what = rules === 1 ? '1 rule at the API is' : `${rules} rules at the API are`
+  const what = rules === 1 ? '1 rule is' : `${rules} rules are`
   return (
-    `${what} in force and declared by no IPPolicyRule of this namespace, nor of one that spec.allowedReferences names. Nothing is deleted for it: delete what does not belong there at the API ` +
+    `${what} in force without an IPPolicyRule in this namespace or in one allowed by spec.allowedReferences. Culvert deletes none of them: delete what you do not want in the service ` +
     'by the ids in status.rules, or have an IPPolicyRule adopt each (spec.externalID and managementPolicy: Manage)'
   )
 }
@@ -240,9 +244,7 @@ export const ipPolicy: ManagedDescriptor<IPPolicySpec> = {
         return { ...available(withUnclaimed(unclaimed)), ...undeclared }
       }
       return available(
-        spec.rules?.[0] === undefined
-          ? 'the policy is in place, and declares no rules'
-          : 'every declared rule is in place',
+        spec.rules?.[0] === undefined ? 'the policy exists and declares no rules' : 'every declared rule is in place',
       )
     },
   },

@@ -25,29 +25,29 @@ const definition = defineKind({
   shortNames: ['iprestr'],
   scope: 'Namespaced',
   description:
-    'Applies IP policies to one kind of traffic of the whole account: its dashboard, its API, its agents or its endpoints. It is not created until every policy has all of its rules.',
+    'Applies IP policies to one type of traffic of the entire account: dashboard, API, agents or endpoints. It is not created until every policy has all of its rules.',
   spec: object(
     {
       ...commonSpec('bytes'),
       type: choice(['Agent', 'API', 'Dashboard', 'Endpoints'], {
         description:
-          "Which traffic is restricted. Agent: agents that start tunnel sessions. API: calls to the management API, Culvert's own included. Dashboard: the dashboard. Endpoints: traffic to all endpoints of the account. Immutable.",
+          "The traffic to restrict. Agent: agents that start tunnel sessions. API: calls to the management API, including Culvert's own. Dashboard: the dashboard. Endpoints: traffic to all endpoints of the account. Immutable.",
       }),
       enforcement: Type.Optional(
         choice(['Enforce', 'Warn'], {
           description:
-            'What happens to addresses that the policies do not let in. Enforce: they are refused. Warn: they only get a warning. Default: Warn.',
+            'What happens to addresses that the policies do not admit. Enforce: they are refused. Warn: they only get a warning. Default: Warn.',
         }),
       ),
       ipPolicyRefs: list(reference('IPPolicy'), {
         description:
-          'IP policies that decide which addresses are let in; at most 64. Order does not matter. A policy that was deleted at the API is left out when the list changes, as long as another remains.',
+          'IP policies that decide which addresses are admitted; at most 64. Order does not matter. A policy that was deleted in the service is omitted when the list changes, as long as another remains.',
         maxItems: REFERENCES,
       }),
       acknowledgeAPIRestriction: Type.Optional(
         bool({
           description:
-            'Confirms that the policies let in the addresses that Culvert calls from. Required for type API with enforcement Enforce: if they do not, Culvert is locked out too and cannot lift the restriction. Default: false.',
+            'Confirms that the policies admit the addresses that Culvert calls from. Required for type API with enforcement Enforce: if they do not, Culvert is locked out too and cannot lift the restriction. Default: false.',
         }),
       ),
     },
@@ -59,7 +59,7 @@ const definition = defineKind({
         {
           rule: "self.type != 'API' || !has(self.enforcement) || self.enforcement != 'Enforce' || (has(self.acknowledgeAPIRestriction) && self.acknowledgeAPIRestriction)",
           message:
-            'enforcement: Enforce with type: API can lock Culvert out of the API: check that the policies let in the addresses that Culvert calls from and set acknowledgeAPIRestriction: true, or set enforcement: Warn',
+            'enforcement: Enforce with type: API can lock Culvert out of the API: check that the policies admit the addresses that Culvert calls from and set acknowledgeAPIRestriction: true, or set enforcement: Warn',
           fieldPath: '.enforcement',
           reason: 'FieldValueForbidden',
         },
@@ -72,12 +72,12 @@ const definition = defineKind({
       enforcement: Type.Optional(
         choice(['Enforce', 'Warn'], {
           description:
-            'What happens to other addresses at the API. Enforce: they are refused. Warn: they get a warning.',
+            'Enforcement as returned by the API. Enforce: other addresses are refused. Warn: they get a warning.',
         }),
       ),
       ipPolicyIDs: Type.Optional(
         list(text({ description: 'Id of a policy.', maxLength: ID_LENGTH }), {
-          description: `Ids of the policies that the restriction has at the API; at most ${SHOWN} are shown.`,
+          description: `Ids of the policies of the restriction, as returned by the API; at most ${SHOWN} are shown.`,
           maxItems: SHOWN,
         }),
       ),
@@ -85,7 +85,7 @@ const definition = defineKind({
     { description: 'Observed state of the restriction.' },
   ),
   printerColumns: managedColumns(
-    textColumn('Type', '.spec.type', 'Which traffic is restricted.'),
+    textColumn('Type', '.spec.type', 'Traffic that is restricted.'),
     textColumn(
       'Enforcement',
       '.status.enforcement',
@@ -144,7 +144,7 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
       if (after?.enforced !== true) return [{ type: 'opened', text: 'the restriction is no longer enforced' }]
       const known = new Set(refIds(before.ip_policies))
       const more = refIds(after.ip_policies).filter((id) => !known.has(id))
-      return more.length === 0 ? [] : [{ type: 'opened', text: `the restriction lets in more: ${more.join(', ')}` }]
+      return more.length === 0 ? [] : [{ type: 'opened', text: `the restriction admits more: ${more.join(', ')}` }]
     },
   },
   status: {
@@ -153,7 +153,7 @@ export const ipRestriction: ManagedDescriptor<IPRestrictionSpec> = {
       ipPolicyIDs: shownIds(sorted(refIds(ip_policies)), SHOWN),
     }),
     readiness: ({ remote: { enforced } }) =>
-      available(enforced === true ? 'the restriction is enforced' : 'the restriction is in place and only warns'),
+      available(enforced === true ? 'the restriction is enforced' : 'the restriction is active and only warns'),
   },
   manifest: {
     namedAfter: ({ description, type }) => [textOf(description), textOf(type)],

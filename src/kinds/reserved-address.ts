@@ -33,7 +33,7 @@ const definition = defineKind({
   shortNames: ['raddr'],
   scope: 'Namespaced',
   description:
-    'A TCP address (host and port) reserved for the account, for TCP Edges to listen on. The service chooses it: see `status.addr`.',
+    'A TCP address (host and port) reserved for the account, on which TCP Edges can listen. The service chooses it: see `status.addr`.',
   spec: object(
     {
       ...commonSpec('bytes'),

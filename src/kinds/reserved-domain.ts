@@ -241,11 +241,11 @@ function unmanaged({ certificate }: ReservedDomainSpec, id: string | undefined):
 /** A certificate that the spec does not name may have been issued by the service, without being renewed. */
 function unmanagedCertificate(isNamed: boolean, id: string | undefined): KindCondition {
   if (id === undefined) {
-    const message = 'no certificate is managed or chosen: see spec.certificate'
+    const message = 'no certificate is managed or set: see spec.certificate'
     return certificateReady('Unknown', reasons.CertificateNotManaged, message)
   }
   const message = isNamed
-    ? `the uploaded certificate ${id} is in use`
-    : `the certificate ${id} is in use, but the service does not renew it: see spec.certificate`
+    ? `uploaded certificate ${id} is in use`
+    : `certificate ${id} is in use, but the service does not renew it: see spec.certificate`
   return certificateReady('True', reasons.CertificateIssued, message)
 }

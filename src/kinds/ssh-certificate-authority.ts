@@ -20,13 +20,13 @@ import { PUBLIC_KEY_LENGTH } from './ssh/lengths.ts'
 const KEY_TYPE = 'Ed25519'
 /** Problem with a response. */
 const KEY_PROBLEM = 'a public_key that is not one line in authorized-keys format'
-const another = 'delete this resource and create it again, which creates another authority with another key'
+const another = 'delete this resource and recreate it, which creates another authority with another key'
 
 /** Rule of the spec: `field` applies to keys of one type only. */
 function onlyFor(field: string, type: string): Rule {
   return {
     rule: `!has(self.${field}) || (has(self.privateKeyType) && self.privateKeyType == '${type}')`,
-    message: `${field} goes with privateKeyType: ${type} only: remove ${field}, or choose ${type}`,
+    message: `${field} is allowed only with privateKeyType: ${type}: remove ${field}, or choose ${type}`,
     fieldPath: `.${field}`,
   }
 }
@@ -39,7 +39,7 @@ const definition = defineKind({
   shortNames: ['sshca'],
   scope: 'Namespaced',
   description:
-    'An authority that signs SSH certificates. The service creates its key pair and keeps the private key. Hosts and clients that trust the public key, `status.publicKey`, accept the certificates. Its deletion waits while certificates that it signed are valid.',
+    'A certificate authority that signs SSH certificates. The service creates its key pair and keeps the private key. Hosts and clients that trust its public key (`status.publicKey`) accept the certificates. Deletion waits until all certificates that it signed have expired.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -52,7 +52,7 @@ const definition = defineKind({
       ellipticCurve: Type.Optional(
         text({
           description:
-            'Curve of the key, for privateKeyType ECDSA only: `P-256`, `P-384` or `P-521`, or another name that the service knows; 1 to 63 printable ASCII characters. Immutable. Default: the service chooses.',
+            'Curve of the key, only with privateKeyType ECDSA: `P-256`, `P-384`, `P-521` or another curve that the service supports; 1 to 63 printable ASCII characters. Immutable. Default: the service chooses.',
           minLength: 1,
           maxLength: 63,
           mustBe: 'the name of a curve, such as P-256',
@@ -62,15 +62,15 @@ const definition = defineKind({
       keySize: Type.Optional(
         integer({
           description:
-            'Size of the key in bits, 2048 or 4096, for privateKeyType RSA only. Immutable. Default: the service chooses.',
+            'Size of the key in bits, 2048 or 4096, only with privateKeyType RSA. Immutable. Default: the service chooses.',
           minimum: 2048,
           maximum: 4096,
-          rules: [{ rule: 'self == 2048 || self == 4096', message: 'keySize is 2048 or 4096: choose one of them' }],
+          rules: [{ rule: 'self == 2048 || self == 4096', message: 'keySize must be 2048 or 4096' }],
         }),
       ),
       output: configMapPlace({
         subject: 'public key',
-        keys: '`ca.pub` is a file for TrustedUserCAKeys, which makes hosts trust user certificates. `known_hosts` is a line that makes clients trust host certificates, for any host.',
+        keys: '`ca.pub` is a file for TrustedUserCAKeys, with which hosts trust user certificates. `known_hosts` is a line with which clients trust host certificates, for any host.',
       }),
     },
     {
@@ -95,7 +95,7 @@ const definition = defineKind({
           maxLength: PUBLIC_KEY_LENGTH,
         }),
       ),
-      keyType: Type.Optional(text({ description: 'Type of the private key, as the API names it.', maxLength: 64 })),
+      keyType: Type.Optional(text({ description: 'Type of the private key, as returned by the API.', maxLength: 64 })),
     },
     { description: 'Observed state of the authority.' },
   ),
@@ -149,7 +149,7 @@ export const sshCertificateAuthority: ManagedDescriptor<SSHCertificateAuthorityS
       const isAnother = privateKeyType !== undefined && type !== undefined && type !== privateKeyType.toLowerCase()
       return available(
         isAnother
-          ? `the authority has a key of type ${type}, and spec.privateKeyType is ${privateKeyType}, which cannot be changed: delete this resource and create it again with the type that the key has`
+          ? `the authority has a key of type ${type}, but spec.privateKeyType is ${privateKeyType} and cannot be changed: delete this resource and recreate it with the type of the key`
           : 'the authority has its key',
       )
     },

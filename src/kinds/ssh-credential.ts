@@ -48,13 +48,13 @@ const definition = defineKind({
   shortNames: ['sshcred'],
   scope: 'Namespaced',
   description:
-    'A public key that may start tunnels through the SSH gateway of the service. Changing the key creates a new credential; the old one is then deleted.',
+    'A public key that is authorized to start tunnels through the SSH gateway of the service. Changing the key creates a new credential and then deletes the old one.',
   spec: object(
     {
       ...commonSpec('bytes'),
       ...publicKeyFields(
-        'The public key; its private key is used to start the tunnels.',
-        'A change creates a new credential, and the old one is then deleted.',
+        'The public key. Agents start tunnels with the corresponding private key.',
+        'A change creates a new credential and then deletes the old one.',
       ),
       acl: Type.Optional(acl),
       ...ownerSpec,
@@ -66,9 +66,9 @@ const definition = defineKind({
     { description: 'Observed state of the credential.' },
   ),
   printerColumns: managedColumns(
-    textColumn('Bot', '.spec.owner.botUserRef.name', 'Name of the BotUser that owns it, if the spec names one.'),
-    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
-    wideColumn('ACL', '.status.acl', 'What tunnels started with it may bind.'),
+    textColumn('Bot', '.spec.owner.botUserRef.name', 'BotUser that owns it, if set in the spec.'),
+    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that is the owner.'),
+    wideColumn('ACL', '.status.acl', 'What tunnels that use it may bind.'),
   ),
   replacing: publicKeyReplacing,
 })
@@ -109,7 +109,7 @@ export const sshCredential: ManagedDescriptor<SSHCredentialSpec> = {
   },
   status: {
     shown: (remote) => given({ ownerID: ownerOf(remote), acl: shownACL(remote.acl) }),
-    readiness: () => available('the credential is in place'),
+    readiness: () => available('the credential exists and matches the spec'),
   },
   manifest: {
     namedAfter: ({ description, public_key }) => [textOf(description), commentOf(public_key)],

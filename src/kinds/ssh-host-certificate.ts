@@ -35,7 +35,7 @@ const definition = defineKind({
   shortNames: ['sshhostcert'],
   scope: 'Namespaced',
   description:
-    'A certificate by which SSH clients recognise a host, signed by an SSHCertificateAuthority and renewed before it expires. Any change to what it certifies issues a new one. Deleting it does not revoke it: clients accept a certificate until it expires.',
+    'A certificate that identifies a host to SSH clients, signed by an SSHCertificateAuthority and renewed before it expires. Any change to its contents issues a new certificate. Deleting it does not revoke it: clients accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(
@@ -50,7 +50,7 @@ const definition = defineKind({
             {
               rule: "!self.contains('*') && !self.contains('?') && self.lowerAscii() == self",
               message:
-                'principals has a pattern or an upper-case letter, which no client ever matches: write each name out in lower case',
+                'principals has a pattern or an upper-case letter, which clients never match: list each name in lower case',
             },
           ],
           any: ANY,
@@ -59,7 +59,7 @@ const definition = defineKind({
       ),
       output: secretOrConfigMapPlace({
         subject: 'certificate',
-        keys: '`ssh_host_key-cert.pub` is the certificate, for HostCertificate of sshd. `known_hosts` is a line that makes clients trust the authority for these principals.',
+        keys: '`ssh_host_key-cert.pub` is the certificate, for HostCertificate of sshd. `known_hosts` is a line with which clients trust the authority for these principals.',
       }),
     },
     { description: 'Desired state of the certificate.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },

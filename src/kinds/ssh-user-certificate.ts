@@ -46,10 +46,10 @@ const criticalOptions = object(
     forceCommand: Type.Optional(
       text({
         description:
-          'The only command that runs when the holder logs in, whatever the client requests. Default: none; the client chooses.',
+          'The only command that may run when the holder logs in, regardless of what the client requests. Default: none; the client chooses.',
         minLength: 1,
         maxLength: 4096,
-        mustBe: 'one line without control characters but tabs: remove them',
+        mustBe: 'one line without control characters except tabs: remove them',
         pattern: '^[^\\x00-\\x08\\x0a-\\x1f\\x7f]+$',
       }),
     ),
@@ -74,7 +74,7 @@ const extensions = stringMap(
   text({ description: 'Value of the extension, usually empty. At most 1024 characters.', maxLength: 1024 }),
   {
     description:
-      'What the holder may do, as OpenSSH extensions, such as `permit-pty: ""`; `{}` for none. At most 64, with names of at most 255 characters. A change issues a new certificate. Default: permit-pty and permit-user-rc.',
+      'Permissions of the holder as OpenSSH extensions, such as `permit-pty: ""`; `{}` for none. At most 64, with names of at most 255 characters. A change issues a new certificate. Default: permit-pty and permit-user-rc.',
     maxProperties: 64,
     atomic: true,
     rules: [
@@ -95,7 +95,7 @@ const definition = defineKind({
   shortNames: ['sshusercert'],
   scope: 'Namespaced',
   description:
-    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority and renewed before it expires. Any change to what it certifies issues a new one. Deleting it does not revoke it: hosts accept a certificate until it expires.',
+    'A certificate with which the holder of a key logs in over SSH, signed by an SSHCertificateAuthority and renewed before it expires. Any change to its contents issues a new certificate. Deleting it does not revoke it: hosts accept a certificate until it expires.',
   spec: object(
     {
       ...certificateSpec(

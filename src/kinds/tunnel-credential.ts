@@ -45,7 +45,7 @@ const definition = defineKind({
   shortNames: ['tcred'],
   scope: 'Namespaced',
   description:
-    'A credential whose token agents use to start tunnel sessions. The token is written to a Secret; if it is lost or altered there, a new credential replaces this one.',
+    'A credential whose token agents use to start tunnel sessions. The token is written to a Secret; if the token is lost or changed there, a new credential replaces this one.',
   spec: object(
     { ...commonSpec('bytes'), acl: Type.Optional(acl), ...ownerSpec, ...tokenFields },
     { description: 'Desired state of the credential.', rules: [...commonSpecRules, ownerRule] },
@@ -56,9 +56,9 @@ const definition = defineKind({
   ),
   printerColumns: managedColumns(
     textColumn('Secret', '.status.output.name', 'Secret with the token.'),
-    wideColumn('Rotates', '.status.nextRotationAt', 'When the next token is issued.'),
-    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that owns it.'),
-    wideColumn('ACL', '.status.acl', 'What tunnels started with it may bind.'),
+    wideColumn('Rotates', '.status.nextRotationAt', 'When the next token will be issued.'),
+    wideColumn('Owner', '.status.ownerID', 'Id of the user or bot that is the owner.'),
+    wideColumn('ACL', '.status.acl', 'What tunnels that use it may bind.'),
   ),
   conditions: tokenConditions,
 })

@@ -29,25 +29,25 @@ const definition = defineKind({
   scope: 'Namespaced',
   selectableFields: ['.status.accountRef.name', '.spec.accountRef.name'],
   description: experimental(
-    'Tells the agents of tunnel sessions, once, to restart, stop or update themselves. Each request is sent at most once, and its result is in the status. Nothing is repeated when the resource is applied again or Culvert restarts.',
+    'Restarts, stops or updates the agents of tunnel sessions, once. Each request is sent at most once, and its result is recorded in the status. Reapplying the resource or restarting Culvert repeats nothing.',
   ),
   spec: object(
     {
       action: choice(['Restart', 'Stop', 'Update', 'UpdateAndRestart'], {
         description:
-          'Restart: the agent replaces its process and has a new session id afterwards; not supported on Windows. Stop: the agent exits. Update: the agent updates itself within its major version; the new code runs after a restart. UpdateAndRestart: both. A restart waits until at least 10 s after an update of the same session, by this or another command, as the API asks for. Immutable.',
+          'Restart: the agent replaces its process and gets a new session id; not supported on Windows. Stop: the agent exits. Update: the agent updates itself within its major version; the new code runs after a restart. UpdateAndRestart: both. A restart is sent at least 10 s after an update of the same session by this or another command, as the API requires. Immutable.',
       }),
       ...commandSpec('TunnelSession'),
     },
     {
       description:
-        'What to do, and to which sessions. Only ttlAfterFinished can be changed: for another command, create another resource.',
-      rules: FIXED.map((field) => fixedField(field, { remedy: 'a command runs only once, so create another one' })),
+        'The action and the sessions it applies to. Only ttlAfterFinished can be changed; for another command, create another resource.',
+      rules: FIXED.map((field) => fixedField(field, { remedy: 'a command runs only once, so create another command' })),
     },
   ),
   status: object(commandStatusFields, { description: 'Result of the command.' }),
   printerColumns: [
-    textColumn('Action', '.spec.action', 'What the agents are asked to do.'),
+    textColumn('Action', '.spec.action', 'Action that is sent to the agents.'),
     {
       name: 'Targets',
       type: 'integer',
@@ -58,11 +58,11 @@ const definition = defineKind({
       name: 'Done',
       type: 'integer',
       jsonPath: '.status.done',
-      description: 'Number of these sessions for which every action is Done so far.',
+      description: 'Number of sessions for which every action is Done.',
     },
-    textColumn('Complete', end('Complete', 'status'), 'True: the command is over, and every action is Done.'),
-    textColumn('Failed', end('Failed', 'status'), 'True: the command is over, and not every action is Done.'),
-    textColumn('Reason', end('Complete', 'reason'), 'Why it is Complete or Failed, or is neither yet.'),
+    textColumn('Complete', end('Complete', 'status'), 'True when the command has finished and every action is Done.'),
+    textColumn('Failed', end('Failed', 'status'), 'True when the command has finished and not every action is Done.'),
+    textColumn('Reason', end('Complete', 'reason'), 'Why the command is Complete, Failed, or neither yet.'),
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', description: 'Age of the resource.' },
     wideColumn('Message', end('Complete', 'message'), 'Message of the condition Complete.'),
   ],
@@ -74,45 +74,45 @@ const definition = defineKind({
     {
       type: 'Failed',
       description:
-        'True (SomeNotDone, NoTarget, TooManyTargets) when the command is over and not every action is Done. False while the command runs, and when it is complete.',
+        'True (SomeNotDone, NoTarget, TooManyTargets) when the command has finished and not every action is Done. False while the command runs, and when it is complete.',
     },
-    { type: 'Reconciling', description: 'True while the command is not over, absent afterwards (kstatus).' },
+    { type: 'Reconciling', description: 'True until the command has finished, absent afterwards (kstatus).' },
     {
       type: 'Stalled',
-      description: 'True when the command is over and not every action is Done, absent otherwise (kstatus).',
+      description: 'True when the command has finished and not every action is Done, absent otherwise (kstatus).',
     },
   ],
   notes: `
-A command that is over has exactly one of \`Complete\` and \`Failed\` True, like a Job, and \`kubectl wait\` can wait
+When a command has finished, exactly one of \`Complete\` and \`Failed\` is True, as for a Job, and \`kubectl wait\` can wait
 for either:
 
 \`\`\`sh
 kubectl wait --for=condition=Complete tunnelsessioncommand/<name>              # until every action is Done
 kubectl wait --for=condition=Failed tunnelsessioncommand/<name>                # until it has failed
-kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> # until it is over
+kubectl wait --for=jsonpath='{.status.finishedAt}' tunnelsessioncommand/<name> # until it has finished
 \`\`\`
 
-**How long it stays.** \`ttlAfterFinished\` can be set, changed and removed at any time, even after the command is over.
-It counts from the end of the command: if the new time has already passed, the command is deleted at once.
-One with an update stays for at least 11 seconds, since a restart has to wait for that update.
+**Retention.** \`ttlAfterFinished\` can be set, changed and removed at any time, even after the command has finished.
+It counts from the end of the command: if the new time has already passed, the command is deleted immediately.
+A command with an update is kept for at least 11 seconds, since a later restart has to wait for that update.
 
 **At most once.** The selected sessions are written to the status first, and each request is marked \`Sent\` before it
-is sent. A request without an answer is \`Unknown\`, and so is one that was \`Sent\` when Culvert died: it may or may
-not have been sent, and is never sent again. Only a request that certainly did not reach the agent (no connection, a 401
-or a 429) goes back to \`Pending\` and is retried.
+is sent. A request without a response is \`Unknown\`, as is one that was \`Sent\` when Culvert crashed: it may have been
+sent, and is never sent again. Only a request that certainly did not reach the agent (no connection, a 401 or a 429)
+returns to \`Pending\` and is retried.
 
-**Refusals.** An update fails when none is available, when the agent's configuration disables update checks, while the
-agent is updating itself, and when it has updated itself but not restarted yet. \`code\` and \`message\` come from the
-API; its codes are not documented, so Culvert only passes them on.
+**Refusals.** An update fails if none is available, if the agent's configuration disables update checks, while the
+agent is updating itself, and if it has updated itself but not restarted yet. \`code\` and \`message\` come from the
+API, whose codes are not documented; Culvert passes them on unchanged.
 
 **Targets.** \`Session\` and \`Selector\` require an account with \`mirrorSessions\`; \`ID\` can name any session. If a
 selector matches more than ${MAX_TARGETS} sessions, nothing is sent. A session that has ended when its request is sent
 is \`Gone\`.
 
-**After a restart.** \`newID\` is found where sessions are mirrored in the namespace: it is the only session that
+**After a restart.** \`newID\` is set where sessions are mirrored in the namespace: it is the only session that
 appeared after the restart was sent, started later, and has the same credential, address, operating system, region,
-transport and metadata. Agents that are alike in all of these cannot be told apart, and \`newID\` stays absent. If a new
-agent like that connects at that moment, it is taken for the restarted one.
+transport and metadata. Agents that agree in all of these cannot be distinguished, and \`newID\` stays absent. If a new
+agent with the same properties connects at that moment, it is mistaken for the restarted one.
 `,
 })
 

@@ -29,7 +29,7 @@ const definition = defineKind({
   scope: 'Namespaced',
   selectableFields: ['.status.id', '.status.accountRef.name'],
   description: experimental(
-    'An online tunnel session, as the API lists it; read-only. Culvert creates one for each session of an account with `mirrorSessions` enabled, and deletes it when the session ends. Edits are undone.',
+    'An online tunnel session as listed by the API; read-only. Culvert creates one for each session of an account with `mirrorSessions` enabled, and deletes it when the session ends. Edits are reverted.',
   ),
   specRequired: false,
   spec: object({}, { description: 'Empty: a session begins and ends with its agent.' }),
@@ -37,15 +37,15 @@ const definition = defineKind({
     {
       accountRef: Type.Optional(accountInUse('The account that the session belongs to.')),
       id: Type.Optional(text({ description: 'Id of the session.', maxLength: ID })),
-      uri: Type.Optional(text({ description: 'Address of the session at the API.', maxLength: URI })),
+      uri: Type.Optional(text({ description: 'API address of the session.', maxLength: URI })),
       agentVersion: Type.Optional(
         text({ description: 'Version of the agent that started the session.', maxLength: SHORT }),
       ),
       credential: Type.Optional(
         object(
           {
-            id: text({ description: 'Its id at the API.', maxLength: ID }),
-            uri: Type.Optional(text({ description: 'Its address at the API.', maxLength: URI })),
+            id: text({ description: 'Id of the credential.', maxLength: ID }),
+            uri: Type.Optional(text({ description: 'API address of the credential.', maxLength: URI })),
           },
           { description: 'The tunnel credential or SSH credential that the session was started with.' },
         ),
@@ -81,20 +81,20 @@ const definition = defineKind({
       description: 'How long the session has been connected.',
     },
     wideColumn('Transport', '.status.transport', 'Protocol of the session.'),
-    wideColumn('Credential', '.status.credential.id', 'Credential that it was started with.'),
+    wideColumn('Credential', '.status.credential.id', 'Credential that the session was started with.'),
     wideColumn('Account', '.status.accountRef.name', 'Account that the session belongs to.'),
   ],
   notes: `
 Find sessions by label: \`kubectl get tunnelsessions -l culvert.dev/os=linux,culvert.dev/region=eu\`. The labels are
 \`culvert.dev/os\`, \`culvert.dev/region\`, \`culvert.dev/transport\` and \`culvert.dev/credential\` (an id). Characters
-that a label value cannot have become \`-\`, as in \`svc-v2\`, and a value longer than 63 characters is cut and ends in
-a digest. Labels and annotations of your own are kept.
+that a label value cannot contain become \`-\`, as in \`svc-v2\`, and a value longer than 63 characters is truncated and
+ends in a digest. Your own labels and annotations are kept.
 
-The sessions are listed again every \`mirrorSessions.interval\` of the account. While the account is not Ready, those
-from the last list stay. Deleting a TunnelSession does not end the session: the next list creates it again. Use a
-[TunnelSessionCommand](tunnelsessioncommands.md) to stop it. An account shows at most \`mirrorSessions.maxSessions\`
-sessions, and a namespace those of at most four accounts: the oldest. Texts of more than ${SHORT} characters
-(${METADATA} in \`metadata\`) are cut and end in \`…\`. If two accounts of a namespace list the same session, one of
+The sessions are listed every \`mirrorSessions.interval\` of the account. While the account is not Ready, those from the
+last list are kept. Deleting a TunnelSession does not end the session: the next list recreates it. To stop a session, use a
+[TunnelSessionCommand](tunnelsessioncommands.md). An account shows at most \`mirrorSessions.maxSessions\`
+sessions, and a namespace shows the sessions of at most four accounts: the oldest. Strings of more than ${SHORT} characters
+(${METADATA} in \`metadata\`) are truncated and end in \`…\`. If two accounts of a namespace list the same session, one of
 them shows it.
 `,
 })

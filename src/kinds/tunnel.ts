@@ -15,26 +15,26 @@ const definition = defineKind({
   shortNames: ['tun'],
   scope: 'Namespaced',
   description: experimental(
-    'Agents that carry the traffic of a Backend to a Service. Culvert makes a key, an SSHCredential and a Deployment, all owned by this resource.',
+    'Runs agents that forward the traffic of a Backend to a Service. Culvert creates a key, an SSHCredential and a Deployment, all owned by this resource.',
   ),
-  spec: object(tunnelSpecFields, { description: 'Which traffic goes to which Service.', rules: tunnelSpecRules }),
+  spec: object(tunnelSpecFields, { description: 'Desired state of the tunnel.', rules: tunnelSpecRules }),
   status: object(tunnelStatusFields, { description: 'Observed state of the tunnel.' }),
   rootRules: tunnelRootRules,
   scale: { specReplicas: '.spec.replicas', statusReplicas: '.status.replicas', labelSelector: '.status.selector' },
   printerColumns: stateColumns(
-    textColumn('Backend', '.spec.backendRef.name', 'The Backend whose traffic it carries.'),
-    textColumn('Service', '.spec.service.name', 'The Service that it carries it to.'),
+    textColumn('Backend', '.spec.backendRef.name', 'Backend whose traffic the tunnel forwards.'),
+    textColumn('Service', '.spec.service.name', 'Service that receives the traffic.'),
     {
       name: 'Online',
       type: 'integer',
       jsonPath: '.status.online',
-      description: 'Number of agents that are connected.',
+      description: 'Number of connected agents.',
     },
     {
       name: 'Wanted',
       type: 'integer',
       jsonPath: '.status.wanted',
-      description: 'Number of agents that there should be.',
+      description: 'Desired number of agents.',
     },
     conditionColumn('Connected', 'Connected', 'Whether every agent is connected.'),
   ),
@@ -42,31 +42,31 @@ const definition = defineKind({
     {
       type: 'Connected',
       description:
-        'True when every agent is connected to the gateway and has bound the labels. False (NotConnected) otherwise; the message has the last error of an agent, if one gave up.',
+        'True when every agent is connected to the gateway and has bound the labels. False (NotConnected) otherwise; the message contains the last error if an agent gave up.',
     },
   ],
   notes: `
-**What it needs.** The administrator enables tunnels (\`tunnels.enabled\` of the chart), and the account says where the
-SSH gateway is (\`spec.sshGateway\`). \`template\` and \`agent\` need \`tunnels.templates.enabled\` too. See [traffic](../traffic.md).
+**Requirements.** The administrator enables tunnels (\`tunnels.enabled\` in the chart), and the account sets the address of
+the SSH gateway (\`spec.sshGateway\`). \`template\` and \`agent\` also require \`tunnels.templates.enabled\`. See [traffic](../traffic.md).
 
-**What it owns**, in its namespace: the Deployment, ServiceAccount and PodDisruptionBudget \`<name>-tunnel\`, and the Secret
-and the SSHCredential \`<name>-tunnel-key-<number>\`; with \`agent\`, the TunnelCredential \`<name>-tunnel-token-<number>\` in place of
-these two. They are kept as Culvert makes them, and are deleted with the Tunnel.
-A Tunnel's name has at most 40 characters and no dot, which the API server enforces. An object of such a name that the Tunnel does not own is left alone, and the Tunnel is \`Stalled\` until it is gone.
+**Owned objects**, in the Tunnel's namespace: the Deployment, ServiceAccount and PodDisruptionBudget \`<name>-tunnel\`, and the
+Secret and SSHCredential \`<name>-tunnel-key-<number>\`; with \`agent\`, the TunnelCredential \`<name>-tunnel-token-<number>\` instead of
+the last two. Culvert reverts changes to them, and they are deleted with the Tunnel.
+A Tunnel's name has at most 40 characters and no dot, which the API server enforces. If an object with one of these names exists that the Tunnel does not own, Culvert does not touch it, and the Tunnel is \`Stalled\` until it is deleted.
 
-**The key or token is replaced** when \`keyRotation.interval\` is over, when the annotation \`culvert.dev/rotate-requested-at\` gets
-a new value, and when the Secret of the key was deleted; a lost token is issued anew in the same Secret. New key and credential come first, then the agents are replaced one by one;
-a minute after the last, the former key and credential are deleted.
+**The key or token is replaced** after \`keyRotation.interval\`, when the annotation \`culvert.dev/rotate-requested-at\` gets a
+new value, and when the Secret with the key is deleted; a lost token is reissued into the same Secret. Culvert creates the new key and credential, replaces the agents one by one,
+and deletes the former key and credential a minute after the last agent was replaced.
 
-**The number of agents** is \`spec.replicas\`, which \`kubectl scale tunnel/<name>\` and a HorizontalPodAutoscaler that targets the
-Tunnel set too. Leave \`replicas\` out of the manifest then. A client that scales the Deployment itself is undone: at first at once, then
-after a minute, and each time after twice as long, up to an hour; the Tunnel says so with \`Synced\` False (\`Contested\`).
+**The number of agents** is \`spec.replicas\`. To let \`kubectl scale tunnel/<name>\` or a HorizontalPodAutoscaler that targets the
+Tunnel set it, leave \`replicas\` out of the manifest. If a client scales the Deployment directly, Culvert reverts it: at first immediately, then
+with a delay that doubles from one minute up to an hour, and the Tunnel reports \`Synced\` False (\`Contested\`).
 
 **With \`agent\`**, an agent counts as connected when its Pod is Ready.
 
-**An agent that the gateway refuses** for a minute, because it does not know the key, the ACL lacks a label or the host
-key is not pinned, ends with the reason, which the condition \`Connected\` shows. Kubernetes starts it again, after up to five
-minutes. \`kubectl logs deployment/<name>-tunnel\` shows the rest.
+**An agent that the gateway refuses** for a minute (unknown key, a label missing from the ACL, or a host key that is not
+pinned) exits, and the condition \`Connected\` shows why. Kubernetes restarts it after up to five minutes.
+\`kubectl logs deployment/<name>-tunnel\` shows the details.
 `,
 })
 

@@ -31,7 +31,9 @@ export async function isServed(call: Call, type: ResourceType): Promise<boolean>
 
 /** The error for a 404 that does not come from an API server. */
 export function notApiServer(call: string): KubeError {
-  return new KubeError('Unavailable', `${call}: something that is not the API server answered 404`, { status: 404 })
+  return new KubeError('Unavailable', `${call}: 404 was returned by something other than the API server`, {
+    status: 404,
+  })
 }
 
 async function read(call: Call, { plural }: ResourceType, path: string): Promise<object | undefined> {

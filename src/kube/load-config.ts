@@ -78,7 +78,7 @@ class ConfiguredConnection implements KubeConnection {
     this.#load = load
     this.#config = load()
     const cluster = this.#config.getCurrentCluster()
-    if (cluster === null) throw new KubeError('Unexpected', 'the kubeconfig names no cluster for its current context')
+    if (cluster === null) throw new KubeError('Unexpected', 'the kubeconfig has no cluster for its current context')
     this.server = cluster.server.replace(/\/+$/, '')
     this.proxyUrl = proxyURL('proxy-url of the kubeconfig', cluster.proxyUrl) ?? this.#environmentProxy(proxies)
     this.namespace = this.#config.getContextObject(this.#config.getCurrentContext())?.namespace

@@ -61,10 +61,10 @@ export function remedyOf({ fields }: Refusal): string {
   return [
     ...(added === ''
       ? []
-      : [`a mutating webhook added ${added}: change the webhook, or list that in ${EXTRA_FIELDS} of the chart`]),
+      : [`a mutating webhook added ${added}: change the webhook, or list the field in ${EXTRA_FIELDS} in the chart`]),
     ...(sent === ''
       ? []
-      : [`Culvert itself sent ${sent}: ${UPDATE_POLICY}, or find the mutating webhook that changes that`]),
+      : [`Culvert itself sent ${sent}: ${UPDATE_POLICY}, or find the mutating webhook that changes it`]),
   ].join('; ')
 }
 

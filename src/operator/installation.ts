@@ -20,7 +20,7 @@ async function readSystemNamespace(kube: KubeClient): Promise<KubeObject | undef
     return await kube.get<KubeObject>(namespaceType, { name: SYSTEM_NAMESPACE })
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'Forbidden') throw error
-    const message = `the operator may not read namespace ${SYSTEM_NAMESPACE}, whose UID is part of the installation id: allow it, or set --installation (${error.message})`
+    const message = `the operator is not allowed to read namespace ${SYSTEM_NAMESPACE}, whose UID is part of the installation id: allow it, or set --installation (${error.message})`
     throw new KubeError(error.code, message, { status: error.status, reason: error.reason, cause: error })
   }
 }

@@ -202,7 +202,7 @@ export class Operator {
   async #refresh(watches: Watches): Promise<void> {
     if (this.#claimedAt === undefined) return
     const { logger } = this.#options
-    logger.info({}, 'listing the types that were not listed since this process became the leader')
+    logger.info({}, 'listing types that have not been listed since this process became the leader')
     await refreshWatches(watches, this.#claimedAt, this.#clock)
   }
 
@@ -227,7 +227,7 @@ export class Operator {
 
   #assertLeaderForApi(): void {
     if (!this.#options.leaderElect || this.#election.isLeader()) return
-    throw new ApiError('NotLeader', 'this process does not lead', { definite: true })
+    throw new ApiError('NotLeader', 'this process is not the leader', { definite: true })
   }
 }
 

@@ -79,7 +79,7 @@ export function refuseUnsafeTimes({
 }: OperatorOptions): void {
   if (!leaderElect || requestTimeoutMs < leaseDurationMs - renewDeadlineMs) return
   throw new RangeError(
-    `--request-timeout (${requestTimeoutMs} ms) must be shorter than --lease-duration less --renew-deadline ` +
+    `--request-timeout (${requestTimeoutMs} ms) must be shorter than --lease-duration minus --renew-deadline ` +
       `(${leaseDurationMs - renewDeadlineMs} ms): a write of a former leader could otherwise overlap with a new one`,
   )
 }
@@ -101,12 +101,12 @@ export function refuseUnsafeSelectors({
   if (installation === undefined) {
     throw new RangeError(
       `${flag} needs --installation: give all operators that divide accounts the same id, ` +
-        'or the objects of an account that moves would belong to nobody',
+        'or the objects of an account would lose their owner when it moves',
     )
   }
   if (!leaderElect) {
     throw new RangeError(
-      `${flag} needs the Lease, by which other operators see whether this one lives: remove --no-leader-elect`,
+      `${flag} needs the Lease, which shows other operators whether this one is running: remove --no-leader-elect`,
     )
   }
   if (namespaces !== undefined && watchNamespaces.length > 0) {

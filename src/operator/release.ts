@@ -87,7 +87,7 @@ export async function runRelease(
 function conclude(departure: Departure, print: (line: string) => void): number {
   const { resources, objects, outputs, keptKeys, failures } = departure
   print(`Released: resources ${resources}, objects that they own ${outputs}. Removed: copies of API keys ${keptKeys}.`)
-  print(`Left behind: objects at the API ${objects}; the resources themselves with their status; the CRDs.`)
+  print(`Left behind: remote objects ${objects}; the resources themselves with their status; the CRDs.`)
   if (failures === 0) return 0
   print(`${failures} could not be released, see above: fix the cause and run this again.`)
   return 1

@@ -152,7 +152,7 @@ export class Controller {
       // Everything ended in time.
       return
     }
-    logger.warn({ inFlight: this.#queue.inFlight, stopMs }, 'reconciles did not end in time and are abandoned')
+    logger.warn({ inFlight: this.#queue.inFlight, stopMs }, 'reconciles did not finish in time and are abandoned')
   }
 
   async #work(signal: AbortSignal): Promise<void> {
@@ -202,7 +202,7 @@ export class Controller {
         const atLeastMs = retryAfterMs(outcome.error)
         const retryMs = Math.round(this.#queue.addBackoff(queueKey, { group, atLeastMs }))
         const fields = { ...key, retryMs, failures: this.#queue.failures(queueKey), err: outcome.error }
-        logger.warn(fields, 'reconcile failed and will be tried again')
+        logger.warn(fields, 'reconcile failed and will be retried')
         return 'error'
       }
       case 'terminal': {
@@ -222,7 +222,7 @@ export class Controller {
       tell: (text) => {
         const key = parseKey(text)
         return longWaits.tell(key)?.catch((error: unknown) => {
-          logger.error({ ...key, err: error }, 'reporting a wait threw')
+          logger.error({ ...key, err: error }, 'failed to report a wait')
         })
       },
     }

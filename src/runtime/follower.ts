@@ -113,7 +113,7 @@ export class Follower<T extends KubeObject> {
     if (restored && ++this.#staleLists < LISTS_UNTIL_RESTORED) {
       throw new KubeError(
         'Unavailable',
-        `listing ${this.#options.type.plural}: the list is older than what was seen before`,
+        `listing ${this.#options.type.plural}: the list is older than the last observed version`,
       )
     }
     this.#staleLists = 0
@@ -184,7 +184,7 @@ export class Follower<T extends KubeObject> {
       throw new KubeError('Timeout', `watching ${type.plural}: nothing was received in time`)
     }
     if (frames === 0 && clock.monotonic() - began < SHORT_WATCH_MS) {
-      throw new KubeError('Unavailable', `watching ${type.plural}: the watch ended at once`)
+      throw new KubeError('Unavailable', `watching ${type.plural}: the watch ended immediately`)
     }
     this.#failures = 0
   }
@@ -194,7 +194,10 @@ export class Follower<T extends KubeObject> {
     const seen = this.#replica.seen(this.#scope)
     if (seen !== undefined && isNewer(seen, resourceVersion)) {
       this.#options.onReset?.(this.#options.clock.monotonic())
-      throw new KubeError('Gone', `watching ${this.#options.type.plural}: the server is behind what was seen before`)
+      throw new KubeError(
+        'Gone',
+        `watching ${this.#options.type.plural}: the server is behind the last observed version`,
+      )
     }
     this.#replica.progress(this.#scope, resourceVersion)
   }
@@ -212,7 +215,7 @@ export class Follower<T extends KubeObject> {
     const { logger, onError, type } = this.#options
     const fields = { resource: type.plural, namespace: this.#scope, code: failure.code, attempt: this.#failures }
     // Connections end all the time; only repeated failures are worth a warning.
-    if (this.#failures < 3) logger.debug({ ...fields, err: failure }, 'reflector failed and will try again')
+    if (this.#failures < 3) logger.debug({ ...fields, err: failure }, 'reflector failed and will retry')
     else logger.warn({ ...fields, err: failure }, 'reflector keeps failing')
     onError?.(failure, this.#failures)
     this.#retryAfterMs = failure.retryAfterMs ?? 0

@@ -45,7 +45,7 @@ export class HealthServer {
     this.#options = options
     this.#server = createServer((request, response) => {
       this.#answer(request, response).catch((error: unknown) => {
-        options.logger.error({ err: error, path: request.url }, 'could not answer a request')
+        options.logger.error({ err: error, path: request.url }, 'failed to serve a request')
         if (response.headersSent) response.destroy()
         else send(response, 500, 'internal error\n')
       })
@@ -98,9 +98,9 @@ export class HealthServer {
 }
 
 const REFUSALS: Readonly<Record<Exclude<Access, 'allowed'>, readonly [status: number, text: string]>> = {
-  unauthenticated: [401, 'metrics need a bearer token that the cluster knows\n'],
+  unauthenticated: [401, 'metrics require a valid bearer token of the cluster\n'],
   forbidden: [403, 'the owner of this token may not get the non-resource URL /metrics\n'],
-  unknown: [503, 'cannot check now whether this token may read metrics\n'],
+  unknown: [503, 'cannot currently check whether this token may read metrics\n'],
 }
 
 function refuse(response: ServerResponse, access: Exclude<Access, 'allowed'>): void {

@@ -91,7 +91,7 @@ export class LeaderElection {
 
   /** Throws a `KubeError` `NotLeader` unless this process leads right now: called just before each write. */
   assertLeader(): void {
-    if (!this.isLeader()) throw new KubeError('NotLeader', 'this process does not lead')
+    if (!this.isLeader()) throw new KubeError('NotLeader', 'this process is not the leader')
   }
 
   /** Resolves when the first attempt at the Lease has ended, whatever its result, or `run` has. */
@@ -188,7 +188,7 @@ export class LeaderElection {
     try {
       return await Promise.race([this.#lock.claim(), aborted.promise])
     } catch (error) {
-      this.#options.logger.warn({ err: error }, 'could not take or renew the lease')
+      this.#options.logger.warn({ err: error }, 'could not acquire or renew the lease')
       return undefined
     } finally {
       signal.removeEventListener('abort', onAbort)

@@ -54,7 +54,7 @@ export class MetricsAccess {
       // Without the error's message: an API server may quote what it was sent.
       const code = error instanceof KubeError ? error.code : 'unexpected'
       const remedy = code === 'Forbidden' ? `: ${REMEDY}` : ''
-      logger.error({ code, times }, `metrics are refused: the API server does not say who may read them${remedy}`)
+      logger.error({ code, times }, `metrics are refused: the API server did not authorize the request${remedy}`)
     })
   }
 
@@ -132,7 +132,7 @@ export class MetricsAccess {
 }
 
 const REMEDY =
-  'let the operator create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io, ' +
+  'allow the operator to create tokenreviews.authentication.k8s.io and subjectaccessreviews.authorization.k8s.io, ' +
   'as the ClusterRole system:auth-delegator does, or run it without --metrics-authentication'
 
 /** Drops the oldest entries beyond `size`. */

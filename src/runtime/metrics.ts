@@ -99,7 +99,7 @@ export class Metrics {
     })
     this.#leader = new Gauge({
       name: 'leader_election_master_status',
-      help: 'Whether this process leads.',
+      help: 'Whether this process is the leader.',
       labelNames: ['name'],
       registers,
     })
@@ -125,19 +125,19 @@ export class Metrics {
     })
     this.#drift = new Counter({
       name: 'culvert_drift_total',
-      help: 'Remote changes that Culvert found and reverted, by field.',
+      help: 'Remote changes that Culvert detected and reverted, by field.',
       labelNames: ['kind', 'field'],
       registers,
     })
     this.#orphans = new Gauge({
       name: 'culvert_orphans',
-      help: 'Remote objects that this installation created and whose resource is gone.',
+      help: 'Remote objects that this installation created and whose resource no longer exists.',
       labelNames: ['account'],
       registers,
     })
     this.#claimedElsewhere = new Gauge({
       name: 'culvert_account_claimed_elsewhere',
-      help: 'Always 1: another operator works on the account, although the selectors of this one name it too.',
+      help: 'Always 1: another operator manages the account, although it also matches the selectors of this one.',
       labelNames: ['account', 'operator'],
       registers,
     })
@@ -154,7 +154,7 @@ export class Metrics {
     })
     this.#build = new Gauge({
       name: 'culvert_build_info',
-      help: 'Always 1; the labels say which Culvert runs, on which Node.',
+      help: 'Always 1; the labels are the version of Culvert and of Node.js.',
       labelNames: ['version', 'node'],
       registers,
     })
@@ -164,7 +164,7 @@ export class Metrics {
   watchController(controller: Pick<Controller, 'queue' | 'workers'>, kinds: readonly string[]): void {
     const registers = this.#registers
     queueGauge(registers, 'workqueue_depth', 'Keys that are waiting.', () => controller.queue.depth)
-    queueGauge(registers, 'workqueue_delayed', 'Keys that wait until they are due.', () => controller.queue.delayed)
+    queueGauge(registers, 'workqueue_delayed', 'Keys that are scheduled for later.', () => controller.queue.delayed)
     queueGauge(registers, 'workqueue_oldest_seconds', 'How long the oldest key has been waiting.', () => {
       return controller.queue.oldestSeconds
     })
@@ -263,7 +263,7 @@ export class Metrics {
   watchHeldUp(deletions: () => Iterable<HeldUpDeletion>): void {
     new Gauge({
       name: 'culvert_deletion_held_up',
-      help: 'Resources of other namespaces that the deletion of a resource waits for, by their namespace.',
+      help: 'Resources in other namespaces that the deletion of a resource waits for, by their namespace.',
       labelNames: ['kind', 'namespace', 'name', 'by_namespace'],
       registers: this.#registers,
       collect() {
@@ -361,7 +361,7 @@ function createControllerObserver(registers: [Registry]): {
   })
   const terminal = new Counter({
     name: 'controller_runtime_terminal_reconcile_errors_total',
-    help: 'Reconciles that failed and need somebody to change something.',
+    help: 'Reconciles that failed and need human intervention.',
     labelNames: ['controller'],
     registers,
   })
@@ -402,13 +402,13 @@ function createQueueObserver(registers: [Registry]): WorkQueueObserver {
   const retries = new Counter({ name: 'workqueue_retries_total', help: 'Keys added after a failure.', ...options })
   const wait = new Histogram({
     name: 'workqueue_queue_duration_seconds',
-    help: 'How long keys waited before a worker took them.',
+    help: 'Time that keys waited before processing.',
     buckets: WAIT_BUCKETS,
     ...options,
   })
   const work = new Histogram({
     name: 'workqueue_work_duration_seconds',
-    help: 'How long it took to process a key.',
+    help: 'Time taken to process a key.',
     buckets: WORK_BUCKETS,
     ...options,
   })

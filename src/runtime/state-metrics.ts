@@ -71,7 +71,7 @@ export function watchStates(registry: Registry, { resources, accounts, budgets }
   })
   new Gauge({
     name: 'culvert_rate_limit_backlog_seconds',
-    help: 'How long a call of the lowest priority to the management API would wait for the rate budget now.',
+    help: 'How long a call of the lowest priority to the management API would currently wait for the rate budget.',
     labelNames: ['account'],
     registers,
     collect() {

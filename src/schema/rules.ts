@@ -36,7 +36,7 @@ export function celName(field: string): string {
 export function bytesLimit(bytes: number, field: string): Rule {
   return {
     rule: `size(bytes(self)) <= ${bytes}`,
-    message: `${field} takes at most ${bytes} bytes of UTF-8: shorten it`,
+    message: `${field} must have at most ${bytes} bytes of UTF-8: shorten it`,
   }
 }
 
@@ -61,7 +61,7 @@ interface FixedFieldOptions {
 /** Rule of the parent object: `field` keeps the value that it had at create, or its absence. */
 export function fixedField(
   field: string,
-  { remedy = 'delete this resource and create it again', absent }: FixedFieldOptions = {},
+  { remedy = 'delete this resource and recreate it', absent }: FixedFieldOptions = {},
 ): Rule {
   return {
     rule: absent === undefined ? fixedFieldRule(field) : fixedValueRule(field, absent),
@@ -92,7 +92,7 @@ export function isFixedFieldRule(rule: string, field: string): boolean {
  *
  * @param remedy what to do instead. Default: delete the resource and create it again.
  */
-export function fixedOnceSet(field: string, remedy = 'delete this resource and create it again'): Rule {
+export function fixedOnceSet(field: string, remedy = 'delete this resource and recreate it'): Rule {
   return {
     rule: fixedOnceSetRule(field),
     message: `${field} is immutable once set: ${remedy}`,
@@ -143,7 +143,7 @@ export function unionOf(discriminator: string, members: Readonly<Record<string, 
   const pairs = fields.map(({ value, field, optional }) => `${field} for ${value}${optional ? ' (optional)' : ''}`)
   return {
     rule: clauses.join(' && '),
-    message: `set the member that goes with ${discriminator}, and no other: ${pairs.join(', ')}`,
+    message: `set the member for the ${discriminator}, and no other: ${pairs.join(', ')}`,
   }
 }
 
@@ -170,7 +170,7 @@ export function byteLimitOf({ rule }: Rule): number | undefined {
 export function keysLimit(characters: number, field: string): Rule {
   return {
     rule: `self.all(key, size(key) <= ${characters})`,
-    message: `${field} takes names of at most ${characters} characters: shorten the name`,
+    message: `names in ${field} must have at most ${characters} characters: shorten the name`,
   }
 }
 
@@ -188,7 +188,7 @@ export function keyLimitOf({ rule }: Rule): number | undefined {
 export function mapLimit(bytes: number, entry: number, field: string): Rule {
   return {
     rule: `self.map(key, size(key) + size(bytes(self[key])) + ${entry}).sum() <= ${bytes}`,
-    message: `${field} takes at most ${bytes} bytes in all, written as JSON: shorten it`,
+    message: `${field} must have at most ${bytes} bytes in total as JSON: shorten it`,
   }
 }
 

@@ -22,7 +22,7 @@ export function textBudget(budget: TextBudget): Rule {
   const { lists, texts, characters } = budget
   return {
     rule: `${lists.map((list) => sumOf(list, texts)).join(' + ')} <= ${characters}`,
-    message: `${texts} of ${lists.join(' and ')} take at most ${characters} characters together: shorten some, or move them to another object`,
+    message: `${texts} of ${lists.join(' and ')} must have at most ${characters} characters together: shorten some, or move them to another object`,
   }
 }
 

@@ -41,7 +41,7 @@ export const sampleKind = defineKind({
           },
           { description: 'A place to listen.', rules: [exactlyOne(['host', 'reservedDomain'])] },
         ),
-        { description: 'Where the edge listens.', minItems: 1, maxItems: 8 },
+        { description: 'Endpoints on which the edge listens.', minItems: 1, maxItems: 8 },
       ),
       labels: Type.Optional(
         stringMap(text({ description: 'The value.', maxLength: 63 }), { description: 'Labels.', maxProperties: 4 }),

@@ -60,7 +60,7 @@ test('a domain that is taken', async () => {
   await tells(world, 'ReservedDomain', 'shop', {
     reason: 'Conflict',
     state: 'Stalled',
-    message: `POST reserved_domains: domain: "shop.tunnel.example" is taken; shop.tunnel.example belongs to ${taken}, which nobody here has: adopt it (spec.externalID and managementPolicy: Manage), delete it at the API, or name something else; it is tried again every ten minutes`,
+    message: `POST reserved_domains: domain: "shop.tunnel.example" is taken; shop.tunnel.example belongs to ${taken}, which no resource here manages: adopt it (spec.externalID and managementPolicy: Manage), delete it in the service, or choose another name; Culvert retries every ten minutes`,
     event: 'Warning',
   })
   await othersGoOn(world)
@@ -95,7 +95,7 @@ test('a reference to a missing object, by id', { tags: 'nightly' }, async () => 
     reason: 'Rejected',
     state: 'Stalled',
     message:
-      'POST edges/tcp: ip_restriction.ip_policy_ids: nothing in this account has the id "ipp_unknown": correct the spec, or what is missing in the account; it is tried again every ten minutes',
+      'POST edges/tcp: ip_restriction.ip_policy_ids: nothing in this account has the id "ipp_unknown": correct the spec, or what is missing in the account; Culvert retries every ten minutes',
     event: 'Warning',
   })
   await othersGoOn(world)
@@ -116,7 +116,7 @@ test('a hostport of an unknown domain', { tags: 'nightly' }, async () => {
     reason: 'Rejected',
     state: 'Stalled',
     message:
-      'POST edges/tls: hostports[0]: shop.tunnel.example:443 is neither on a reserved domain nor a reserved address: correct the spec, or what is missing in the account; it is tried again every ten minutes',
+      'POST edges/tls: hostports[0]: shop.tunnel.example:443 is neither on a reserved domain nor a reserved address: correct the spec, or what is missing in the account; Culvert retries every ten minutes',
     event: 'Warning',
   })
   await othersGoOn(world)
@@ -305,7 +305,7 @@ test('a base URL that the administrator does not allow', async () => {
   await tells(world, 'Account', 'elsewhere', {
     reason: 'BaseURLNotAllowed',
     state: 'Stalled',
-    message: `spec.baseURL: "http://localhost:${port}" names a host that is not allowed: let the administrator add localhost:${port} to the allowed API hosts`,
+    message: `spec.baseURL: "http://localhost:${port}" has a host that is not allowed: have the administrator add localhost:${port} to the allowed API hosts`,
     event: 'Warning',
   })
   await world.apply('Backend', 'shop', { ...shop, accountRef: { name: 'elsewhere' } })

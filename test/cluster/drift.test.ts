@@ -134,7 +134,7 @@ async function toldDrifts(world: World, { kind, name }: Pick<Step, 'kind' | 'nam
   const warnings = (await world.events(kind, name)).filter(({ reason, type }) => {
     return reason === 'DriftCorrected' && type === 'Warning'
   })
-  return warnings.map(({ note }) => note.replace('changed at the API, put back: update ', ''))
+  return warnings.map(({ note }) => note.replace('changed outside Culvert, reverted: update ', ''))
 }
 
 /** How often each `Kind field` was found changed, as the metric says. */

@@ -106,7 +106,7 @@ for (const status of [500, 403]) {
     await life.passTo(at)
     const failing = await world.reason(USER, NAME, 'Renewed', 'RenewalFailing')
     expect(failing).toMatchObject({ status: 'False' })
-    expect(failing.message).toContain('the present one is good until it expires')
+    expect(failing.message).toContain('the current one remains valid until it expires')
     await until('an Event warns', async () => {
       return (await world.events(USER, NAME)).some((event) => {
         return event.reason === 'RenewalFailing' && event.type === 'Warning' && event.note === failing.message

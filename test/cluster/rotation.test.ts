@@ -140,7 +140,7 @@ test('a rotation that the API refuses shows in a condition and an Event; a reque
   await world.annotate('APIKey', 'ci', { [REQUEST]: 'one' })
   const failing = await world.reason('APIKey', 'ci', 'Rotated', 'RotationFailing')
   expect(failing).toMatchObject({ status: 'False' })
-  expect(failing.message).toContain('the token in the Secret goes on working')
+  expect(failing.message).toContain('the token in the Secret remains valid')
   expect(conditionOf(await world.get('APIKey', 'ci'), 'Ready')?.status).toBe('True')
   expect(await openedBy(world, 'APIKey', token)).toBe(before.status?.id)
   await until('an Event says so', async () => {

@@ -77,7 +77,7 @@ const ANYWHERE: readonly Answer[] = [
   ['an id that is a number', object('"id":7'), /id must be string/],
   ['a connection reset in the body', resetInBody, /connection (reset|was closed)/],
   ['a connection closed', closed, /connection (reset|was closed)/],
-  ['no HTTP', noHTTP, /what the server sent is not HTTP/],
+  ['no HTTP', noHTTP, /the response of the server is not HTTP/],
   ['103 without end', informationalFlood, /no complete answer in 1 s|the connection failed/],
   ['wrong types', wrongTypes, undefined],
   ['__proto__ and constructor', prototypeKeys, undefined],
@@ -96,8 +96,10 @@ export function hostileCases(elsewhere: string): readonly HostileCase[] {
     ...(['list', 'create', 'object'] as const).flatMap((place) =>
       ANYWHERE.map(([what, harm, says]): HostileCase => ({ what, place, harm, says })),
     ),
-    list('empty pages without end', page(query), /100 pages in a row held nothing new/, { perMinute: 1000 }),
-    list('the same page without end', page(query, 'same'), /100 pages in a row held nothing new/, { perMinute: 1000 }),
+    list('empty pages without end', page(query), /100 pages in a row contained nothing new/, { perMinute: 1000 }),
+    list('the same page without end', page(query, 'same'), /100 pages in a row contained nothing new/, {
+      perMinute: 1000,
+    }),
     list('large pages without end', page(query, 'large'), /lists take more than \d+ bytes together/, {
       perMinute: 1000,
     }),

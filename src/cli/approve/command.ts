@@ -34,18 +34,18 @@ type Planned = StatedResource & {
 export function approveCommand(): Command {
   return clusterOptions(new Command('approve'))
     .description(
-      'Show the plan that a resource with managementPolicy: Plan waits with, and let exactly that plan run, after a ' +
-        'question. A plan that changes meanwhile needs another approval.',
+      'Show the pending plan of a resource with managementPolicy: Plan, and approve exactly that plan after ' +
+        'confirmation. A plan that changes in the meantime needs another approval.',
     )
     .argument('<resource...>', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
-    .option('--plan <hash>', 'approve only this plan, as status.plan.hash named it')
+    .option('--plan <hash>', 'approve only the plan with this hash (status.plan.hash)')
     .option('--yes', 'do not ask', false)
-    .option('--wait', 'show the conditions as they change, until the resource is at rest', false)
+    .option('--wait', 'show the conditions as they change, until the resource is up to date', false)
     .option('--timeout <time>', 'how long --wait waits', duration, 120_000)
     .addHelpText(
       'after',
       '\nExamples:\n  culvert approve edge/shop\n  culvert approve edge/shop -n web --yes --wait\n' +
-        '\nExit codes: 0 approved, with --wait also at rest; 1 not approved, or stalled; 2 not at rest within --timeout.',
+        '\nExit codes: 0 approved, with --wait also up to date; 1 not approved, or stalled; 2 not up to date within --timeout.',
     )
     .action((args: readonly string[], flags: ApproveFlags) =>
       askCluster(flags, (cluster) => runApprove(cluster, parseResource(args, cluster.scope), flags)),
@@ -61,7 +61,7 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   if (found === undefined) throw notFound(resource)
   const plan = planIn(found, resource)
   if (flags.plan !== undefined && flags.plan !== plan.hash) {
-    const message = `${textOf(resource)}: the plan is another by now, ${plan.hash}`
+    const message = `${textOf(resource)}: the plan has changed, it is now ${plan.hash}`
     throw new CommandError('Refused', message, `culvert approve ${argumentsFor(resource)}`)
   }
   for (const line of pendingPlanLines(plan, out)) out.print(line)
@@ -69,10 +69,14 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   if (flags.yes) refuseHidden(plan, found, resource)
   const answer =
     flags.yes ||
-    (await confirm(`Approve this plan${isCut ? ', which is not shown as a whole,' : ''} for ${textOf(resource)}?`))
+    (await confirm(`Approve this plan${isCut ? ', which is not shown in full,' : ''} for ${textOf(resource)}?`))
   if (answer === undefined) {
     const command = `culvert approve ${argumentsFor(resource)} --plan ${plan.hash} --yes`
-    throw new CommandError('BadArgument', 'approve cannot ask, since the input is no terminal', command)
+    throw new CommandError(
+      'BadArgument',
+      'approve cannot ask for confirmation, since the input is not a terminal',
+      command,
+    )
   }
   if (!answer) {
     err.print('Nothing was approved.')
@@ -93,7 +97,7 @@ function refuseHidden(plan: PendingPlan, { spec }: Planned, resource: ResourceAr
   const place = namespaceFlag(resource.namespace)
   const read = `kubectl get ${fullPlural(resource.descriptor)} ${resource.name}${place} -o yaml`
   const command = `${read} | culvert plan -f - --context "$(kubectl config current-context)" --account ${kind}/${name}${place} -o json`
-  const message = `${textOf(resource)}: --yes approves nothing that cannot be seen. ${hidden}. To see all, run the command below; to approve, leave out --yes`
+  const message = `${textOf(resource)}: --yes approves only plans that are shown in full. ${hidden}. To see everything, run the command below; to approve, omit --yes`
   throw new CommandError('Refused', message, command)
 }
 

@@ -25,7 +25,7 @@ export function hiddenText({ operations, moreOperations = 0 }: PendingPlan): str
     ...(fields === 0 ? [] : [counted(fields, 'field')]),
     ...(values === 0 ? [] : [`the end of ${counted(values, 'value')}`]),
   ]
-  return parts.length === 0 ? undefined : `This is not the whole plan. Not shown: ${parts.join(', ')}`
+  return parts.length === 0 ? undefined : `The plan is not shown in full. Not shown: ${parts.join(', ')}`
 }
 
 function inRed(text: string): Line {

@@ -155,7 +155,7 @@ function explain(error: KubeError, call: Call, server: string): CommandError {
     case 'Unauthorized':
       return new CommandError(
         'Unauthorized',
-        `the cluster at ${server} does not accept your credentials`,
+        `the cluster at ${server} rejects your credentials`,
         'kubectl auth whoami',
         options,
       )
@@ -164,7 +164,7 @@ function explain(error: KubeError, call: Call, server: string): CommandError {
     case 'Unavailable':
       return new CommandError(
         'Unreachable',
-        `the cluster at ${server} does not answer (${error.message})`,
+        `the cluster at ${server} does not respond (${error.message})`,
         'kubectl cluster-info',
         options,
       )
@@ -183,7 +183,7 @@ function forbidden(error: KubeError, { verb, type, namespace, name }: Call): Com
   return new CommandError(
     'Forbidden',
     isRight
-      ? `you lack the right to ${verb} ${resource}${place}: ask an administrator for it, then check it`
+      ? `you are not allowed to ${verb} ${resource}${place}: ask an administrator for the permission, then check it`
       : error.message,
     `kubectl auth can-i ${verb} ${object}${flags}`,
     { cause: error },

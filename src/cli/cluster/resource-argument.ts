@@ -34,7 +34,7 @@ export function parseResources(args: readonly string[], scope: ResourceScope): r
       const example = `${findKind(arg, scope.kinds)?.definition.singular ?? 'edge'}/NAME`
       throw new CommandError(
         'BadArgument',
-        `${JSON.stringify(arg)} names no resource: write KIND/NAME, such as ${example}`,
+        `${JSON.stringify(arg)} is not a resource: use the form KIND/NAME, such as ${example}`,
       )
     }
     return resourceOf(arg.slice(0, at), arg.slice(at + 1), scope)
@@ -45,7 +45,7 @@ export function parseResources(args: readonly string[], scope: ResourceScope): r
 export function parseResource(args: readonly string[], scope: ResourceScope): ResourceArgument {
   const [resource, another] = parseResources(args, scope)
   if (resource === undefined || another !== undefined) {
-    throw new CommandError('BadArgument', `${args.join(' ')}: name one resource, as KIND/NAME`)
+    throw new CommandError('BadArgument', `${args.join(' ')}: specify one resource as KIND/NAME`)
   }
   return resource
 }

@@ -50,7 +50,7 @@ export function stateOf(resource: StatedResource): ResourceState {
   if (isDeleting(resource)) {
     const others = withoutFinalizer(resource)
     if (others.length > 0 && !hasFinalizer(resource)) {
-      const message = `Culvert is done with it, but it has finalizers of others: ${others.join(', ')}`
+      const message = `Culvert is done with it, but other finalizers remain: ${others.join(', ')}`
       return { phase: 'deleting', reason: FOREIGN_FINALIZERS, message, since: deletionTimestamp }
     }
     const told = [reconciling, stalled, of('Ready')].find((condition) => condition?.status !== undefined)

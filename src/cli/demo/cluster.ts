@@ -49,7 +49,7 @@ export async function openCluster(request: ClusterRequest): Promise<DemoCluster>
   if (!existsSync(HARNESS)) {
     throw new DemoError(
       'NO_HARNESS',
-      'The demo needs the source tree to start a control plane, and it is not here: clone the repository and run `npm ci && npm run demo` in it.',
+      'The demo needs the source tree to start a control plane: clone the repository and run `npm ci && npm run demo` in it.',
     )
   }
   const { startControlPlane } = (await import(HARNESS.href)) as {
@@ -78,13 +78,13 @@ export async function controllersStarted(
   say: (line: string) => void,
 ): Promise<void> {
   if (controllersPending === undefined) return
-  say('The controllers of Kubernetes do not work yet: until then, a deleted namespace stays')
+  say('The controllers of Kubernetes are not running yet: until then, deleted namespaces remain')
   try {
     await controllersPending
   } catch (error) {
     throw clusterFailure(error)
   }
-  say('The controllers of Kubernetes work')
+  say('The controllers of Kubernetes are running')
 }
 
 /**

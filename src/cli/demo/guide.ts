@@ -19,7 +19,7 @@ export function guide(running: Running): string {
   const shutOut = writeCommand('patch', 'ippolicies.culvert.dev/visitors -n traffic', elsewhere)
   const readAgain = writeCommand('annotate', 'backends.culvert.dev/shop -n quickstart', `${RECONCILE_REQUESTED_AT}=now`)
   return `
-Look around in another terminal:
+Explore in another terminal:
 
   export KUBECONFIG=${shellQuote(running.kubeconfigPath)}
   alias kubectl=${shellQuote(running.kubectlPath)}
@@ -30,7 +30,7 @@ Look around in another terminal:
   kubectl -n quickstart delete ippolicy office        waits: an Edge uses it
   kubectl explain edge.spec.hostports                 what a field means
 
-The page behind its edge, and each connection as the service judged it:
+The page behind its edge, and the service's decision for each connection:
 
   curl ${running.pageUrl}
   ${shutOut}
@@ -41,7 +41,7 @@ The account behind them:
   curl -H 'Authorization: Bearer ${apiKey}' -H 'Service-Version: 2' ${emulatorUrl}/edges/tls
   curl -H 'Authorization: Bearer ${adminToken}' ${emulatorUrl}/_emulator/journal
 
-An agent that serves the shop, played by the emulator; it connects from the office, as the IPRestriction asks:
+An agent that serves the shop, simulated by the emulator; it connects from the office, as the IPRestriction requires:
 
   TOKEN="$(kubectl -n quickstart get secret shop-agent -o jsonpath='{.data.token}' | base64 -d)"
   curl -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' ${emulatorUrl}/_emulator/agents \\

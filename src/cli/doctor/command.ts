@@ -30,15 +30,15 @@ export interface DoctorFlags extends ClusterFlags, OutputFlags, OperatorFlags {
 export function doctorCommand(): Command {
   return outputOption(operatorOptions(clusterOptions(new Command('doctor'))))
     .description(
-      'Look for everything that is wrong with an installation and a namespace: operator, CRDs, accounts, resources, ' +
-        'certificates, DNS, tunnels, approvals; each with its cause and the command that mends it, worst first.',
+      'Diagnose an installation and a namespace: operator, CRDs, accounts, resources, ' +
+        'certificates, DNS, tunnels, approvals; each problem with its cause and the command that fixes it, worst first.',
     )
-    .option('-A, --all-namespaces', 'look at the resources of all namespaces', false)
+    .option('-A, --all-namespaces', 'check the resources of all namespaces', false)
     .option('--dns-server <address>', 'ask this DNS server (repeatable; default: those of this machine)', collect, [])
     .addHelpText(
       'after',
       '\nExamples:\n  culvert doctor\n  culvert doctor --all-namespaces --output json\n\n' +
-        'Exit codes: 0 nothing is wrong, as far as it could be checked; 1 something is.',
+        'Exit codes: 0 no problem was found, as far as could be checked; 1 otherwise.',
     )
     .action((flags: DoctorFlags) => askCluster(flags, (cluster) => runDoctor(cluster, flags)))
 }
@@ -95,6 +95,6 @@ function summary(findings: readonly Finding[]): string {
   const count = (severity: Severity): number => findings.filter((finding) => finding.severity === severity).length
   const unchecked = count('unchecked')
   const rest = unchecked === 0 ? '' : ` ${counted(unchecked, 'thing')} could not be checked.`
-  if (isWell(findings)) return `Nothing is wrong.${rest}`
+  if (isWell(findings)) return `No problem found.${rest}`
   return `${counted(count('error'), 'error')}, ${counted(count('warning'), 'warning')}.${rest}`
 }

@@ -90,14 +90,16 @@ export async function exportAccount(request: ExportRequest): Promise<ExportResul
       const problems = admitted.problems.map(({ message }) => message).join('; ')
       without.push(leave(subject, `no spec can describe it: ${problems}`))
     } else if (!isUnicode(written.manifest.spec)) {
-      without.push(leave(subject, 'a text of it has half a surrogate pair, which YAML cannot hold: change it'))
+      without.push(
+        leave(subject, 'one of its strings has half a surrogate pair, which YAML cannot represent: change it'),
+      )
     } else {
       manifests.push(written)
       terraform.push(...addressesOf(request, subject, account))
     }
   }
   const unread = refused.filter(({ kinds }) => kinds.some((kind) => only?.has(kind) ?? true))
-  const why = 'the API key may not list it: use a key that may'
+  const why = 'the API key is not allowed to list it: use another key'
   return {
     manifests,
     leftOut: [...unread.map(({ collection }) => ({ collection, id: undefined, name: undefined, why })), ...without],
@@ -242,7 +244,7 @@ function subjectsIn({ kinds, namespace }: ExportRequest, account: ReadAccount) {
         if (marker?.nonce === PLACEHOLDER_NONCE)
           leftOut.push({ ...subject, subject, why: `it is a placeholder of ${owner}` })
         else if (owner !== undefined && marked.has(owner)) {
-          const why = `another object has the mark of ${owner} too: delete one of them`
+          const why = `another object also has the marker of ${owner}: delete one of them`
           leftOut.push({ ...subject, subject, why })
         } else subjects.push(subject)
         if (owner !== undefined) marked.add(owner)
@@ -353,12 +355,12 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
   const hidden = descriptor.manifest.observeOnly?.(object)
   const covered = (id: string): string | undefined => {
     const address = request.terraform?.get(id)?.address
-    return address && `the Terraform state as ${address}: remove it there before anything here is changed.`
+    return address && `the Terraform state as ${address}: remove it there before you change anything here.`
   }
   const own = covered(object.id)
   const marked =
     foreign &&
-    `Marked as ${foreign.kind} ${foreign.namespace}/${foreign.name}, which alone can manage it: remove the marker from its metadata before this resource adopts it.`
+    `Marked as ${foreign.kind} ${foreign.namespace}/${foreign.name}, the only resource that can manage it: remove the marker from its metadata before this resource adopts it.`
   const inline = account.inlineChildrenOf(subject).flatMap(({ id, metadata }) => {
     const child = `${children?.collection.path ?? ''}/${id}`
     const state = covered(id)
@@ -366,7 +368,7 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
       ...(state === undefined ? [] : [`${child} is in ${state}`]),
       ...(metadata == null || metadata === '' || markedKind(metadata) !== undefined
         ? []
-        : [`${child} has metadata that is not part of this manifest, and stays as it is: ${metadata}`]),
+        : [`${child} has metadata that is not part of this manifest and is not changed: ${metadata}`]),
     ]
   })
   const notes = [own && `In ${own}`, ...inline, hidden, marked].filter((note) => note !== undefined)

@@ -20,7 +20,7 @@ export function noteLines({ leftOut, terraform }: Pick<ExportResult, 'leftOut' |
   const left = leftOut.length === 0 ? [] : ['Left out:', ...leftOut.map((each) => `  ${leftOutText(each)}`)]
   const remove = terraform.map((address) => `terraform state rm ${shellWord(address)}`)
   const covered =
-    remove.length === 0 ? [] : ['In the Terraform state. Remove before anything here is changed:', ...remove]
+    remove.length === 0 ? [] : ['In the Terraform state. Remove it there before you change anything here:', ...remove]
   return [...left, ...(left.length > 0 && covered.length > 0 ? [''] : []), ...covered]
 }
 

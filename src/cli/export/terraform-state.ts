@@ -36,7 +36,7 @@ export function parseTerraformState(text: string, file: string): ReadonlyMap<str
   if (version !== VERSION || !Array.isArray(resources)) {
     const found = typeof version === 'number' ? `has version ${version}` : 'has no version'
     throw new StateFileError(
-      `${file} ${found}: give a state of version ${VERSION}, as \`terraform state pull\` prints it`,
+      `${file} ${found}: use a state of version ${VERSION}, as \`terraform state pull\` prints it`,
     )
   }
   const objects = new Map<string, TerraformObject>()
@@ -55,7 +55,7 @@ function parsed(text: string, file: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new StateFileError(`${file} is not JSON: give a state file, as \`terraform state pull\` prints it`)
+    throw new StateFileError(`${file} is not JSON: use a state file, as \`terraform state pull\` prints it`)
   }
 }
 

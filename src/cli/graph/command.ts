@@ -18,15 +18,15 @@ export interface GraphFlags extends ClusterFlags {
 
 /** `culvert graph`: draws what `culvert tree` shows. */
 export function graphCommand(): Command {
-  const output = new Option('-o, --output <format>', 'mermaid for Markdown, dot for Graphviz, or a finished image')
+  const output = new Option('-o, --output <format>', 'mermaid for Markdown, dot for Graphviz, or an image')
   return clusterOptions(new Command('graph'))
     .description(
-      'Draw what a resource refers to, down to the last, each with its state and what it waits for; without a ' +
+      'Draw everything that a resource refers to, transitively, with states and what each waits for; without a ' +
         'resource, everything in the namespace.',
     )
     .argument('[resource...]', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
-    .option('--reverse', 'draw what uses the resource instead, and so would break without it', false)
-    .option('-A, --all-namespaces', 'without a resource, or with --reverse: look in all namespaces', false)
+    .option('--reverse', 'draw what uses the resource instead, and would break without it', false)
+    .option('-A, --all-namespaces', 'without a resource, or with --reverse: include all namespaces', false)
     .addOption(output.choices(FORMATS).default('mermaid'))
     .addHelpText(
       'after',

@@ -27,11 +27,11 @@ export interface OrphansFlags extends ClusterFlags, OutputFlags, OperatorFlags {
 export function orphansCommand(): Command {
   return outputOption(operatorOptions(clusterOptions(new Command('orphans'))))
     .description(
-      'List the objects at the API that Culvert created for resources that no longer exist, as the operator found them ' +
-        'at its last resync, with what refers to each; for the Accounts of the namespace and all ClusterAccounts.',
+      'List remote objects that Culvert created for resources that no longer exist, as found by the operator ' +
+        'in its last resync, with what refers to each; for the Accounts of the namespace and all ClusterAccounts.',
     )
-    .option('--delete', 'delete them at the API, after a question', false)
-    .option('--yes', 'with --delete: do not ask', false)
+    .option('--delete', 'delete them after confirmation', false)
+    .option('--yes', 'with --delete: do not ask for confirmation', false)
     .addHelpText('after', '\nExamples:\n  culvert orphans -n web\n  culvert orphans --delete\n')
     .action((flags: OrphansFlags) => askCluster(flags, (cluster) => runOrphans(cluster, flags)))
 }
@@ -45,7 +45,7 @@ interface AccountOrphans {
 /** @returns the exit code of the process */
 export async function runOrphans(cluster: Cluster, flags: OrphansFlags): Promise<number> {
   if (flags.delete && flags.output === 'json') {
-    throw new CommandError('BadArgument', '--delete writes no JSON', 'culvert orphans --delete')
+    throw new CommandError('BadArgument', '--delete has no JSON output', 'culvert orphans --delete')
   }
   const { clock, kube, out } = cluster
   const operatorNamespace = operatorNamespaceOf(flags, await leaderOf(kube, clock, flags))
@@ -143,11 +143,11 @@ async function remove(
   const { err, out } = cluster
   const count = found.flatMap(({ orphans }) => orphans.filter(({ type }) => type === 'orphan')).length
   if (count === 0) return 0
-  const answer = isSure || (await confirm(`Delete ${counted(count, 'object')} at the API? There is no way back.`))
+  const answer = isSure || (await confirm(`Delete ${counted(count, 'remote object')}? This cannot be undone.`))
   if (answer === undefined) {
     throw new CommandError(
       'BadArgument',
-      '--delete cannot ask, since the input is no terminal',
+      '--delete cannot ask for confirmation, since the input is not a terminal',
       'culvert orphans --delete --yes',
     )
   }
@@ -180,7 +180,7 @@ async function remove(
 }
 
 function removalText(removal: Removal): string {
-  return removal.type === 'settled' ? `left alone: ${removal.why}` : removal.type
+  return removal.type === 'settled' ? `not deleted: ${removal.why}` : removal.type
 }
 
 /** Orphans for programs. */

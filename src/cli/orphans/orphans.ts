@@ -86,7 +86,7 @@ async function stateOf({ client, kinds, snapshot }: OrphanPlace, orphan: Orphan)
   const isSame = marker?.kind === kind && marker.namespace === namespace && marker.name === name
   if (marker === undefined || !isSame) return settled('it has another marker now')
   const resource = await snapshot.read({ kind, namespace: namespace || undefined, name })
-  if (resource?.metadata.uid === marker.uid) return settled('its resource is back')
+  if (resource?.metadata.uid === marker.uid) return settled('its resource exists again')
   if (resource?.status?.id === id) return settled('a resource has adopted it')
   return { type: 'orphan', collection, object }
 }

@@ -76,7 +76,7 @@ export class DryAccount implements ClosableApiClient {
   async update(collection: Collection, id: string, body: RequestBody, options?: CallOptions): Promise<RemoteObject> {
     const objects = await this.objects(collection)
     const before = objects.get(id)
-    if (before === undefined) throw new Error(`planned an update of ${id}, which is not there`)
+    if (before === undefined) throw new Error(`planned an update of ${id}, which does not exist`)
     const after = answerToUpdate(before, body)
     objects.set(id, after)
     this.#note({ method: 'update', collection, id, body, before, after }, options)

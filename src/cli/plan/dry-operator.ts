@@ -185,7 +185,7 @@ export class DryOperator {
       this.#due.delete(key)
       const count = (this.#counts.get(key) ?? 0) + 1
       this.#counts.set(key, count)
-      if (count > MOST_RECONCILES) throw new PlanError(`${shortName(name)} never comes to rest: please report this`)
+      if (count > MOST_RECONCILES) throw new PlanError(`${shortName(name)} does not converge: please report this`)
       progress(this.#queue.size)
       this.#openAccount(name)
       const outcome = await this.#reconciler.reconcile(name)

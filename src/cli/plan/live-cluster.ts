@@ -88,7 +88,7 @@ export function accountNamed(accounts: readonly AccountResource[], name: string,
   const [account, ...others] = found
   if (account === undefined) {
     const known = accounts.map((each) => accountText(keyOfAccount(each)).replace('//', '/')).join(', ') || 'none'
-    throw new PlanError(`--account: there is no ${name} in namespace ${namespace}: name one of ${known}`)
+    throw new PlanError(`--account: there is no ${name} in namespace ${namespace}: use one of ${known}`)
   }
   if (others.length > 0)
     throw new PlanError(
@@ -107,5 +107,5 @@ export async function configOf(place: AccountPlace, account: AccountResource): P
   if (access.type === 'open') return access.config
   const name = accountText(keyOfAccount(account)).replace('//', '/')
   if (access.why === 'incomplete') throw new PlanError(`${name}: ${access.message}`)
-  throw new PlanError(`${name}: ${access.message}: mend it, or name the account with --base-url and CULVERT_API_KEY`)
+  throw new PlanError(`${name}: ${access.message}: fix this, or set the account with --base-url and CULVERT_API_KEY`)
 }

@@ -84,9 +84,7 @@ export function accountFilter(
   const addresses = new Set(used.map(({ spec }) => spec.baseURL))
   if (addresses.size <= 1) return () => true
   const names = used.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')
-  throw new PlanError(
-    `the resources are in accounts with several addresses (${names}): say with --account for which to plan`,
-  )
+  throw new PlanError(`the resources are in accounts with different addresses (${names}): choose one with --account`)
 }
 
 function accountsUsed(kinds: KindsRegistry, cluster: DryCluster, resources: readonly PlannedResource[]) {

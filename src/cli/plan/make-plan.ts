@@ -205,7 +205,7 @@ async function unplannedAmong(operator: DryOperator, scene: PreparedScene): Prom
     }
     const fixed = await operator.fixedDifferences(name)
     if (fixed.length === 0) continue
-    const message = `${fixed.join(', ')} cannot be changed: set it back, or delete the resource and create it again`
+    const message = `${fixed.join(', ')} cannot be changed: revert it, or delete the resource and recreate it`
     found.push({ resource: name, reason: reasons.InvalidSpec, message, isWaiting: false })
   }
   return found

@@ -69,19 +69,19 @@ function lockoutMarks(
         ? [
             {
               type: 'lockout',
-              text: 'it decides who may call the API: check that it lets in who calls from here, and Culvert',
+              text: 'it decides who may call the API: check that it admits your callers and Culvert',
             },
           ]
         : []
     case 'owns-keys':
       return method === 'update' && apiAccess.silences(body)
-        ? [{ type: 'lockout', text: 'the API refuses its keys from then on' }]
+        ? [{ type: 'lockout', text: 'the API will refuse its keys' }]
         : []
     case 'admits': {
       const whole = wholeIn(kinds, write)
       const opens = riskMarks(kinds, descriptor, write).length > 0
       return method !== 'update' && !opens && whole !== undefined && guards.has(whole)
-        ? [{ type: 'lockout', text: `${whole} decides who may call the API, and lets in fewer` }]
+        ? [{ type: 'lockout', text: `${whole} decides who may call the API, and admits fewer` }]
         : []
     }
   }

@@ -15,7 +15,7 @@ export function planMarkdown(plan: Plan): string {
     ),
     ...(operations.length === 0 ? [] : ['', '| | request | for | changes |', '|---|---|---|---|']),
     ...operations.map(rowOf),
-    ...(unplanned.length === 0 ? [] : ['', 'Not carried out, or not yet:', '']),
+    ...(unplanned.length === 0 ? [] : ['', 'Not executed, or not yet:', '']),
     ...unplanned.map((each) => `- ${code(resourceText(each))}: ${each.reason}: ${code(each.message)}`),
     ...(unnamed.length === 0 ? [] : ['', '> [!WARNING]', `> ${UNNAMED.replaceAll('--kubeconfig', '`--kubeconfig`')}:`]),
     ...unnamed.map((each) => `> - ${code(unnamedText(each))}`),

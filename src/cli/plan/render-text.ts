@@ -17,7 +17,7 @@ export function planText({ operations, unplanned, unnamed }: Plan, paper: Paper)
   const bold = (text: string): Line => ({ text, style: 'bold' })
   return [
     ...operations.flatMap((operation, index) => operationText(operation, index + 1, paper)),
-    ...(unplanned.length === 0 ? [] : [bold('Not carried out, or not yet:')]),
+    ...(unplanned.length === 0 ? [] : [bold('Not executed, or not yet:')]),
     ...unplanned.flatMap((each) => unplannedText(each, paper)),
     ...(unnamed.length === 0 ? [] : wrap(`! ${UNNAMED}:`, paper.width).map(bold)),
     ...unnamed.flatMap((each) => linesBelow(unnamedText(each), paper)),
@@ -27,7 +27,7 @@ export function planText({ operations, unplanned, unnamed }: Plan, paper: Paper)
 
 function operationText(operation: PlanOperation, number: number, paper: Paper): readonly Line[] {
   const { action, changes, marks, reason, isTemporary } = operation
-  const told = [...(reason === 'spec' ? [] : [reason]), ...(isTemporary ? ['placeholder, for the time being'] : [])]
+  const told = [...(reason === 'spec' ? [] : [reason]), ...(isTemporary ? ['temporary placeholder'] : [])]
   const why = told.length === 0 ? '' : ` (${told.join(', ')})`
   const warnings = marks.flatMap((mark) => linesBelow(`! ${withoutPlaceholders(mark.text)}`, paper))
   return [
@@ -70,7 +70,7 @@ function unplannedText({ resource, reason, message }: Unplanned, { width }: Pape
 
 /** What a plan without a cluster says about modules that a live object has and its spec does not name. */
 export const UNNAMED =
-  'Not named in the manifests: removed if an earlier version named them, else left alone. With --kubeconfig the plan says which'
+  'Not set in the manifests: removed if an earlier version set them, otherwise kept. With --kubeconfig the plan shows which'
 
 export function unnamedText({ resource, id, modules }: UnnamedModules): string {
   return `${resourceText({ resource })} (${nameText(id)}): ${modules.join(', ')}`
@@ -83,10 +83,10 @@ export function summaryText({
   unnamed,
 }: Pick<Plan, 'operations' | 'unplanned' | 'unnamed'>): string {
   if (operations.length === 0 && unnamed.length > 0 && unplanned.length === 0) {
-    return 'Nothing else to do. Look first at the modules that are not named: they are marked with "!".'
+    return 'Nothing else to do. Check the modules that are not set, marked with "!".'
   }
   if (operations.length === 0) {
-    return unplanned.length === 0 ? 'Nothing to do: the account is as the manifests say.' : 'Nothing would be done.'
+    return unplanned.length === 0 ? 'Nothing to do: the account matches the manifests.' : 'Nothing would be done.'
   }
   const count = (action: PlanOperation['action']): number => operations.filter((each) => each.action === action).length
   const marked = operations.filter(({ marks }) => marks.length > 0).length

@@ -192,7 +192,7 @@ export async function rememberObjects(
   const found = await Promise.all(
     resources.map(async (resource) => {
       const cr = find(cluster, kinds, resource.name)
-      if (cr === undefined) throw new Error(`${resource.name.name} was not put into the scene`)
+      if (cr === undefined) throw new Error(`${resource.name.name} was not added to the scene`)
       const objects = await account.objects(resource.descriptor.identity.collectionOf(cr.spec))
       return { ...resource, cr, objects: [...objects.values()] }
     }),
@@ -231,7 +231,7 @@ function installationOf(found: readonly { readonly cr: CustomResource; readonly 
   if (others.length > 0) {
     const names = [...counts.keys()].map((name) => JSON.stringify(name)).join(', ')
     throw new PlanError(
-      `several installations of Culvert have objects for these resources (${names}): say with --installation for which one to plan`,
+      `several installations of Culvert have objects for these resources (${names}): choose one with --installation`,
     )
   }
   return most[0]

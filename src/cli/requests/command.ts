@@ -16,7 +16,7 @@ export interface RequestFlags extends ClusterFlags {
 export function reconcileCommand(): Command {
   return requestCommand('reconcile', {
     description:
-      'Read the object of a resource, or list an account, now instead of at the next resync, and correct what differs ' +
+      'Read the object of a resource, or list an account, now instead of at the next resync, and correct differences ' +
       'from the spec.',
     examples: ['culvert reconcile edge/shop --wait', 'culvert reconcile account/default -n web'],
   })
@@ -25,7 +25,7 @@ export function reconcileCommand(): Command {
 /** `culvert pause`: leaves a resource alone. */
 export function pauseCommand(): Command {
   return requestCommand('pause', {
-    description: 'Leave a resource and its object at the API alone, including a deletion, until it is resumed.',
+    description: 'Stop changing a resource and its remote object, including a deletion, until it is resumed.',
     examples: ['culvert pause edge/shop', 'culvert pause edge shop -n web --wait'],
   })
 }
@@ -33,7 +33,7 @@ export function pauseCommand(): Command {
 /** `culvert resume`: ends a pause. */
 export function resumeCommand(): Command {
   return requestCommand('resume', {
-    description: 'End a pause: Culvert goes on with the resource as its spec says.',
+    description: 'End a pause: Culvert reconciles the resource again.',
     examples: ['culvert resume edge/shop --wait'],
   })
 }
@@ -42,14 +42,14 @@ export function resumeCommand(): Command {
 export function rotateCommand(): Command {
   return requestCommand('rotate', {
     description:
-      'Put a new token into the Secret of an APIKey or TunnelCredential now. The former one keeps working during the ' +
+      'Issue a new token into the Secret of an APIKey or TunnelCredential now. The former token stays valid during the ' +
       'overlap.',
     examples: ['culvert rotate apikey/ci', 'culvert rotate tunnelcredential/shop -n web --wait --timeout 5m'],
   })
 }
 
 const EXIT_CODES = `
-Exit codes: 0 done, with --wait also at rest; 1 refused, or stalled until a person acts; 2 not at rest within --timeout.`
+Exit codes: 0 done, with --wait also up to date; 1 refused, or stalled; 2 not up to date within --timeout.`
 
 function requestCommand(
   verb: Verb,
@@ -58,7 +58,7 @@ function requestCommand(
   return clusterOptions(new Command(verb))
     .description(description)
     .argument('<resource...>', 'KIND/NAME, any number of them, or KIND NAME; a kind may be plural or a short name')
-    .option('--wait', 'show the conditions as they change, until the resource is at rest', false)
+    .option('--wait', 'show the conditions as they change, until the resource is up to date', false)
     .option('--timeout <time>', 'how long --wait waits for each resource', duration, 120_000)
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}${EXIT_CODES}`)
     .action((args: readonly string[], flags: RequestFlags) => {

@@ -32,7 +32,7 @@ export async function followRequest(cluster: Cluster, sent: SentRequest, timeout
       if (!isOver(sent, object)) continue
       if (stateOf(object).phase !== 'stalled') return DONE
       if (sent.verb === 'command') printEnd(out, resource, 'has failed. Why')
-      else printEnd(out, resource, 'is stalled. What it waits for')
+      else printEnd(out, resource, 'is stalled. To see why')
       return STALLED
     }
   } finally {
@@ -40,7 +40,7 @@ export async function followRequest(cluster: Cluster, sent: SentRequest, timeout
     ended.abort()
   }
   const state = sent.verb === 'command' ? 'over' : 'at rest'
-  printEnd(out, resource, `is not ${state} after ${timeoutMs / 1000} s. What it waits for`)
+  printEnd(out, resource, `is not ${state} after ${timeoutMs / 1000} s. To see why`)
   return TIMED_OUT
 }
 

@@ -49,7 +49,7 @@ export async function sendRequest(cluster: Cluster, { verb, resource }: Request)
   switch (verb) {
     case 'pause':
       if (isPaused(found)) return sent(found, 'is paused already')
-      return sent(await annotate(PAUSED, 'true'), 'paused; Culvert leaves it and its object alone')
+      return sent(await annotate(PAUSED, 'true'), 'paused; Culvert does not change it or its object')
     case 'resume':
       if (!isPaused(found)) return sent(found, 'is not paused')
       return sent(await annotate(PAUSED, null), 'resumed')
@@ -57,7 +57,7 @@ export async function sendRequest(cluster: Cluster, { verb, resource }: Request)
     case 'rotate': {
       refusePaused(resource, found)
       const asked = await annotate(requestAnnotation(verb), new Date(clock.now()).toISOString())
-      return sent(asked, verb === 'rotate' ? 'asked for a new token or key' : 'asked to read it now')
+      return sent(asked, verb === 'rotate' ? 'requested a new token or key' : 'requested a read')
     }
   }
 }
@@ -71,14 +71,14 @@ function refuseUnanswered({ kinds }: Cluster, { verb, resource: { descriptor } }
   const { kind } = descriptor.definition
   const names = answering.map(({ definition }) => definition.kind)
   const remedy = names.length > 5 ? '' : `: only ${WORDS.format(names)} can`
-  throw new CommandError('BadArgument', `culvert ${verb}: ${kind} cannot be asked for that${remedy}`)
+  throw new CommandError('BadArgument', `culvert ${verb}: not supported for ${kind}${remedy}`)
 }
 
 function refusePaused(resource: ResourceArgument, found: KubeObject): void {
   if (!isPaused(found)) return
   throw new CommandError(
     'Refused',
-    `${textOf(resource)} is paused, and nothing is done for it until it is resumed`,
+    `${textOf(resource)} is paused and not reconciled until it is resumed`,
     `culvert resume ${argumentsFor(resource)}`,
   )
 }

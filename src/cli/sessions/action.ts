@@ -53,10 +53,13 @@ export async function runSessionAction(
   const verb = flags.restart === true ? 'Update and restart' : `${action.charAt(0).toUpperCase()}${action.slice(1)}`
   const answer = flags.yes || (await confirm(`${verb} ${counted(sessions.length, 'agent')}?`))
   if (answer === undefined) {
-    throw new CommandError('BadArgument', `sessions ${action} cannot ask, since the input is no terminal: add --yes`)
+    throw new CommandError(
+      'BadArgument',
+      `sessions ${action} cannot ask for confirmation, since the input is not a terminal: add --yes`,
+    )
   }
   if (!answer) {
-    err.print('Nothing was asked of any agent.')
+    err.print('No agent was contacted.')
     return 1
   }
   const codes: number[] = []
@@ -73,7 +76,7 @@ async function planCommands(
   const { namespace } = cluster
   const isSelected = selector !== undefined && selector.trim() !== ''
   if (isSelected === args.length > 0) {
-    const message = 'name the sessions, or select them by their labels with -l KEY=VALUE; one of both'
+    const message = 'specify either names of sessions or labels with -l KEY=VALUE'
     throw new CommandError('BadArgument', message, `culvert sessions list -n ${namespace}`)
   }
   if (!isSelected) {
@@ -107,7 +110,7 @@ function sessionNamed(arg: string, shown: readonly ShownSession[], namespace: st
   if (found !== undefined) return found
   const message =
     begun.length > 1
-      ? `the names of ${begun.length} sessions begin with ${JSON.stringify(start)}: write more of it`
+      ? `the names of ${begun.length} sessions begin with ${JSON.stringify(start)}: use a longer prefix`
       : `no session ${JSON.stringify(arg)} is online in namespace ${namespace}`
   throw new CommandError('NotFound', message, `culvert sessions list -n ${namespace}`)
 }

@@ -8,16 +8,15 @@ import { runSessions, type SessionsFlags } from './list.ts'
 /** `culvert sessions`: agents that are connected. */
 export function sessionsCommand(): Command {
   const update = actionCommand('update', {
-    description: 'Let agents update themselves within their major version; the new code runs after a restart.',
+    description: 'Have agents update themselves within their major version; the new code runs after a restart.',
     examples: ['culvert sessions update -l culvert.dev/os=linux --restart', 'culvert sessions update NAME --wait'],
-  }).option('--restart', 'restart them as well, at least 10 s after the update', false)
+  }).option('--restart', 'also restart them, at least 10 s after the update', false)
   return new Command('sessions')
-    .description('Tunnel sessions, that is agents that are connected: list them, and restart, stop or update them.')
+    .description('List tunnel sessions (connected agents), and restart, stop or update their agents.')
     .addCommand(listCommand())
     .addCommand(
       actionCommand('restart', {
-        description:
-          'Let agents replace their process: each has a session with another id afterwards. Not supported on Windows.',
+        description: 'Have agents replace their process; their sessions get new ids. Not supported on Windows.',
         examples: [
           'culvert sessions restart NAME -n web --wait',
           "culvert sessions restart -l 'culvert.dev/os!=windows'",
@@ -26,7 +25,7 @@ export function sessionsCommand(): Command {
     )
     .addCommand(
       actionCommand('stop', {
-        description: 'Let agents exit. What starts them again is up to their hosts.',
+        description: 'Have agents exit. Their hosts decide whether they are started again.',
         examples: ['culvert sessions stop NAME -n web', 'culvert sessions stop -l culvert.dev/region=eu --yes --wait'],
       }),
     )
@@ -37,7 +36,7 @@ function listCommand(): Command {
   return outputOption(clusterOptions(new Command('list')))
     .description('List the online tunnel sessions that accounts with mirrorSessions show as TunnelSessions.')
     .option('-A, --all-namespaces', 'list the sessions of all namespaces', false)
-    .option('-l, --selector <labels>', 'only those with these labels, such as culvert.dev/os=linux')
+    .option('-l, --selector <labels>', 'only sessions with these labels, such as culvert.dev/os=linux')
     .addHelpText(
       'after',
       '\nExamples:\n  culvert sessions list -n web\n  culvert sessions list -l culvert.dev/os=linux\n',
@@ -46,22 +45,22 @@ function listCommand(): Command {
 }
 
 const NOTES = `
-It creates a TunnelSessionCommand for each named session, or one for all that the selector selects in an account. Each
-request is sent at most once. The result stays in its status for as long as --ttl says.
+Creates a TunnelSessionCommand for each given session, or one per account for all sessions that the selector matches.
+Each request is sent at most once. The result is kept in the status of the command for the time set with --ttl.
 
-Exit codes: 0 asked, with --wait also done; 1 not asked, or with --wait not all done; 2 not over within --timeout.`
+Exit codes: 0 sent, with --wait also done; 1 not sent, or with --wait not all done; 2 not finished within --timeout.`
 
 function actionCommand(
   action: SessionAction,
   { description, examples }: { readonly description: string; readonly examples: readonly string[] },
 ): Command {
   return clusterOptions(new Command(action))
-    .description(`${description} Shows the sessions and asks first.`)
-    .argument('[session...]', 'names of sessions or their beginnings, or ids, as culvert sessions list shows them')
+    .description(`${description} Shows the sessions and asks for confirmation.`)
+    .argument('[session...]', 'names of sessions, their prefixes, or ids, as shown by culvert sessions list')
     .option('-l, --selector <labels>', 'all sessions of the namespace with these labels')
     .option('--yes', 'do not ask', false)
-    .option('--ttl <time>', 'how long the result is kept once it is over', '1h')
-    .option('--wait', 'show what happens until it is over', false)
+    .option('--ttl <time>', 'how long the result is kept', '1h')
+    .option('--wait', 'show progress until the command has finished', false)
     .option('--timeout <time>', 'how long --wait waits for each command', duration, 120_000)
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}\n`).join('')}${NOTES}`)
     .action((args: readonly string[], flags: ActionFlags) => {

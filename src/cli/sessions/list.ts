@@ -46,7 +46,7 @@ export async function noneText({ kinds, kube }: Cluster, scope: string | undefin
   const isShown = accounts.some(({ spec }) => (spec as ShowingSpec | undefined)?.mirrorSessions?.enabled === true)
   return isShown
     ? 'No session is online.'
-    : 'No account shows its sessions: set spec.mirrorSessions.enabled of an Account or ClusterAccount.'
+    : 'No account mirrors its sessions: set spec.mirrorSessions.enabled in an Account or ClusterAccount.'
 }
 
 interface ShowingSpec {

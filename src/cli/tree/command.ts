@@ -15,12 +15,12 @@ export interface TreeFlags extends ClusterFlags, OutputFlags {
 export function treeCommand(): Command {
   return outputOption(clusterOptions(new Command('tree')))
     .description(
-      'Show what a resource refers to, down to the last, each with its state and what it waits for; without a ' +
+      'Show everything that a resource refers to, transitively, with states and what each waits for; without a ' +
         'resource, everything in the namespace.',
     )
     .argument('[resource...]', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
-    .option('--reverse', 'show what uses the resource instead, and so would break without it', false)
-    .option('-A, --all-namespaces', 'without a resource, or with --reverse: look in all namespaces', false)
+    .option('--reverse', 'show what uses the resource instead, and would break without it', false)
+    .option('-A, --all-namespaces', 'without a resource, or with --reverse: include all namespaces', false)
     .addHelpText(
       'after',
       '\nExamples:\n  culvert tree -n web\n  culvert tree edge/shop\n  culvert tree ippolicy/office --reverse\n' +

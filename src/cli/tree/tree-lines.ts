@@ -18,7 +18,7 @@ export interface NodeState {
 export function nodeState({ name, resource }: Pick<Node, 'name' | 'resource'>): NodeState {
   if (resource === undefined) {
     return name === undefined
-      ? { word: 'Unmanaged', style: 'dim', message: 'no resource shown here holds this object' }
+      ? { word: 'Unmanaged', style: 'dim', message: 'no resource shown here manages this object' }
       : { word: 'Missing', style: 'red', message: 'there is no such resource' }
   }
   const state = stateOf(resource)

@@ -29,7 +29,7 @@ export type WhyFlags = ClusterFlags & OutputFlags & OperatorFlags
 /** `culvert why`: what a resource waits for, and what to do. */
 export function whyCommand(): Command {
   return outputOption(operatorOptions(clusterOptions(new Command('why'))))
-    .description('Say in one paragraph what a resource waits for, since when, what was tried, and what to do.')
+    .description('Explain in one paragraph what a resource waits for, since when, what was tried, and what to do.')
     .argument('<resource...>', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
     .addHelpText(
       'after',

@@ -51,16 +51,16 @@ function stateSentence({ name, resource, state }: Link, now: number): string {
   const works = isReady(resource)
   const sentence = `${fullName(name)} ${verbFor(state, works)}${sinceText(state, now)}: ${state.message}.`
   const stillWorks = works && (state.phase === 'stalled' || state.phase === 'inProgress')
-  return stillWorks ? `${sentence} Its object goes on working as before.` : sentence
+  return stillWorks ? `${sentence} Its object works as before.` : sentence
 }
 
 function verbFor({ phase, reason }: ResourceState, works: boolean): string {
   switch (phase) {
     case 'current':
-      return works ? (reason === 'Available' ? 'works' : 'works, but not all is as its spec says') : 'does not work'
+      return works ? (reason === 'Available' ? 'works' : 'works, but does not fully match its spec') : 'does not work'
     case 'stalled':
-      if (reason === reasons.AwaitingApproval) return 'is held until somebody acts'
-      return 'is stalled, and nothing more happens until somebody acts'
+      if (reason === reasons.AwaitingApproval) return 'is held until someone intervenes'
+      return 'is stalled until someone intervenes'
     case 'inProgress':
       return works ? 'is not in sync' : 'is waiting'
     case 'deleting':
@@ -99,7 +99,7 @@ function leaderSentence(leader: Leader, state: ResourceState | undefined): reado
         : []
     case 'silent': {
       const { holder, namespace, release, silentMs } = leader
-      const last = holder === undefined ? 'it was released' : `${holder} held it last`
+      const last = holder === undefined ? 'it was released' : `last held by ${holder}`
       const lease = `Lease ${release} in namespace ${namespace}`
       return [`Its operator does not run: ${lease} was last renewed ${spanText(silentMs)} ago (${last}).`]
     }
@@ -135,7 +135,7 @@ function requestSentence(requests: readonly CulvertEvent[], now: number): readon
   const last = requests.at(-1)
   if (last === undefined) return []
   const ago = spanText(Math.max(0, now - Date.parse(last.at)))
-  return [`The last request to the API, ${ago} ago and because of ${last.reason}: ${last.note}.`]
+  return [`The last request to the API, ${ago} ago, reason ${last.reason}: ${last.note}.`]
 }
 
 /** Conditions that say more than the state. */

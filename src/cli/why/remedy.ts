@@ -49,7 +49,7 @@ const IN_SPEC: ReadonlySet<string> = new Set<Reason>([
 export function remedyOf(root: Link, leader: Leader | undefined, named: Named, now: number): Remedy {
   const { state, unreadable } = root
   if (unreadable !== undefined)
-    return { text: 'Ask an administrator for the right to read it.', command: unreadable.command }
+    return { text: 'Ask an administrator for permission to read it.', command: unreadable.command }
   if (state === undefined) {
     return { text: textFor('ReferenceNotReady'), command: `kubectl get ${named.collection}` }
   }
@@ -68,7 +68,7 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named, n
     case 'deleting':
       if (state.reason === FOREIGN_FINALIZERS) {
         const command = `kubectl get ${named.kubectl} -o jsonpath='{.metadata.finalizers}'`
-        return { text: 'Find out why whoever set them does not remove them.', command }
+        return { text: 'Find out why the controllers that set them do not remove them.', command }
       }
       if (state.reason === reasons.Rejected) {
         return { text: REFUSED_DELETION, command: writeCommand('edit', named.kubectl) }
@@ -105,12 +105,12 @@ function offered({ resource, state }: Link, { kubectl }: Named): Remedy | undefi
 }
 
 const NO_KEY =
-  'Run the command, and enter a key of the account: a namespace that is being deleted takes no Secret any more.'
+  'Run the command, and enter a key of the account: no Secret can be created in a namespace that is being deleted.'
 const REFUSED_DELETION =
-  'Do what the message says, or set `spec.deletionPolicy: Retain` to leave the object in the account.'
-const STILL_NEW = 'Wait: what a new resource waits for is reported after half a minute.'
+  'Do what the message says, or set `spec.deletionPolicy: Retain` to keep the object in the account.'
+const STILL_NEW = 'Wait: the state of a new resource is reported after half a minute.'
 const NOT_WATCHED =
-  'Check that the operator watches this namespace (`--watch-namespace`), that its selectors, if it has any, name the account, and that its log shows no errors.'
+  'Check that the operator watches this namespace (`--watch-namespace`), that its selectors, if any, match the account, and that its log shows no errors.'
 
 /** The remedy for the first of these conditions that needs one. */
 export function sideRemedy(sides: readonly Side[], namedOf: (name: ResourceName) => Named): Remedy {
@@ -158,7 +158,7 @@ function textFor(reason: string): string {
 /** The arguments by which commands name a resource. */
 export function namedFor(snapshot: Snapshot, { kind, name, namespace }: ResourceName): Named {
   const descriptor = snapshot.descriptorOf(kind)
-  if (descriptor === undefined) throw new Error(`${kind} is not a kind of Culvert's`)
+  if (descriptor === undefined) throw new Error(`${kind} is not a kind of Culvert`)
   const argument: ResourceArgument = { descriptor, name, namespace }
   const place = namespaceFlag(namespace)
   return {

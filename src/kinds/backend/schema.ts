@@ -33,7 +33,7 @@ const tunnelGroup = object(
     ),
   },
   // Atomic, because server-side apply cannot empty a granular object: it would set it to null.
-  { description: 'Sends traffic to the online tunnels with these labels.', atomic: true },
+  { description: 'Sends traffic to online tunnels with the given labels.', atomic: true },
 )
 
 const httpResponse = object(
@@ -44,7 +44,7 @@ const httpResponse = object(
     headers: Type.Optional(
       stringMap(
         bytesText('headers', HEADER, {
-          description: `Value of the header, in one line. At most ${HEADER} bytes.`,
+          description: `Value of the header, on one line. At most ${HEADER} bytes.`,
           mustBe: 'one line: remove line breaks',
           pattern: '^[^\\r\\n]*$',
         }),
@@ -59,7 +59,7 @@ const httpResponse = object(
     statusCode: Type.Optional(
       integer({
         description:
-          'HTTP status code of the response, 200 to 999. The API accepts any int32, but a code below 200 does not end an HTTP exchange, and HTTP has no four-digit codes. Default: 200.',
+          'HTTP status code of the response, 200 to 999. The API accepts any int32, but codes below 200 are not final, and HTTP has no four-digit codes. Default: 200.',
         minimum: 200,
         maximum: 999,
       }),
@@ -76,23 +76,23 @@ const weightedChild = object(
   {
     ...referenceFields('Backend'),
     weight: integer({
-      description: 'Share of the traffic, relative to the weights of the others, 0 to 10000; 0 gets none.',
+      description: 'Weight relative to the other backends, 0 to 10000; a backend with weight 0 receives no traffic.',
       minimum: 0,
       maximum: 10_000,
     }),
   },
-  { description: 'A Backend, by exactly one of name and id, and its weight.', rules: referenceRules },
+  { description: 'A Backend and its weight. Exactly one of name and id.', rules: referenceRules },
 )
 
 const weighted = object(
   {
     backendRefs: list(weightedChild, {
-      description: `The backends that share the traffic, each once, at most ${CHILDREN}.`,
+      description: `The backends that share the traffic, without duplicates, at most ${CHILDREN}.`,
       maxItems: CHILDREN,
       rules: [
         {
           rule: `self.all(a, self.exists_one(b, ${sameText('name')} && ${sameText('namespace')} && ${sameText('id')}))`,
-          message: 'backendRefs names a backend twice: give it one entry with the sum of the weights',
+          message: 'backendRefs contains a backend twice: merge them into one entry with the sum of the weights',
         },
       ],
     }),
@@ -103,17 +103,17 @@ const weighted = object(
 const failover = object(
   {
     backendRefs: list(reference('Backend'), {
-      description: `The backends in the order they are tried, each once, at most ${CHILDREN}.`,
+      description: `The backends in the order in which they are tried, without duplicates, at most ${CHILDREN}.`,
       maxItems: CHILDREN,
       rules: [
         {
           rule: 'self.all(a, self.exists_one(b, b == a))',
-          message: 'backendRefs names a backend twice: keep the first entry',
+          message: 'backendRefs contains a backend twice: keep the first entry',
         },
       ],
     }),
   },
-  { description: 'Sends traffic to the first backend that can take it.' },
+  { description: 'Sends traffic to the first available backend.' },
 )
 
 const rules: readonly Rule[] = [
@@ -136,13 +136,13 @@ export const backendDefinition = defineKind({
   shortNames: ['bkd'],
   scope: 'Namespaced',
   description:
-    'Where an Edge sends traffic: tunnels with certain labels, a fixed response, or other backends by weight or in order.',
+    'Destination of the traffic of an Edge: tunnels selected by labels, a fixed response, or other backends by weight or in order.',
   spec: object(
     {
       ...commonSpec('unstated'),
       ...sharing,
       type: choice(['TunnelGroup', 'HTTPResponse', 'Weighted', 'Failover'], {
-        description: 'What the backend does; the field of the same name has its settings. Immutable.',
+        description: 'Type of the backend; its settings are in the field of the same name. Immutable.',
       }),
       tunnelGroup: Type.Optional(tunnelGroup),
       httpResponse: Type.Optional(httpResponse),
@@ -152,11 +152,11 @@ export const backendDefinition = defineKind({
     { description: 'Desired state of the backend.', rules },
   ),
   status: object({ ...commonStatus, ...backendStatus }, { description: 'Observed state of the backend.' }),
-  printerColumns: managedColumns(textColumn('Type', '.spec.type', 'What the backend does.'), {
+  printerColumns: managedColumns(textColumn('Type', '.spec.type', 'Type of the backend.'), {
     name: 'Tunnels',
     type: 'integer',
     jsonPath: '.status.tunnelCount',
-    description: 'How many tunnels of a TunnelGroup were online when the API was last read.',
+    description: 'Number of tunnels of a TunnelGroup that were online when the API was last read.',
   }),
   conditions: [tunnelsOnline],
 })

@@ -27,7 +27,7 @@ const BACKENDS = 128
 const child = object(
   {
     id: text({ description: 'Id of the backend.', maxLength: ID_LENGTH }),
-    weight: Type.Optional(integer({ description: 'Its share of the traffic; only with type Weighted.' })),
+    weight: Type.Optional(integer({ description: 'Weight of the backend; only with type Weighted.' })),
   },
   { description: 'A backend that receives the traffic.' },
 )
@@ -36,20 +36,20 @@ const child = object(
 export const backendStatus = {
   labels: Type.Optional(
     stringMap(text({ description: 'Value of the label.', maxLength: LABEL_VALUE }), {
-      description: `Labels that a TunnelGroup has at the API; at most ${LABELS} are shown.`,
+      description: `Labels of a TunnelGroup, as returned by the API; at most ${LABELS} are shown.`,
       maxProperties: LABELS,
     }),
   ),
   backends: Type.Optional(
     list(child, {
-      description: `Backends that a Weighted Backend has at the API, sorted by id, or a Failover Backend, in its order; at most ${BACKENDS} are shown.`,
+      description: `Backends of a Weighted Backend, sorted by id, or of a Failover Backend, in its order, as returned by the API; at most ${BACKENDS} are shown.`,
       maxItems: BACKENDS,
     }),
   ),
   tunnelCount: Type.Optional(
     integer({
       description:
-        'How many tunnels of a TunnelGroup were online when the API was last read, which happens at least once per `resyncInterval` of the account, and when agents of a Tunnel come or go.',
+        'Number of tunnels of a TunnelGroup that were online when the API was last read, which happens at least once per `resyncInterval` of the account, and when agents of a Tunnel connect or disconnect.',
       minimum: 0,
     }),
   ),
@@ -65,7 +65,7 @@ export const backendStatus = {
 export const tunnelsOnline = {
   type: 'TunnelsOnline',
   description:
-    'True while tunnels with the labels of a TunnelGroup are online, False while none are, as of the last read of the API; `status.tunnelCount` has their number. Does not affect Ready. Absent for other types.',
+    'True while tunnels with the labels of a TunnelGroup are online, False while none are, as of the last read of the API; `status.tunnelCount` is their number. Does not affect Ready. Absent for other types.',
   informational: true,
 } as const
 
@@ -91,8 +91,7 @@ export function tunnelsOnlineOf({ tunnels }: RemoteObject, backendType: BackendT
   if (online.length > 0) {
     return [{ type, status: 'True', reason: reasons.TunnelsOnline, message: 'tunnels with these labels are online' }]
   }
-  const message =
-    'no tunnel with these labels was online: an agent that binds all of them serves the group from then on'
+  const message = 'no tunnel with these labels is online: start an agent that binds all of them'
   return [{ type, status: 'False', reason: reasons.NoTunnels, message }]
 }
 

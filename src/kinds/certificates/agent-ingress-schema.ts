@@ -23,7 +23,7 @@ export const agentIngressDefinition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'A domain of your own through which agents reach the service. NS records delegate it to the service, and it has a subdomain for each region.',
+    'A custom domain through which agents connect to the service. NS records delegate it to the service, and it has a subdomain for each region.',
   spec: object(
     {
       ...commonSpec('bytes'),
@@ -49,14 +49,14 @@ export const agentIngressDefinition = defineKind({
         }),
       ),
       nsTargets: Type.Optional(
-        list(text({ description: 'Name of a name server.', maxLength: 512 }), {
+        list(text({ description: 'Host name of a name server.', maxLength: 512 }), {
           description: 'Values of the NS records that delegate the domain to the service.',
           maxItems: NS_TARGETS_SHOWN,
         }),
       ),
       regionDomains: Type.Optional(
         list(text({ description: 'A domain.', maxLength: REGION_DOMAIN_LENGTH }), {
-          description: 'Subdomains of the domain, one for each region. More may be added over time.',
+          description: 'Subdomains of the domain, one per region. More may be added over time.',
           maxItems: REGION_DOMAINS_SHOWN,
         }),
       ),

@@ -12,14 +12,14 @@ import type { NeededRecords } from './readiness.ts'
 /** Largest TTL of DNS (RFC 2181, section 8). */
 const LONGEST_TTL = 2_147_483_647
 
-const BY_HAND = 'take spec.dns.endpoint out and make the records of status.dnsRecords yourself'
+const BY_HAND = 'remove spec.dns.endpoint and create the records in status.dnsRecords yourself'
 
 const dns = object(
   {
     endpoint: Type.Optional(
       bool({
         description:
-          'Whether Culvert creates a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. The administrator must allow this for the domain. An existing DNSEndpoint with that name is refused. Default: false.',
+          'Whether Culvert creates a DNSEndpoint with the name of this resource, from which ExternalDNS creates the records. The administrator must allow this for the domain. An existing DNSEndpoint with this name is not taken over. Default: false.',
       }),
     ),
     recordTTL: Type.Optional(
@@ -41,7 +41,7 @@ export const dnsSpec = { dns: Type.Optional(dns) }
 export const dnsEndpointCondition = {
   type: 'DNSEndpointReady',
   description:
-    'The DNSEndpoint holds the records that the domain needs. Absent unless `dns.endpoint` asks for one. Does not report whether ExternalDNS has created the records.',
+    'True when the DNSEndpoint contains the records that the domain needs. Absent unless `dns.endpoint` is true. Does not report whether ExternalDNS has created the records.',
 } as const
 
 interface AsksForDNS extends CommonSpec {
@@ -69,7 +69,7 @@ const admitted = {
     ' && object.?spec.?endpoints.orValue([]).all(each, (oldObject != null && each in oldObject.?spec.?endpoints.orValue([]))' +
     ` || (each.all(key, key in ['dnsName', 'recordTTL', 'recordType', 'targets'] || ${KEPT}) && each.recordType in [${RECORD_TYPES}] && variables.dnsDomains.exists(pattern, ${covers('each.dnsName')}` +
     ` || (each.dnsName.startsWith('${CHALLENGE}') && ${covers(`each.dnsName.substring(${CHALLENGE.length})`)})))))`,
-  message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only for the domains that DNSEndpoints may publish`,
+  message: `publishes only ${DNS_RECORD_TYPES.join(' and ')} records, and only for domains permitted in DNSEndpoints`,
 }
 
 /**
@@ -96,10 +96,10 @@ export function dnsEndpoint<Spec extends AsksForDNS>(
     isWanted: ({ dns: asked }) => asked?.endpoint ?? false,
     notAllowed: ({ domain }, { enabled, domains }) => {
       if (!enabled) {
-        return `spec.dns.endpoint asks for a DNSEndpoint, but the operator creates none. Ask its administrator for --dns-endpoints (dnsEndpoints.enabled of the chart) with ${domain} in --dns-domains, or ${BY_HAND}`
+        return `spec.dns.endpoint is true, but the operator does not create DNSEndpoints. Ask its administrator for --dns-endpoints (dnsEndpoints.enabled in the chart) with ${domain} in --dns-domains, or ${BY_HAND}`
       }
       if (domains.some((pattern) => coversDomain(pattern, domain))) return undefined
-      return `spec.domain ${domain} is not among the domains that DNSEndpoints may publish. Ask the administrator to add it to --dns-domains (dnsEndpoints.domains of the chart), or ${BY_HAND}`
+      return `spec.domain ${domain} is not permitted in DNSEndpoints. Ask the administrator to add it to --dns-domains (dnsEndpoints.domains in the chart), or ${BY_HAND}`
     },
     content: (spec, remote, { endpoints }) => {
       const wanted = endpointsOf(recordsOf(spec, remote), spec.dns?.recordTTL)

@@ -42,11 +42,11 @@ export function domainAnswerProblem(
 ): string | undefined {
   const isOther = answered !== undefined && answered !== null
   if (isOther && (typeof answered !== 'string' || answered.toLowerCase().replace(/\.$/, '') !== domain)) {
-    return `the API says that the domain of the object is ${quoted(answered)}, but spec.domain is ${domain}`
+    return `the API returned the domain ${quoted(answered)}, but spec.domain is ${domain}`
   }
   const wrong = targets.find(({ value, name }) => value !== undefined && value !== null && name === undefined)
   if (wrong === undefined) return undefined
-  return `the API gives ${quoted(wrong.value)} as ${wrong.field}, which is not a DNS name that a record may point to`
+  return `the API returned ${quoted(wrong.value)} as ${wrong.field}, which is not a valid target of a DNS record`
 }
 
 const QUOTED = 80
@@ -74,9 +74,8 @@ export function dnsReady(
   const condition = (status: KindCondition['status'], reason: Reason, about: string): readonly KindCondition[] => {
     return [{ type: 'DNSReady', status, reason, message: `${about}: ${records.map(recordText).join(', ')}` }]
   }
-  if (!managed)
-    return condition('Unknown', reasons.CertificateNotManaged, 'not looked at without a managed certificate')
+  if (!managed) return condition('Unknown', reasons.CertificateNotManaged, 'not checked without a managed certificate')
   if (job?.errorCode === 'DNS_ERROR') return condition('False', reasons.DNSError, 'missing or wrong')
-  if (issued) return condition('True', reasons.CertificateIssued, 'in place when the certificate was issued')
+  if (issued) return condition('True', reasons.CertificateIssued, 'correct when the certificate was issued')
   return condition('Unknown', reasons.CertificatePending, 'being checked')
 }

@@ -82,7 +82,8 @@ interface Problem {
 
 function problemOf(job: ProvisioningJob | undefined, needed: NeededRecords): Problem | undefined {
   if (job?.errorCode === undefined) return undefined
-  const again = job.retriesAt === undefined ? 'the service tries again by itself' : `tried again at ${job.retriesAt}`
+  const again =
+    job.retriesAt === undefined ? 'the service retries automatically' : `the next attempt is at ${job.retriesAt}`
   const said = job.message === undefined ? '' : ` (${job.message})`
   if (job.errorCode === 'DNS_ERROR') {
     return {
@@ -91,7 +92,7 @@ function problemOf(job: ProvisioningJob | undefined, needed: NeededRecords): Pro
       stalled: true,
     }
   }
-  const message = `the service could not issue the certificate for the time being; it will be retried: ${again}${said}`
+  const message = `the service could not issue the certificate: ${again}${said}`
   return { reason: reasons.InternalError, message, stalled: false }
 }
 

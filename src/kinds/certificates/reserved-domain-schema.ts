@@ -22,13 +22,13 @@ export const reservedDomainDefinition = defineKind({
   shortNames: ['rdom'],
   scope: 'Namespaced',
   description:
-    'A domain reserved for the account, with its certificate, for Edges to listen on: a subdomain of a domain of the service, or a domain of your own, which needs DNS records (`status.dnsRecords`).',
+    'A domain reserved for the account, with its certificate, on which Edges can listen: a subdomain of a domain of the service, or a custom domain, which needs DNS records (`status.dnsRecords`).',
   spec: object(
     {
       ...commonSpec('bytes'),
       ...sharing,
       domain: text({
-        description: 'The domain in lower case; a leading `*.` stands for every name one label below. Immutable.',
+        description: 'The domain in lower case; a leading `*.` matches exactly one label. Immutable.',
         minLength: 1,
         maxLength: DOMAIN_LENGTH,
         pattern: DOMAIN_PATTERN,
@@ -36,7 +36,7 @@ export const reservedDomainDefinition = defineKind({
       }),
       region: Type.Optional(
         region(
-          'Region of the domain. Deprecated by the API, which serves domains in all regions. Immutable. Default: none.',
+          'Region of the domain. Deprecated in the API, which serves domains in all regions. Immutable. Default: none.',
         ),
       ),
       certificate: Type.Optional(managedOrUploadedCertificate),
@@ -55,19 +55,21 @@ export const reservedDomainDefinition = defineKind({
       cnameTarget: Type.Optional(
         text({
           description:
-            'Target of the CNAME record that a domain of your own needs; absent for a subdomain of a domain of the service.',
+            'Target of the CNAME record that a custom domain needs; absent for a subdomain of a domain of the service.',
           maxLength: 512,
         }),
       ),
       acmeChallengeCNAMETarget: Type.Optional(
         text({
           description:
-            'Target of the CNAME record `_acme-challenge` that a wildcard domain of your own needs for its certificate; absent for any other.',
+            'Target of the CNAME record `_acme-challenge` that a custom wildcard domain needs for its certificate; absent otherwise.',
           maxLength: 512,
         }),
       ),
       certificateID: Type.Optional(text({ description: 'Id of the certificate in use.', maxLength: ID_LENGTH })),
-      certificateURI: Type.Optional(text({ description: 'Address of the certificate in use.', maxLength: URI_LENGTH })),
+      certificateURI: Type.Optional(
+        text({ description: 'API address of the certificate in use.', maxLength: URI_LENGTH }),
+      ),
       ...certificateStatusFields,
     },
     { description: 'Observed state of the domain.' },
@@ -75,7 +77,7 @@ export const reservedDomainDefinition = defineKind({
   printerColumns: managedColumns(
     textColumn('Domain', '.spec.domain', 'The domain.'),
     conditionColumn('Certificate', 'CertificateReady', 'Status of the condition CertificateReady.'),
-    wideColumn('CNAME', '.status.cnameTarget', 'Target of the CNAME record that a domain of your own needs.'),
+    wideColumn('CNAME', '.status.cnameTarget', 'Target of the CNAME record that a custom domain needs.'),
   ),
   conditions: [...certificateConditions, dnsEndpointCondition],
 })

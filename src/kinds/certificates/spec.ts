@@ -15,20 +15,22 @@ export interface ManagedCertificate {
   readonly privateKeyType?: 'RSA' | 'ECDSA'
 }
 
-const MANAGED = 'Managed: the service issues a certificate and renews it; `managed` says how.'
+const MANAGED = 'Managed: the service issues and renews a certificate, as configured in `managed`.'
 
 const managed = Type.Optional(
   object(
     {
       authority: Type.Optional(
-        choice(['LetsEncrypt'], { description: 'Authority that issues the certificate. Default: LetsEncrypt.' }),
+        choice(['LetsEncrypt'], {
+          description: 'Certificate authority that issues the certificate. Default: LetsEncrypt.',
+        }),
       ),
       privateKeyType: Type.Optional(
         choice(['RSA', 'ECDSA'], { description: 'Type of the private key. Default: RSA.' }),
       ),
     },
     // Atomic, because server-side apply cannot empty a granular object: it would set it to null.
-    { description: 'How the certificate is issued. Default: the defaults of its fields.', atomic: true },
+    { description: 'Settings of the managed certificate. Default: the defaults of its fields.', atomic: true },
   ),
 )
 
@@ -45,16 +47,16 @@ export const managedCertificate = object(
 export const managedOrUploadedCertificate = object(
   {
     type: choice(['Managed', 'Uploaded'], {
-      description: `${MANAGED} Uploaded: \`uploaded\` names a certificate that was uploaded to the service beforehand.`,
+      description: `${MANAGED} Uploaded: a certificate that was previously uploaded to the service, set in \`uploaded\`.`,
     }),
     managed,
     uploaded: Type.Optional(
-      object({ id: objectID('Id of the certificate at the API.') }, { description: 'The uploaded certificate.' }),
+      object({ id: objectID('Id of the certificate.') }, { description: 'The uploaded certificate.' }),
     ),
   },
   {
     description:
-      'The certificate of the domain. Default: whatever the domain has. Removing this field ends automatic management, leaving the last certificate in use, and detaches a certificate that `uploaded` named.',
+      'The certificate of the domain. Default: the certificate that the domain has. Removing this field ends automatic management, leaving the last certificate in use, and detaches an uploaded certificate.',
     rules: [unionOf('type', { Managed: { field: 'managed', optional: true }, Uploaded: 'uploaded' })],
   },
 )

@@ -30,19 +30,21 @@ const dnsRecord = object(
   {
     name: text({ description: 'Name of the record.', maxLength: 512 }),
     type: choice(['CNAME', 'NS'], { description: 'Type of the record.' }),
-    value: text({ description: 'Name that the record must point to.', maxLength: 512 }),
+    value: text({ description: 'Target of the record.', maxLength: 512 }),
   },
   { description: 'A DNS record.' },
 )
 
 const certificatePolicy = object(
   {
-    authority: Type.Optional(text({ description: 'Authority that issues the certificate.', maxLength: POLICY_TEXT })),
+    authority: Type.Optional(
+      text({ description: 'Certificate authority that issues the certificate.', maxLength: POLICY_TEXT }),
+    ),
     privateKeyType: Type.Optional(text({ description: 'Type of the private key.', maxLength: POLICY_TEXT })),
   },
   {
     description:
-      'How the service manages the certificate, as the API reports it, regardless of who requested it; absent while it does not.',
+      'How the service manages the certificate, as returned by the API, regardless of who requested it; absent while it is not managed.',
   },
 )
 
@@ -51,7 +53,7 @@ export const certificateStatusFields = {
   dnsRecords: Type.Optional(
     list(dnsRecord, {
       description:
-        'The DNS records that the domain needs: create them at your DNS provider, unless ExternalDNS does (`dns.endpoint`). Absent where none is needed.',
+        'The DNS records that the domain needs: create them at your DNS provider, unless ExternalDNS does (`dns.endpoint`). Absent if none are needed.',
       maxItems: RECORDS,
     }),
   ),
@@ -85,11 +87,11 @@ export const certificateConditions = [
   {
     type: 'CertificateReady',
     description:
-      'A certificate is in use, and its renewal, if the service manages it, does not fail. False with RenewalFailing when it still works but its renewal fails. Unknown while none is managed, and none is known to be in use.',
+      'True when a certificate is in use and its renewal, if managed by the service, does not fail. False with RenewalFailing when the certificate still works but its renewal fails. Unknown while no certificate is managed and none is known to be in use.',
   },
   {
     type: 'DNSReady',
     description:
-      'The DNS records of a domain of your own are in place, as far as the service found when it issued the certificate. Absent for domains of the service, which need none.',
+      'True when the DNS records of a custom domain were correct when the service last issued the certificate. Absent for domains of the service, which need none.',
   },
 ] as const

@@ -15,18 +15,18 @@ const MISLEADING = String.raw`\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028
 
 const rule = text({
   description:
-    '`bind:` followed by what may be bound: a domain (`bind:*.example.com` for every name below it), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value; the value is everything after the first `=`). Or `*` alone, which permits everything.',
+    '`bind:` followed by a domain (`bind:*.example.com` for all of its subdomains), an address (`bind:1.tcp.example.com:12345`) or a label (`bind:app=shop`; `*` for any key or value; the value is everything after the first `=`). `*` alone permits everything.',
   minLength: 1,
   maxLength: RULE_LENGTH,
   rules: [
     {
       rule: `!self.matches('[${MISLEADING}]')`,
-      message: 'acl has a control character, which no label has: remove it',
+      message: 'acl has a control character, which labels cannot contain: remove it',
     },
     {
       rule: "self == '*' || (self.startsWith('bind:') && self != 'bind:')",
       message:
-        'acl takes rules bind:<domain>, bind:<host>:<port> and bind:<key>=<value>, and * alone: write bind:*.example.com, bind:1.tcp.example.com:12345 or bind:app=shop',
+        'acl accepts rules of the form bind:<domain>, bind:<host>:<port> and bind:<key>=<value>, and * alone: write bind:*.example.com, bind:1.tcp.example.com:12345 or bind:app=shop',
     },
   ],
 })
@@ -37,13 +37,13 @@ const rule = text({
  */
 export const acl = list(rule, {
   description:
-    'Rules for the domains, addresses and labels that tunnels started with this credential may bind; from 1 to 256. Order does not matter. Default: no restrictions.',
+    'Rules for the domains, addresses and labels that tunnels with this credential may bind; from 1 to 256. Order does not matter. Default: no restrictions.',
   minItems: 1,
   maxItems: RULES,
   rules: [
     {
       rule: "size(self) == 1 || !self.exists(rule, rule == '*')",
-      message: 'acl has * beside other rules, which * makes meaningless: remove * or the others',
+      message: 'acl contains both * and other rules, which * makes redundant: remove * or the others',
     },
   ],
 })
@@ -52,7 +52,7 @@ export const acl = list(rule, {
 export const aclStatus = {
   acl: Type.Optional(
     list(text({ description: 'A rule; `*` alone permits everything.', maxLength: RULE_LENGTH }), {
-      description: `The rules in effect at the API, regardless of who set them; at most ${RULES} are shown.`,
+      description: `The rules in effect, regardless of who set them; at most ${RULES} are shown.`,
       maxItems: RULES,
     }),
   ),

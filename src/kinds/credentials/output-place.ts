@@ -40,7 +40,7 @@ export function configMapPlace(texts: Texts) {
   return Type.Optional(
     object(
       { configMap: textsObject('ConfigMap', texts) },
-      { description: `Where the ${texts.subject} is written. ${NONE}`, ...WHOLE },
+      { description: `Destination of the ${texts.subject}. ${NONE}`, ...WHOLE },
     ),
   )
 }
@@ -54,7 +54,7 @@ export function secretOrConfigMapPlace(texts: Texts) {
         configMap: Type.Optional(textsObject('ConfigMap', texts)),
       },
       {
-        description: `Where the ${texts.subject} is written: exactly one of secret and configMap. ${NONE}`,
+        description: `Destination of the ${texts.subject}. Exactly one of secret and configMap. ${NONE}`,
         rules: [exactlyOne(['secret', 'configMap'])],
         ...WHOLE,
       },
@@ -75,7 +75,7 @@ function textsObject(kind: OutputTarget['kind'], { subject, keys }: Texts) {
 
 function outputName(kind: OutputTarget['kind'], absent = '') {
   return objectName(
-    `Name of the ${kind}. Culvert creates and owns it; one that already exists is refused. It is deleted when another name is set here, and with this resource unless the remote object stays (see \`deletionPolicy\`).${absent}`,
+    `Name of the ${kind}. Culvert creates and owns it; an existing ${kind} is not taken over. It is deleted when the name changes, and with this resource unless the remote object is kept (see \`deletionPolicy\`).${absent}`,
   )
 }
 

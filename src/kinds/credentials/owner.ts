@@ -21,11 +21,11 @@ export const ownerSpec = {
             { description: 'A BotUser.' },
           ),
         ),
-        id: Type.Optional(objectID('Id at the API of a user, or of a bot that no BotUser manages.')),
+        id: Type.Optional(objectID('Id of a user, or of a bot that no BotUser manages.')),
       },
       {
         description:
-          "The user or bot that owns it: exactly one of botUserRef and id. Only an account whose API key belongs to an administrator can name another owner than the key's own. Immutable. Default: the owner of the account's API key.",
+          "The user or bot that is the owner. Exactly one of botUserRef and id. Another owner than that of the account's API key can be set only if the key belongs to an administrator. Immutable. Default: the owner of the account's API key.",
         rules: [exactlyOne(['botUserRef', 'id'])],
       },
     ),
@@ -35,7 +35,7 @@ export const ownerSpec = {
 export const ownerRule = fixedField('owner')
 
 export const ownerStatus = {
-  ownerID: Type.Optional(text({ description: 'Id of the user or bot that owns it.', maxLength: 255 })),
+  ownerID: Type.Optional(text({ description: 'Id of the user or bot that is the owner.', maxLength: 255 })),
 }
 
 interface Owned {

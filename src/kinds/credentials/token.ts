@@ -25,7 +25,7 @@ const rotation = object(
       durationText({
         field: 'overlap',
         description:
-          'How long the old token keeps working beside the new one, such as `0s`, `5m` or `24h`; from 0s to 87600h, and less than interval. Shortening it takes effect at once. Default: 1h, or a tenth of interval if that is less.',
+          'How long the old token remains valid after the new one is issued, such as `0s`, `5m` or `24h`; from 0s to 87600h, and less than interval. Shortening it takes effect immediately. Default: 1h, or a tenth of interval if that is less.',
         least: '0s',
         most: '87600h',
         examples: '0s, 5m or 24h',
@@ -34,7 +34,7 @@ const rotation = object(
   },
   {
     description:
-      'Issues a new token when the one in the Secret reaches a certain age, and deletes the old one after the overlap, but not while an Account uses it. A new value of the annotation `culvert.dev/rotate-requested-at` requests a new token at any time, even without this field; it is the only way for an adopted object, whose age is unknown. Default: no rotation.',
+      'Issues a new token when the one in the Secret reaches a certain age, and deletes the old one after the overlap, but not while an Account uses it. A new value of the annotation `culvert.dev/rotate-requested-at` requests a new token at any time, even without this field; this is the only way to rotate an adopted object, whose age is unknown. Default: no rotation.',
     // Atomic to server-side apply, like other small objects.
     atomic: true,
     rules: [shorterThan('overlap', 'interval')],
@@ -63,7 +63,7 @@ const output = {
   problem: ({ token }: RemoteObject): string | undefined => {
     if (typeof token === 'string' && TOKEN.test(token)) return undefined
     return token === undefined || token === null || token === ''
-      ? 'no token, which is told only once'
+      ? 'no token, which is returned only once'
       : 'a token that is not 1 to 4096 visible ASCII characters without blanks'
   },
   target: ({ output: { secret } = {} }: WithToken, name: string) => ({
@@ -96,7 +96,7 @@ export const tokenRotation: Rotation<WithToken> = {
 export function tokenReadiness(inPlace: string, { status }: Pick<ReadinessView<unknown>, 'status'>): Readiness {
   if (status?.output !== undefined) return available(inPlace)
   return available(
-    'it is in place, and its token is not known here, only to whoever created it: for a new one in a Secret, set the annotation culvert.dev/rotate-requested-at, with managementPolicy: Manage',
+    'the object exists, but its token is known only to its creator: to get a new token in a Secret, set the annotation culvert.dev/rotate-requested-at, with managementPolicy: Manage',
   )
 }
 
@@ -105,6 +105,6 @@ export const tokenConditions = [
   {
     type: 'Rotated',
     description:
-      'A new token will be issued at `status.nextRotationAt`. False with RotationFailing when that fails: the token in the Secret keeps working. Unknown with RotationWaiting while a requested token waits for the overlap of the previous one to end. Absent while no rotation is planned.',
+      'True when a new token will be issued at `status.nextRotationAt`. False with RotationFailing when that fails; the token in the Secret remains valid. Unknown with RotationWaiting while a requested token waits for the overlap of the previous one to end. Absent while no rotation is planned.',
   },
 ] as const

@@ -35,22 +35,22 @@ export const moduleStatus = {
           ),
         ),
         ipRestriction: Type.Optional(
-          object({ enabled, ipPolicyIDs: ids('IP policies') }, { description: 'Which addresses are let in.' }),
+          object({ enabled, ipPolicyIDs: ids('IP policies') }, { description: 'IP restriction of the edge.' }),
         ),
         trafficPolicy: Type.Optional(
           object(
             {
               enabled,
-              inboundRules: integer({ description: 'How many rules it has for inbound traffic.', minimum: 0 }),
-              outboundRules: integer({ description: 'How many rules it has for outbound traffic.', minimum: 0 }),
+              inboundRules: integer({ description: 'Number of rules for inbound traffic.', minimum: 0 }),
+              outboundRules: integer({ description: 'Number of rules for outbound traffic.', minimum: 0 }),
             },
-            { description: 'Rules that act on traffic.' },
+            { description: 'Traffic policy of the edge.' },
           ),
         ),
         mutualTLS: Type.Optional(
           object(
             { enabled, certificateAuthorityIDs: ids('certificate authorities') },
-            { description: 'Which client certificates are accepted.' },
+            { description: 'Mutual TLS of the edge.' },
           ),
         ),
         tlsTermination: Type.Optional(
@@ -58,12 +58,12 @@ export const moduleStatus = {
             {
               enabled,
               terminateAt: Type.Optional(
-                choice(['Edge', 'Upstream'], { description: 'Where TLS is terminated, as in the spec.' }),
+                choice(['Edge', 'Upstream'], { description: 'Where TLS is terminated, with the values of the spec.' }),
               ),
               minVersion: Type.Optional(
                 text({
                   description:
-                    'Lowest TLS version that clients may use, as the API names it; if the spec names none, the one that the service chose, if it reports it.',
+                    'Minimum TLS version of clients, as returned by the API; if not set in the spec, the version that the service chose, if reported.',
                   maxLength: VERSION_LENGTH,
                 }),
               ),
@@ -74,7 +74,7 @@ export const moduleStatus = {
       },
       {
         description:
-          'The modules that the edge has at the API, regardless of who set them. A module that is absent was never set.',
+          'The modules of the edge as returned by the API, regardless of who set them. An absent module was never set.',
       },
     ),
   ),

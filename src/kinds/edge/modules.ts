@@ -239,7 +239,7 @@ function namesBackend(module: EdgeSpec['backend']): module is NonNullable<EdgeSp
 }
 
 function missing(path: string): string {
-  return `${path} is needed while the module is enabled: name one, or set enabled: false`
+  return `${path} is required while the module is enabled: set it, or set enabled: false`
 }
 
 function unique(ids: readonly string[]): readonly string[] {

@@ -16,7 +16,7 @@ function moduleRisks(module: EdgeModule, before: RemoteObject, after: RemoteObje
   const { name } = module
   const [was, is] = [enabledModule(before, module), enabledModule(after, module)]
   if (was === undefined) return []
-  if (is === undefined) return [{ type: 'unprotected', text: `${name} leaves the live edge` }]
+  if (is === undefined) return [{ type: 'unprotected', text: `${name} is removed from the live edge` }]
   const fewer = rulesOf(is) < rulesOf(was) ? [{ type: 'unprotected' as const, text: `${name} has fewer rules` }] : []
   const admitted = (each: typeof was): readonly string[] => [
     ...refIds(each.ip_policies),
@@ -24,7 +24,7 @@ function moduleRisks(module: EdgeModule, before: RemoteObject, after: RemoteObje
   ]
   const known = new Set(admitted(was))
   const more = admitted(is).filter((id) => !known.has(id))
-  return more.length === 0 ? fewer : [...fewer, { type: 'opened', text: `${name} lets in more: ${more.join(', ')}` }]
+  return more.length === 0 ? fewer : [...fewer, { type: 'opened', text: `${name} admits more: ${more.join(', ')}` }]
 }
 
 function rulesOf(module: Readonly<Record<string, unknown>>): number {

@@ -40,12 +40,12 @@ const hostport = object(
   {
     type: choice(['Host', 'ReservedDomain', 'ReservedAddress'], {
       description:
-        'What the edge listens on. Host: `host` and `port`. ReservedDomain: `reservedDomainRef` and `port`. ReservedAddress: `reservedAddressRef`, which has its own port.',
+        'Type of the endpoint. Host: `host` and `port`. ReservedDomain: `reservedDomainRef` and `port`. ReservedAddress: `reservedAddressRef`, which includes the port.',
     }),
     host: Type.Optional(
       text({
         description:
-          'A reserved domain of the account, a name one label below a reserved wildcard domain, or, with its port, a reserved address; in lower case.',
+          'A reserved domain of the account, a direct subdomain of a reserved wildcard domain, or the host of a reserved address, together with its port; in lower case.',
         maxLength: DOMAIN_LENGTH,
         pattern: HOST_PATTERN,
         mustBe: HOST_WORDS,
@@ -63,7 +63,7 @@ const hostport = object(
   },
   {
     description:
-      'A place where the edge listens: a host and port, a reserved domain and port, or a reserved address. For a wildcard domain, set `host` to a name below it.',
+      'An endpoint on which the edge listens: a host and port, a reserved domain and port, or a reserved address. For a wildcard domain, set `host` to a subdomain.',
     rules: [
       unionOf('type', {
         Host: 'host',
@@ -73,7 +73,7 @@ const hostport = object(
       {
         rule: "has(self.port) == (self.type != 'ReservedAddress')",
         message:
-          'port goes with type Host and ReservedDomain, and not with ReservedAddress, which has its own: add or remove port',
+          'port is required with type Host and ReservedDomain, and not allowed with ReservedAddress, which includes the port: add or remove port',
       },
     ],
   },
@@ -82,7 +82,7 @@ const hostport = object(
 const enabled = Type.Optional(
   bool({
     description:
-      'Whether the module is applied to traffic. If false, the module is disabled with its other fields here, or, without any, with what it holds at the API: objects that it refers to count as used until the module is removed from the spec. If the service takes no contents of a disabled module, they are sent when it is enabled. Default: true.',
+      'Whether the module is applied to traffic. If false, the module is disabled and keeps the contents set here or, if none are set, its present contents: objects that it refers to count as used until the module is removed from the spec. If the service accepts no contents for a disabled module, they are sent when it is enabled. Default: true.',
   }),
 )
 
@@ -91,7 +91,7 @@ function needed(fields: readonly string[], remedy: string): Rule {
   const there = fields.map((field) => `has(self.${field})`).join(' || ')
   return {
     rule: `(has(self.enabled) && !self.enabled) || ${there}`,
-    message: `${fields.join(' or ')} is needed while the module is enabled: ${remedy}, or set enabled: false`,
+    message: `${fields.join(' or ')} is required while the module is enabled: ${remedy}, or set enabled: false`,
   }
 }
 
@@ -99,7 +99,7 @@ const backend = object(
   { enabled, ...referenceFields('Backend') },
   {
     description:
-      'The Backend that traffic goes to, by exactly one of name and id; neither is required if `enabled` is false.',
+      'The Backend that receives the traffic. Exactly one of name and id; neither is required if `enabled` is false.',
     rules: [needed(['name', 'id'], 'name a Backend'), atMostOne(['name', 'id']), namespaceRule],
   },
 )
@@ -109,7 +109,7 @@ const ipRestriction = object(
     enabled,
     ipPolicyRefs: Type.Optional(
       list(reference('IPPolicy'), {
-        description: `IP policies that decide who may connect, at most ${REFERENCES}. Required unless \`enabled\` is false. A policy that was deleted at the API is left out when the list changes, as long as another remains.`,
+        description: `IP policies that decide which clients may connect, at most ${REFERENCES}. Required unless \`enabled\` is false. A policy that was deleted in the service is omitted when the list changes, as long as another remains.`,
         minItems: 1,
         maxItems: REFERENCES,
       }),
@@ -117,8 +117,8 @@ const ipRestriction = object(
   },
   {
     description:
-      'Lets in only the addresses that the IP policies allow. The edge is not created until every policy has all of its rules.',
-    rules: [needed(['ipPolicyRefs'], 'name at least one policy')],
+      'Admits only addresses that the IP policies allow. The edge is not created until every policy has all of its rules.',
+    rules: [needed(['ipPolicyRefs'], 'add at least one policy')],
   },
 )
 
@@ -127,7 +127,7 @@ const mutualTLS = object(
     enabled,
     certificateAuthorityRefs: Type.Optional(
       list(reference('CertificateAuthority'), {
-        description: `Authorities whose client certificates are accepted, at most ${REFERENCES}. Required unless \`enabled\` is false.`,
+        description: `Certificate authorities whose client certificates are accepted, at most ${REFERENCES}. Required unless \`enabled\` is false.`,
         minItems: 1,
         maxItems: REFERENCES,
       }),
@@ -135,8 +135,8 @@ const mutualTLS = object(
   },
   {
     description:
-      'Lets in only clients with a certificate from these authorities. Only for TLS edges, and not with `terminateAt: Upstream`.',
-    rules: [needed(['certificateAuthorityRefs'], 'name at least one authority')],
+      'Admits only clients with a certificate from these authorities. Only for TLS edges, and not with `terminateAt: Upstream`.',
+    rules: [needed(['certificateAuthorityRefs'], 'add at least one authority')],
   },
 )
 
@@ -152,7 +152,7 @@ const tlsTermination = object(
     minVersion: Type.Optional(
       text({
         description:
-          'Lowest TLS version that clients may use: `1.0`, `1.1`, `1.2` or `1.3`, or another name that the service knows; 1 to 63 printable ASCII characters. Not with `terminateAt: Upstream`. Default: the service chooses; another version that is set at the API is then reverted, unless the edge was adopted.',
+          'Minimum TLS version of clients: `1.0`, `1.1`, `1.2`, `1.3` or another version that the service supports; 1 to 63 printable ASCII characters. Not with `terminateAt: Upstream`. Default: the service chooses; a different version set outside Culvert is then reverted, unless the edge was adopted.',
         minLength: 1,
         maxLength: 63,
         mustBe: 'the name of a TLS version, such as 1.2',
@@ -167,7 +167,7 @@ const tlsTermination = object(
     rules: [
       {
         rule: "!(has(self.terminateAt) && self.terminateAt == 'Upstream' && has(self.minVersion))",
-        message: 'minVersion has no meaning with terminateAt: Upstream: remove minVersion, or set terminateAt: Edge',
+        message: 'minVersion has no effect with terminateAt: Upstream: remove minVersion, or set terminateAt: Edge',
       },
     ],
   },
@@ -176,7 +176,7 @@ const tlsTermination = object(
 const trafficAction = object(
   {
     type: text({
-      description: 'Type of the action, as the service names it; at most 63 characters.',
+      description: 'Type of the action, as defined by the service; at most 63 characters.',
       minLength: 1,
       maxLength: 63,
     }),
@@ -184,7 +184,7 @@ const trafficAction = object(
       anyObject({ description: 'Settings of the action, an object whose fields depend on its type. Default: none.' }),
     ),
   },
-  { description: 'What happens to matching traffic.' },
+  { description: 'An action for matching traffic.' },
 )
 
 const trafficRule = object(
@@ -243,7 +243,7 @@ const passesThrough = `(${isOn('tlsTermination')} && has(self.tlsTermination.ter
 function tlsOnly(field: string): Rule {
   return {
     rule: `self.protocol == 'TLS' || !has(self.${field})`,
-    message: `${field} is for TLS edges: remove ${field}, or create an Edge with protocol: TLS`,
+    message: `${field} is allowed only for TLS edges: remove ${field}, or create an Edge with protocol: TLS`,
     fieldPath: `.${field}`,
   }
 }
@@ -264,14 +264,14 @@ export const edgeDefinition = defineKind({
   shortNames: [],
   scope: 'Namespaced',
   description:
-    'Where the service accepts TCP or TLS traffic, and what it does with it. `backend`, `ipRestriction`, `mutualTLS`, `tlsTermination` and `trafficPolicy` are its modules. An Edge is created with all modules that its spec names, once everything they refer to exists. A module that is removed from the spec is disabled and emptied.',
+    'Accepts TCP or TLS traffic at the service. `backend`, `ipRestriction`, `mutualTLS`, `tlsTermination` and `trafficPolicy` are its modules. An Edge is created with all modules set in its spec, once everything they refer to exists. A module that is removed from the spec is disabled and emptied.',
   spec: object(
     {
       ...commonSpec('bytes'),
       protocol: choice(['TCP', 'TLS'], { description: 'Protocol of the traffic. Immutable.' }),
       hostports: Type.Optional(
         list(hostport, {
-          description: `Where the edge listens, in any order, at most ${HOSTPORTS}. Default: nowhere.`,
+          description: `Endpoints on which the edge listens, at most ${HOSTPORTS}; order does not matter. Default: none.`,
           maxItems: HOSTPORTS,
         }),
       ),
@@ -298,26 +298,26 @@ export const edgeDefinition = defineKind({
       ...commonStatus,
       hostports: Type.Optional(
         list(text({ description: 'host:port.', maxLength: SHOWN_HOSTPORTS.length }), {
-          description: 'Where the edge listens.',
+          description: 'Endpoints on which the edge listens.',
           maxItems: SHOWN_HOSTPORTS.max,
         }),
       ),
       hostportSummary: Type.Optional(
         text({
-          description: `The hostports as one text for \`kubectl get\`: at most ${HOSTPORTS_IN_ROW}, and how many more there are.`,
+          description: `The hostports as one string for \`kubectl get\`: at most ${HOSTPORTS_IN_ROW}, and the number of further ones.`,
           maxLength: HOSTPORTS_IN_ROW * (SHOWN_HOSTPORTS.length + 1) + 32,
         }),
       ),
       access: Type.Optional(
         choice(['Restricted', 'MutualTLS', 'Public'], {
           description:
-            'Who may connect. Restricted: the addresses that IP policies allow, whether or not a client certificate is required too. MutualTLS: clients with a certificate, from any address. Public: everyone.',
+            'Which clients may connect. Restricted: only from addresses that IP policies allow, whether or not a client certificate is also required. MutualTLS: from any address with a client certificate. Public: all.',
         }),
       ),
       ...moduleStatus,
       foreignModules: Type.Optional(
         list(text({ description: 'Name of the module, as in the spec.', maxLength: 63 }), {
-          description: 'Modules that were enabled outside Culvert. They are left as they are.',
+          description: 'Modules that were enabled outside Culvert. They are not changed.',
           maxItems: 16,
           listType: 'set',
         }),
@@ -328,13 +328,13 @@ export const edgeDefinition = defineKind({
   printerColumns: managedColumns(
     textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),
     textColumn('Access', '.status.access', 'Who may connect.'),
-    textColumn('Hostports', '.status.hostportSummary', 'Where the edge listens.'),
+    textColumn('Hostports', '.status.hostportSummary', 'Endpoints on which the edge listens.'),
   ),
   conditions: [
     {
       type: 'ServiceFollowed',
       description:
-        'False while the Service that owns the Edge cannot be followed, such as one with an annotation that makes no sense; the message says what to mend. Otherwise absent.',
+        'False while the configuration of the Service that owns the Edge cannot be applied, for example because of an invalid annotation; the message says what to fix. Absent otherwise.',
     },
   ],
 })

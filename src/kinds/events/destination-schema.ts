@@ -18,17 +18,17 @@ const auth = object(
   {
     type: choice(['Role', 'AccessKey'], {
       description:
-        'Role: the service assumes `role`. AccessKey: it uses the long-term access key from the Secrets that `accessKey` names.',
+        'Role: the service assumes `role`. AccessKey: it uses the long-term access key from the Secrets in `accessKey`.',
     }),
     role: Type.Optional(object({ roleARN: cloudName('role') }, { description: 'A role that the service assumes.' })),
     accessKey: Type.Optional(
       object(
         {
           accessKeyIDSecretRef: secretKeyRef(
-            'Key of a Secret with the id of the access key. One line; a line break at its end is not sent. Changes to the Secret are applied.',
+            'Key of a Secret with the id of the access key. One line; a trailing line break is not sent. Changes to the Secret are applied.',
           ),
           secretAccessKeySecretRef: secretKeyRef(
-            'Key of a Secret with the secret access key. One line; a line break at its end is not sent. Changes to the Secret are applied.',
+            'Key of a Secret with the secret access key. One line; a trailing line break is not sent. Changes to the Secret are applied.',
           ),
         },
         { description: 'A long-term access key. Both parts come from Secrets.' },
@@ -36,7 +36,7 @@ const auth = object(
     ),
   },
   {
-    description: 'How the service authenticates to the cloud.',
+    description: 'How the service authenticates to the cloud provider.',
     rules: [unionOf('type', { Role: 'role', AccessKey: 'accessKey' })],
   },
 )
@@ -44,7 +44,7 @@ const auth = object(
 const monitor = object(
   {
     apiKeySecretRef: secretKeyRef(
-      'Key of a Secret with the API key of the monitoring service. One line; a line break at its end is not sent. Changes to the Secret are applied.',
+      'Key of a Secret with the API key of the monitoring service. One line; a trailing line break is not sent. Changes to the Secret are applied.',
     ),
     tags: Type.Optional(
       text({ description: 'Tags added to events, at most 4096 characters. Default: none.', maxLength: 4096 }),
@@ -71,14 +71,14 @@ export const eventDestinationDefinition = defineKind({
   shortNames: ['evdest'],
   scope: 'Namespaced',
   description:
-    'A destination outside the service for the events of the account. Nothing is sent there until an EventSubscription refers to it.',
+    'An external destination for events of the account. No events are sent until an EventSubscription refers to it.',
   spec: object(
     {
       ...commonSpec('bytes'),
       ...sharing,
-      format: Type.Optional(choice(['JSON'], { description: 'How events are encoded. Default: JSON.' })),
+      format: Type.Optional(choice(['JSON'], { description: 'Encoding of events. Default: JSON.' })),
       type: choice(['Firehose', 'Kinesis', 'CloudWatchLogs', 'Monitor'], {
-        description: 'Where events go; the field of the same name has the settings. Can be changed.',
+        description: 'Type of the destination; its settings are in the field of the same name. Can be changed.',
       }),
       firehose: Type.Optional(
         object(
@@ -114,12 +114,14 @@ export const eventDestinationDefinition = defineKind({
     {
       ...commonStatus,
       targetType: Type.Optional(
-        text({ description: 'Where events go, as the API names it, such as `kinesis`.', maxLength: 255 }),
+        text({ description: 'Type of the destination, as returned by the API, such as `kinesis`.', maxLength: 255 }),
       ),
     },
     { description: 'Observed state of the destination.' },
   ),
-  printerColumns: managedColumns(textColumn('Target', '.status.targetType', 'Where events go, as the API names it.')),
+  printerColumns: managedColumns(
+    textColumn('Target', '.status.targetType', 'Type of the destination, as returned by the API.'),
+  ),
 })
 
 export type EventDestinationSpec = SpecOf<typeof eventDestinationDefinition>

@@ -20,7 +20,7 @@ export function cidrText(field: string) {
     rules: [
       {
         rule: 'isCIDR(self) || isIP(self)',
-        message: `${field} is neither an address nor a range in CIDR notation: write an address, such as 192.0.2.1, or an address and a prefix length, such as 192.0.2.0/24 or 2001:db8::/32`,
+        message: `${field} must be an address, such as 192.0.2.1, or a range in CIDR notation, such as 192.0.2.0/24 or 2001:db8::/32`,
       },
       {
         rule: '!isCIDR(self) || cidr(self).masked() == cidr(self)',

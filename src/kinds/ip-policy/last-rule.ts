@@ -30,7 +30,7 @@ export function mayDeleteRule([policy]: readonly TargetView[], account: AccountV
   const another = isOnlyAllow ? 'rule with action: Allow' : 'rule'
   const remedy =
     coming.length > 0
-      ? `it is deleted once ${named(coming.map(({ name }) => name))} is in place`
+      ? `it is deleted once ${named(coming.map(({ name }) => name))} exists in the service`
       : `add another ${another}, set allowEmpty: true in the policy, or take the policy out of use`
   const what = isOnlyAllow ? 'the last rule with action: Allow' : 'the last rule'
   return { type: 'wait', message: `this is ${what} of a policy that ${users} uses: ${remedy}` }
@@ -50,7 +50,7 @@ export function mayReplaceRule({ action }: Fields, [policy]: readonly TargetView
   if (typeof users !== 'string') return users
   return {
     type: 'wait',
-    message: `this is the last rule with action: Allow of a policy that ${users} uses: it becomes a Deny once ${named(declaring)} is in place; set allowEmpty: true in the policy to make it one now`,
+    message: `this is the last rule with action: Allow of a policy that ${users} uses: it becomes a Deny once ${named(declaring)} exists in the service; to change it now, set allowEmpty: true in the policy`,
   }
 }
 

@@ -14,7 +14,7 @@ export function takesRules({ rulesSource }: { readonly rulesSource?: unknown }):
 export function refusesRules({ spec }: TargetView): string | undefined {
   return takesRules(spec)
     ? undefined
-    : 'has its own rules, and would remove this one: set its rulesSource: IPPolicyRules instead of rules, or declare the rule there and delete this resource'
+    : 'declares its rules inline and would delete this one: set its rulesSource: IPPolicyRules instead of rules, or declare the rule there and delete this resource'
 }
 
 /**
@@ -22,24 +22,24 @@ export function refusesRules({ spec }: TargetView): string | undefined {
  * the current generation, of the policy and of each rule that refers to it.
  */
 export function unusablePolicy(policy: TargetView): string | undefined {
-  if (!isInForce(policy)) return 'does not have every declared rule in place yet'
+  if (!isInForce(policy)) return 'does not have every declared rule yet'
   const { parts, spec } = policy
   const fromParts = takesRules(spec)
   const staying = parts.filter(({ deleting }) => !deleting)
   const late = fromParts ? staying.filter((part) => !isInForce(part)).map(({ name }) => name) : []
-  if (late.length > 0) return `waits for ${named(late)} to be in place`
+  if (late.length > 0) return `waits for ${named(late)} to be created`
   if (spec.allowEmpty === true) return undefined
   if (fromParts && parts.length === 0) {
-    return 'has no rules: create an IPPolicyRule that names it, or set its allowEmpty: true'
+    return 'has no rules: create an IPPolicyRule that refers to it, or set its allowEmpty: true'
   }
   // A rule that is being deleted goes as soon as possible, so a new dependent of the policy must not count on it.
   if ((fromParts && staying.length === 0) || rulesLeft(policy) <= 0) {
     // The policy counts its rules a moment after they are created.
     if (fromParts ? staying.length > 0 : listOf(spec.rules).length > 0) {
-      return 'does not have every declared rule in place yet'
+      return 'does not have every declared rule yet'
     }
     return parts.length > staying.length
-      ? 'has no rule that is not being deleted: add another, or set its allowEmpty: true'
+      ? 'has only rules that are being deleted: add another, or set its allowEmpty: true'
       : 'has no rules: add one, or set its allowEmpty: true'
   }
   return undefined
@@ -56,7 +56,7 @@ function rulesLeft({ parts, status }: TargetView): number {
 export function unusablePolicyObject(rules: readonly RemoteObject[]): string | undefined {
   return rules.length > 0
     ? undefined
-    : 'has no rules: add one at the API, or refer by name to an IPPolicy with allowEmpty: true'
+    : 'has no rules: add one in the service, or refer by name to an IPPolicy with allowEmpty: true'
 }
 
 export function named(names: readonly string[]): string {

@@ -22,7 +22,7 @@ import { RULE_KIND } from './parts.ts'
 /** `action` of a spec. `change` describes the effect of changing it. */
 export function ruleAction(change = '') {
   return choice(['Allow', 'Deny'], {
-    description: `Whether addresses in the range are let in (Allow) or refused (Deny).${change}`,
+    description: `Whether addresses in the range are admitted (Allow) or refused (Deny).${change}`,
   })
 }
 
@@ -77,12 +77,12 @@ export function heldRule(object: RemoteObject): HeldRule {
 export const ruleRisks: JudgeRisks = ({ before, after, others }) => {
   const isLastAllow = others !== undefined && !others.some((rule) => heldRule(rule).action === 'allow')
   if (isLastAllow && before !== undefined && after === undefined && heldRule(before).action === 'allow') {
-    const text = `the policy allows nothing any more without ${heldRule(before).cidr}: a service may then let in everybody`
+    const text = `the policy has no allow rule left without ${heldRule(before).cidr}: the service may then admit everyone`
     return [{ type: 'opened', text }]
   }
   const added = after !== undefined && before === undefined && heldRule(after).action === 'allow'
   const removed = before !== undefined && after === undefined && heldRule(before).action === 'deny'
-  if (added) return [{ type: 'opened', text: `the policy lets in ${heldRule(after).cidr}` }]
+  if (added) return [{ type: 'opened', text: `the policy admits ${heldRule(after).cidr}` }]
   return removed ? [{ type: 'opened', text: `the policy no longer refuses ${heldRule(before).cidr}` }] : []
 }
 
@@ -277,12 +277,12 @@ function placeholder({ policyId, markerFor }: RulesState, cidr: string, action: 
   return {
     type: 'create',
     body: bodyOf(policyId, rule),
-    about: `${nameOf(rule)} for the time being`,
+    about: `${nameOf(rule)} temporarily`,
     placeholder: true,
   }
 }
 
-const TEMPORARY = 'Temporary: stands in while a rule changes its action, and affects no traffic.'
+const TEMPORARY = 'Temporary: a placeholder while a rule changes its action. Affects no traffic.'
 
 /**
  * Body of a rule that keeps a policy from being empty without affecting traffic, on an address that is not in `taken`.

@@ -11,7 +11,7 @@ export const acknowledgement = {
   [ACKNOWLEDGED]: Type.Optional(
     bool({
       description:
-        'Confirms that the addresses Culvert itself calls from stay allowed. While an enforced IPRestriction of type API uses the policy, a change that may let fewer addresses in is refused without this, because Culvert could lock itself out. Default: false.',
+        'Confirms that the addresses Culvert itself calls from remain allowed. While an enforced IPRestriction of type API uses the policy, a change that may admit fewer addresses is refused without this, because Culvert could lock itself out. Default: false.',
     }),
   ),
 }

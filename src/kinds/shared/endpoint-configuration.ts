@@ -7,9 +7,9 @@ import { refId } from './remote.ts'
 /** Spec field that refers to an endpoint configuration, by id only, since no kind creates them. */
 export function endpointConfigurationRef(traffic: string) {
   return object(
-    { id: objectID('Id of the endpoint configuration at the API.') },
+    { id: objectID('Id of the endpoint configuration.') },
     {
-      description: `An existing endpoint configuration that the service applies to ${traffic}. Culvert does not manage endpoint configurations. Default: one that was set outside Culvert stays; one that the spec named before is removed.`,
+      description: `An existing endpoint configuration that the service applies to ${traffic}. Culvert does not manage endpoint configurations. Default: one set outside Culvert is kept; one that was previously set in the spec is removed.`,
     },
   )
 }

@@ -6,7 +6,7 @@ import { text } from '../../schema/define.ts'
  */
 export function region(description: string) {
   return text({
-    description: `${description} For example us, eu or ap; the API refuses a region that it does not know.`,
+    description: `${description} For example us, eu or ap; the API refuses unknown regions.`,
     maxLength: 32,
     mustBe: 'a region in lower case, such as us, eu or ap',
     pattern: '^[a-z]{2,8}(-[a-z0-9]+)*$',

@@ -4,7 +4,7 @@ class MissingMemberError extends Error {
   readonly code = 'MISSING_MEMBER'
 
   constructor(path: string) {
-    super(`${path} is missing: set it, or choose another type`)
+    super(`${path} is required: set it, or choose another type`)
   }
 }
 

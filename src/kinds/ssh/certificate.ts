@@ -91,7 +91,7 @@ export function certificateSpec(keyText: string, principals: PrincipalText, defa
     ),
     anyPrincipal: Type.Optional(
       bool({
-        description: `Confirms a certificate without principals, which is valid for ${principals.any}.${principals.anyNote ?? ''} Default: false.`,
+        description: `Allows a certificate without principals, which is valid for ${principals.any}.${principals.anyNote ?? ''} Default: false.`,
       }),
     ),
     ...validityFields(defaultLength),
@@ -107,7 +107,7 @@ export function certificateRules(any: string, defaultLength: string): readonly R
     ...validityRules(defaultLength),
     {
       rule: `!(${none}) || (${anyPrincipal})`,
-      message: `principals is empty, which makes the certificate valid for ${any}: name them, or set anyPrincipal: true`,
+      message: `principals is empty, which makes the certificate valid for ${any}: list them, or set anyPrincipal: true`,
       fieldPath: '.principals',
     },
     {
@@ -149,7 +149,7 @@ export const certificateConditions = [
   {
     type: 'Renewed',
     description:
-      'A new certificate will be issued before this one expires, at `status.renewsAt`. False with RenewalFailing when that fails: the current one stays valid until it expires. Absent if validAfter or validUntil is set, since such a certificate is not renewed.',
+      'True when a new certificate will be issued before this one expires, at `status.renewsAt`. False with RenewalFailing when that fails; the current certificate remains valid until it expires. Absent if validAfter or validUntil is set, since such a certificate is not renewed.',
   },
 ] as const
 

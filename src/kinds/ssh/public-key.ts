@@ -25,12 +25,12 @@ export function publicKeyFields(description: string, change: string) {
           {
             rule: "self.matches('^[a-z0-9@.-]+[ ]+[A-Za-z0-9+/]+')",
             message:
-              'publicKey is not in authorized-keys format: give the line "type base64 comment" of a file such as id_ed25519.pub',
+              'publicKey is not in authorized-keys format: use the line "type base64 comment" of a file such as id_ed25519.pub',
           },
         ],
       }),
     ),
-    publicKeyFrom: Type.Optional(valueFrom(`Where to read the public key from, instead of publicKey. ${change}`)),
+    publicKeyFrom: Type.Optional(valueFrom(`Source of the public key, instead of publicKey. ${change}`)),
   }
 }
 
@@ -86,10 +86,8 @@ export function commentOf(value: unknown): string | undefined {
 /** Never quotes the text: a private key put there by mistake must not spread. */
 function problemsOf(path: string, value: string): readonly string[] {
   if (value.includes('PRIVATE KEY')) {
-    return [`${path}: holds a private key, which must never be uploaded: put the public key there, as in a .pub file`]
+    return [`${path}: contains a private key, which must never be uploaded: use the public key from the .pub file`]
   }
   if (LINE.test(value.trim())) return []
-  return [
-    `${path}: is not a public key in authorized-keys format: put the one line "type base64 comment" of a .pub file there`,
-  ]
+  return [`${path}: is not a public key in authorized-keys format: use the line "type base64 comment" of a .pub file`]
 }

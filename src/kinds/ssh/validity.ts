@@ -29,7 +29,7 @@ function time(field: string, description: string) {
     rules: [
       {
         rule: `${malformed('self')} || ${asTime('self')} >= timestamp('1970-01-01T00:00:00Z')`,
-        message: `${field} is before 1970, the earliest time that a certificate can name: write a later one`,
+        message: `${field} is before 1970, the earliest time that a certificate can contain: choose a later time`,
       },
     ],
   })
@@ -66,7 +66,7 @@ export function validityFields(defaultLength: string) {
       durationText({
         field: 'renewBefore',
         description:
-          'How long before it expires a new certificate is issued, such as `10m`, `8h` or `720h`; from 1s to 87600h, and at most nine tenths of validFor. Not together with validAfter or validUntil, since the certificate is then not renewed. Default: a third of its validity period.',
+          'How long before expiry a new certificate is issued, such as `10m`, `8h` or `720h`; from 1s to 87600h, and at most nine tenths of validFor. Not together with validAfter or validUntil, since the certificate is then not renewed. Default: a third of its validity period.',
         least: '1s',
         most: '87600h',
         examples: '10m, 8h or 720h',
@@ -85,7 +85,7 @@ const windowRules: readonly Rule[] = [
   {
     rule: '!has(self.renewBefore) || !(has(self.validAfter) || has(self.validUntil))',
     message:
-      'renewBefore cannot be set together with validAfter or validUntil, with which a certificate is not renewed: remove it, or the others',
+      'renewBefore cannot be set together with validAfter or validUntil, since the certificate is then not renewed: remove it, or the others',
     fieldPath: '.renewBefore',
   },
   {
@@ -180,16 +180,16 @@ export function validityReadiness({
   const after = millis(timeOf(remote.valid_after)) ?? Number.NEGATIVE_INFINITY
   const until = millis(timeOf(remote.valid_until)) ?? Number.POSITIVE_INFINITY
   if (isExpired(remote, now)) {
-    const expired = 'the certificate has expired and is accepted nowhere'
+    const expired = 'the certificate has expired'
     if (isRenewed(spec)) {
-      return { ready: false, reason: reasons.Expired, message: `${expired}: a new one takes its place` }
+      return { ready: false, reason: reasons.Expired, message: `${expired}: a new certificate is being issued` }
     }
-    const remedy = spec.validUntil === undefined ? 'set a later validAfter or none' : 'set a later validUntil'
-    const message = `${expired}: ${remedy}, which issues a new one`
+    const remedy = spec.validUntil === undefined ? 'set a later validAfter or remove it' : 'set a later validUntil'
+    const message = `${expired}: ${remedy} to issue a new one`
     return { ready: false, reason: reasons.Expired, message, stalled: true }
   }
   if (after > now) {
-    const message = 'the certificate is not valid yet: it will be when the time in status.validAfter has come'
+    const message = 'the certificate is not valid until the time in status.validAfter'
     return { ready: false, reason: reasons.NotYetValid, message, pollMs: pollIn(after - now) }
   }
   const ready = available('the certificate is valid')

@@ -65,13 +65,13 @@ export function accessOf(entries: readonly AccessEntry[], request: AccessRequest
   const { account, namespace, kind } = request
   const ofNamespace = selecting(entries, request.labels)
   if (ofNamespace.length === 0) {
-    const remedy = 'let its administrator extend spec.access or label the namespace'
+    const remedy = 'have its administrator extend spec.access or label the namespace'
     const message = `${shortName(account)} does not allow namespace ${namespace}: ${remedy}`
     return { reason: reasons.AccountNotAllowed, message }
   }
   const ofKind = ofNamespace.filter(({ entry }) => allowsKind(entry, request))
   if (ofKind.length === 0) {
-    const remedy = 'let its administrator add the kind to an entry of spec.access that selects the namespace'
+    const remedy = 'have its administrator add the kind to an entry of spec.access that selects the namespace'
     const message = `${shortName(account)} does not allow ${kind} in namespace ${namespace}: ${remedy}`
     return { reason: reasons.KindNotAllowed, message, lasting: true }
   }
@@ -150,7 +150,7 @@ function labelRefusal({ labels }: AccessEntry, request: AccessRequest): Blocked 
     ([key, value]) => chosen !== undefined && ownField(chosen.labels, key) !== value,
   )
   if (chosen !== undefined && missing !== undefined) {
-    const what = `lacks ${missing.join('=')}, and so takes tunnels of others`
+    const what = `does not require ${missing.join('=')} and would therefore match other teams' tunnels`
     return refused(reasons.LabelNotAllowed, request, { path: chosen.path, what, allowed, noun: 'labels' })
   }
   const need = bound.find(({ key, value }) => {
@@ -176,6 +176,6 @@ function refused(
 ): Blocked {
   const message =
     `${path}: ${what}; ${shortName(account)} allows namespace ${namespace} ${allowed}: ` +
-    `keep to these, or let its administrator extend ${noun} of an entry of spec.access`
+    `stay within these, or have its administrator extend ${noun} of an entry of spec.access`
   return { reason, message, lasting: true }
 }

@@ -102,7 +102,7 @@ function withoutAccount(context: AccountChoices, cr: CustomResource): WaitError 
 function withoutCrossing(cr: CustomResource, { reference: { path, kind, ref }, target }: AccountSource): TerminalError {
   const what = `${kind} ${ref.namespace}/${ref.name}`
   if (target === undefined) return notGranted(cr, path, what)
-  return notPermitted(`${path}: ${what} lives in an Account of its namespace: only a ClusterAccount can be shared`)
+  return notPermitted(`${path}: ${what} is in an Account of its namespace, but only a ClusterAccount can be shared`)
 }
 
 function refuseMove(context: AccountChoices, cr: CustomResource, account: AccountName): void {
@@ -117,8 +117,8 @@ function refuseMove(context: AccountChoices, cr: CustomResource, account: Accoun
   if (isSame(named, account)) return
   throw new TerminalError(
     reasons.InvalidSpec,
-    `spec.accountRef names ${text(named)}, but the object lives in ${text(account)}: ` +
-      'set it back, or delete this resource and create it again',
+    `spec.accountRef names ${text(named)}, but the object is in ${text(account)}: ` +
+      'change it back, or delete this resource and recreate it',
   )
 }
 
@@ -127,8 +127,8 @@ function refuseMovedSource({ reference: { path }, target }: AccountSource, accou
   if (target === undefined || other === undefined || isSame(other, account)) return
   throw new TerminalError(
     reasons.InvalidSpec,
-    `${path}: ${shortName(nameOf(target))} lives in ${text(other)}, but the object lives in ${text(account)}: ` +
-      'delete this resource and create it again',
+    `${path}: ${shortName(nameOf(target))} lives in ${text(other)}, but the object is in ${text(account)}: ` +
+      'delete this resource and recreate it',
   )
 }
 

@@ -58,7 +58,7 @@ function deleting({ type, resource, finding, dependents }: Check): AccountFacts[
   const [first = 'none'] = dependents
     .map((dependent) => shortName(nameOf(dependent)))
     .sort((left, right) => (left < right ? -1 : 1))
-  const needed = `${dependents.length} resources still need the account, among them ${first}`
+  const needed = `${dependents.length} resources still need the account, including ${first}`
   const message = finding.type === 'problem' ? `${needed}; ${finding.message}` : needed
   // What is being deleted needs the account to the end.
   if (dependents.some(isDeleting)) return { type: 'deleting', message }

@@ -297,7 +297,7 @@ export class AccountReconciler {
     } catch (error) {
       if (!(error instanceof KubeError)) throw error
       const { operatorNamespace } = this.#context
-      const message = `the key cannot be kept in a Secret of namespace ${operatorNamespace}: ${error.message}`
+      const message = `the key cannot be backed up in a Secret in namespace ${operatorNamespace}: ${error.message}`
       return problem(kubeReason(error), message, error.isRefusedWrite, this.#backoff(key))
     }
   }

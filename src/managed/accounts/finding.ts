@@ -48,7 +48,7 @@ export function heldBy(error: ApiError): Held | undefined {
   if (error.code !== 'RateLimited') return undefined
   return {
     type: 'held',
-    message: `${error.message}: it is tried again after the pause`,
+    message: `${error.message}: Culvert retries after the pause`,
     retryMs: (error.retryAfterMs ?? LONGEST_RETRY_MS) + 1,
   }
 }
@@ -70,14 +70,14 @@ function reasonOf({ code }: ApiError): Reason {
 
 function remedyFor({ code }: ApiError, restriction: string | undefined): string {
   if (code === 'Unauthorized') return 'put a valid API key into the Secret'
-  if (code === 'Invalid') return 'check spec.versionHeader and spec.baseURL; it is tried again'
-  if (code !== 'Forbidden') return 'check spec.baseURL and the network; it is tried again'
+  if (code === 'Invalid') return 'check spec.versionHeader and spec.baseURL; Culvert retries'
+  if (code !== 'Forbidden') return 'check spec.baseURL and the network; Culvert retries'
   if (restriction === undefined) {
-    return "give the key its permissions, activate the bot user that owns it, or let the IP restriction of type api admit Culvert's address"
+    return "give the key its permissions, activate the bot user that owns it, or have the IP restriction of type api admit Culvert's address"
   }
   return (
-    `${restriction} is enforced for the API and most likely blocks Culvert's address. Admit that address or stop enforcing the restriction, ` +
-    "in the service's dashboard or from an address that is admitted; an edit of the spec is tried at once, but fails while Culvert is blocked"
+    `${restriction} is enforced for the API and probably blocks Culvert's address. Admit that address or stop enforcing the restriction, ` +
+    "in the service's dashboard or from an admitted address; an edit of the spec is tried immediately, but fails while Culvert is blocked"
   )
 }
 

@@ -46,7 +46,7 @@ export function identityDoubt(evidence: IdentityEvidence): string | undefined {
   if (confirmed) return undefined
   if (changed && noneFound) {
     const unseen = unknown === 0 ? '' : `, as far as collections can be listed (${unknown} cannot be seen)`
-    return `the API key or spec.baseURL changed and none of the known objects is in the account they lead to${unseen}: ${REMEDY}`
+    return `the API key or spec.baseURL changed and none of the known objects exists in the account that they now select${unseen}: ${REMEDY}`
   }
   if (missing > tolerated(known)) {
     return `${missing} of ${known} known objects are not in the account: ${REMEDY}`
@@ -55,7 +55,7 @@ export function identityDoubt(evidence: IdentityEvidence): string | undefined {
 }
 
 const REMEDY =
-  'put the right key and address back, or, if this is meant, set the annotation culvert.dev/confirm-identity-requested-at to a new value'
+  'restore the right key and address or, if the change is intended, set the annotation culvert.dev/confirm-identity-requested-at to a new value'
 
 /**
  * Identifies origin, path and key of an account in its status, without revealing the key. The address is included

@@ -47,8 +47,8 @@ export class MemberAccess implements MemberSession {
     const { share, uid, request } = this.#options
     const ms = share?.waitMs(uid) ?? 0
     if (share === undefined || ms === 0) return undefined
-    const who = `${shortName(this.account)} gives namespace ${request.namespace} ${share.perMinute} requests a minute`
-    return { message: `waits for its share of the requests: ${who}`, ms }
+    const who = `${shortName(this.account)} allows namespace ${request.namespace} ${share.perMinute} requests per minute`
+    return { message: `rate limited: ${who}`, ms }
   }
 
   refusal(needs: AccessNeeds): Blocked | undefined {

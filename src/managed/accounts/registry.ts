@@ -140,4 +140,8 @@ export class AccountRegistry implements Accounts {
 }
 
 /** The account has not been reconciled yet: over in a moment. */
-const NOT_SEEN: Blocked = { reason: reasons.AccountNotReady, message: 'the account is not set up yet', silent: true }
+const NOT_SEEN: Blocked = {
+  reason: reasons.AccountNotReady,
+  message: 'the account has not been set up yet',
+  silent: true,
+}

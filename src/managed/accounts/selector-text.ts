@@ -26,7 +26,7 @@ export function parseLabelSelector(text: string): LabelSelector | SelectorProble
   const wrong = parts.find((part) => expressionOf(part) === undefined)
   if (wrong === undefined) return { matchExpressions }
   const whole = `${JSON.stringify(wrong)} in the selector ${JSON.stringify(text)}`
-  return { problem: `${whole} is no requirement: write ${FORMS}` }
+  return { problem: `${whole} is not a requirement: use ${FORMS}` }
 }
 
 const FORMS = 'KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY notin (A,B), KEY or !KEY'

@@ -44,7 +44,7 @@ export async function awaitApproval(
     if (existing === undefined) return planOf(run, asOf, undefined)
     const remote = isLive ? await confirm(run, run.collection, existing.id) : existing
     // What is there now is for the next run to find out.
-    if (remote === undefined) throw new WaitError(reasons.Progressing, `${existing.id} is gone`, 0, true)
+    if (remote === undefined) throw new WaitError(reasons.Progressing, `${existing.id} no longer exists`, 0, true)
     return planOf(run, asOf, await observeChildren(run, remote, isLive))
   })
 }
@@ -107,7 +107,7 @@ async function permit(
   // Stored first: a process that dies goes on with what was approved, and nothing else needs the approval again.
   run.note({ plan: undefined })
   run.noteInternal({ approved: { of, plan: hash } })
-  await run.store('carrying out the approved plan')
+  await run.store('executing the approved plan')
 }
 
 /** Since when the spec, or the deletion, waits for approval. */

@@ -122,7 +122,7 @@ export function ended(action: Action, { state, code, message }: Result, now: num
   }
 }
 
-const LOST = 'the answer is unknown: the request may have been carried out, and is never sent again'
+const LOST = 'no response was received: the request may have been executed, and is never sent again'
 
 /**
  * Requests that were about to be sent when a process ended, or whose answer could not be stored, stay Unknown forever;

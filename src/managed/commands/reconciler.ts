@@ -278,7 +278,7 @@ export class CommandReconciler {
     const all = countDone(targets) === targets.length
     const said: Said = all
       ? ['Complete', reasons.AllDone, summary(targets)]
-      : ['Failed', reasons.SomeNotDone, `${summary(targets)}: status.targets says why`]
+      : ['Failed', reasons.SomeNotDone, `${summary(targets)}: see status.targets`]
     const finished = await this.#conclude(descriptor, cr, status, said)
     this.forget(cr)
     return await this.#afterwards(descriptor, finished)
@@ -375,7 +375,7 @@ export class CommandReconciler {
   }
 
   #running(targets: readonly Target[], { action }: CommandStep): Said {
-    return ['Running', reasons.CommandRunning, `${action} is under way for ${targets.length} targets`]
+    return ['Running', reasons.CommandRunning, `${action} is in progress for ${targets.length} targets`]
   }
 
   async #write(

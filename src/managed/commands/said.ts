@@ -27,11 +27,11 @@ export function nobody(count: number, mirroring: boolean, account: string): Said
     return [
       'Failed',
       reasons.TooManyTargets,
-      `spec.target means ${count} sessions, and ${MAX_TARGETS} at most go into one command: narrow the selector`,
+      `spec.target selects ${count} sessions, but a command can have at most ${MAX_TARGETS}: narrow the selector`,
     ]
   }
   const remedy = mirroring
     ? 'see `kubectl get tunnelsessions`'
-    : `enable spec.mirrorSessions of ${account}, or name a session by id`
-  return ['Failed', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
+    : `enable spec.mirrorSessions of ${account}, or select a session by id`
+  return ['Failed', reasons.NoTarget, `spec.target selects no session that ${account} shows here: ${remedy}`]
 }

@@ -60,7 +60,7 @@ export function sessionForDeletion({ context, cr }: Reconciliation): MemberSessi
     return openSession(context, cr)
   } catch (error) {
     if (!(error instanceof WaitError) || error.silent) throw error
-    const message = `${error.message}. To end the deletion and leave what is at the API, set spec.deletionPolicy: Retain`
+    const message = `${error.message}. To finish the deletion and keep the remote object, set spec.deletionPolicy: Retain`
     throw new WaitError(error.code, message, error.retryMs)
   }
 }
@@ -182,7 +182,7 @@ function inUse({ cr, descriptor }: Reconciliation, dependents: readonly Dependen
   const shown = namesOfDependents(dependents).slice(0, 5).join(', ')
   const more = dependents.length > 5 ? ` and ${dependents.length - 5} more` : ''
   const unmanaged = dependents.some(({ resource }) => resource === undefined)
-    ? 'No resource here manages what is named by collection and id: delete it at the API. '
+    ? 'Users listed by collection and id are not managed by any resource here: delete them in the service. '
     : ''
   const passes = dependents.every(({ resource }) => resource !== undefined && isDeleting(resource))
   const remedy = passes ? '' : `. ${unmanaged}${keeping(cr, descriptor)}`
@@ -203,7 +203,7 @@ async function deleteOwn(run: Reconciliation, id: string): Promise<void> {
   if (run.session.cache.isDeleted(run.collection, id)) return
   try {
     const result = await deleteForSure(run, run.collection, id, writeReasons.deletion)
-    const message = result === 'deleted' ? `deleted ${id}` : `${id} was gone already`
+    const message = result === 'deleted' ? `deleted ${id}` : `${id} was already deleted`
     run.context.events.record(run.cr, { type: 'Normal', reason: 'Deleted', message })
   } catch (error) {
     if (!isRefusal(error)) throw error

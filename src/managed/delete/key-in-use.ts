@@ -74,10 +74,10 @@ function inUse({ context, cr, descriptor }: Reconciliation, { account, neededBy 
   const remedy =
     others.length > 0
       ? 'delete its other resources first'
-      : `set spec.deletionPolicy: Retain on ${other}, which then stays at the API and cannot go before its key`
+      : `set spec.deletionPolicy: Retain on ${other}, which then keeps its remote object; it cannot be deleted before its key`
   return new WaitError(
     reasons.Deleting,
-    `in use by ${shortName(account)}, which uses this key and is needed by ${other}: put another key into the Secret of the account, or ${remedy}`,
+    `in use by ${shortName(account)}, which uses this key and is needed by ${other}: store another key in the Secret of the account, or ${remedy}`,
     IN_USE_MS,
   )
 }
@@ -127,7 +127,7 @@ export async function refuseSilencing(run: Reconciliation, operations: readonly 
         throw new TerminalError(
           reasons.InvalidSpec,
           `spec: the API would refuse the key of ${shortName(nameOf(holder))}, which ${shortName(use.account)} uses: ` +
-            'put another key into the Secret of the account first',
+            'store another key in the Secret of the account first',
         )
       }
     }

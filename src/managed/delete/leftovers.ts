@@ -35,7 +35,7 @@ export function leftoverPermissions(kinds: KindsRegistry, scope: 'cluster' | 'na
   return finalizedKinds(kinds, scope === 'namespace').map((descriptor) => ({
     type: resourceTypeOf(descriptor),
     verbs: ['list'],
-    why: 'Before Culvert is removed, the resources that could not be deleted without it are counted. Metadata only.',
+    why: 'Before Culvert is removed, counts the resources that could not be deleted without it. Metadata only.',
   }))
 }
 

@@ -112,7 +112,7 @@ export class NamespaceHolds {
     const { logger, name } = this.#options
     logger.warn(
       { namespace, roleBinding: name, why },
-      'the RoleBinding cannot be held: delete resources before their namespace',
+      'the RoleBinding cannot be protected: delete resources before their namespace',
     )
   }
 }

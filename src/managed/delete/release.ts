@@ -88,9 +88,9 @@ class ReleaseRun {
     this.#objects += held.length
     const isReleased = await this.#dropFinalizer(resourceTypeOf(descriptor), cr)
     if (!isReleased && outputs.length === 0) return
-    const kept = outputs.map((output) => `${targetText(output)} is kept, without an owner`)
-    const left = held.length === 0 ? [] : [`${held.join(', ')} stays at the API`]
-    const open = unresolvedAttempt(cr) === undefined ? [] : ['a create in progress may leave another object there']
+    const kept = outputs.map((output) => `${targetText(output)} is kept without an owner`)
+    const left = held.length === 0 ? [] : [`${held.join(', ')} is kept in the service`]
+    const open = unresolvedAttempt(cr) === undefined ? [] : ['a create in progress may leave another object']
     this.#tell(cr, [...left, ...open, ...kept])
   }
 

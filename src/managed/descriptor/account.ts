@@ -34,20 +34,20 @@ const apiKeySecretRef = (where: string) =>
       name: objectName(`Name of the Secret in ${where}.`),
       key: Type.Optional(dataKey('Key in the Secret. Default: apiKey.', { default: accountDefaults.apiKeySecretKey })),
     },
-    { description: `The Secret with the API key, in ${where}. A new key there is used as soon as Culvert notices it.` },
+    { description: `The Secret with the API key, in ${where}. A change takes effect as soon as Culvert observes it.` },
   )
 
 const rateLimit = object(
   {
     requestsPerMinute: integer({
       description:
-        'Maximum requests per minute that Culvert sends for this account, for all resources together; 1 to 60000. Accounts with the same address and key share one budget: the lowest of their limits applies to them together.',
+        'Maximum requests per minute that Culvert sends for all resources of this account together; 1 to 60000. Accounts with the same address and key share one budget, which is the lowest of their limits.',
       minimum: 1,
       maximum: 60_000,
     }),
     burst: Type.Optional(
       integer({
-        description: 'Requests that may be sent at once after a pause, 1 to 1000. Default: 10.',
+        description: 'Maximum burst: requests that may be sent at once after a pause, 1 to 1000. Default: 10.',
         minimum: 1,
         maximum: 1000,
         default: accountDefaults.burst,
@@ -56,7 +56,7 @@ const rateLimit = object(
   },
   {
     description:
-      'Limits how many requests Culvert sends for the account. Default: no limit; Culvert slows down only when the API answers 429.',
+      'Limits the rate of requests that Culvert sends for the account. Default: no limit; Culvert slows down only when the API returns 429.',
   },
 )
 
@@ -79,7 +79,7 @@ const sshGateway = object(
       }),
       {
         description:
-          'The host keys of the gateway, 1 to 4: it must have one of them, or no agent connects. To change it, add the new one first.',
+          'Accepted host keys of the gateway, 1 to 4. Agents connect only to a gateway with one of them. To change the key of the gateway, add the new key here first.',
         minItems: 1,
         maxItems: 4,
       },
@@ -87,7 +87,7 @@ const sshGateway = object(
   },
   {
     description:
-      'The SSH gateway of the service, to which the agents of Tunnels connect. Required for Tunnels. Default: none.',
+      'The SSH gateway of the service, which the agents of Tunnels connect to. Required for Tunnels. Default: none.',
   },
 )
 
@@ -99,7 +99,7 @@ export function accountSpecFields(secretPlace: string) {
   return {
     baseURL: text({
       description:
-        'Address of the API, such as `https://api.example.com`, optionally with a path. The administrator of Culvert must allow its host; plain http works only where they allow that too. At most 2048 characters. Immutable: another address is another account.',
+        'Address of the API, such as `https://api.example.com`, optionally with a path. The administrator of Culvert must allow its host, and plain http where it is used. At most 2048 characters. Immutable: another address is another account.',
       minLength: 1,
       maxLength: 2048,
       mustBe: 'an https URL without query and fragment, such as https://api.example.com',
@@ -109,13 +109,13 @@ export function accountSpecFields(secretPlace: string) {
     caBundle: Type.Optional(
       text({
         description:
-          'PEM certificates of the only authorities that Culvert trusts for this API; at most 64000 characters. Default: the public ones, and those that the administrator of Culvert adds.',
+          'PEM certificates of the only certificate authorities that Culvert trusts for this API; at most 64000 characters. Default: the public authorities, and those that the administrator of Culvert adds.',
         maxLength: 64_000,
         rules: [
           {
             rule: "self.contains('-----BEGIN CERTIFICATE-----')",
             message:
-              'caBundle holds no certificate: set one or more in PEM, each beginning with -----BEGIN CERTIFICATE-----',
+              'caBundle contains no certificate: set one or more in PEM, each beginning with -----BEGIN CERTIFICATE-----',
           },
         ],
       }),
@@ -132,7 +132,7 @@ export function accountSpecFields(secretPlace: string) {
           {
             rule: `!(self.lowerAscii() in ${RESERVED_HEADERS})`,
             message:
-              'versionHeader names a header that has another meaning in requests: name another, such as Service-Version',
+              'versionHeader is a header with another meaning in requests: choose another, such as Service-Version',
           },
         ],
       }),
@@ -159,11 +159,11 @@ const orphan = object(
 const claim = object(
   {
     operator: text({ description: 'Namespace and name of the operator, `namespace/name`.', maxLength: 317 }),
-    term: text({ description: 'Identifies the time for which its leader has led.', maxLength: 64 }),
+    term: text({ description: "Identifies the term of the operator's leader.", maxLength: 64 }),
   },
   {
     description:
-      'The operator that works on this account and its resources, where several operators divide accounts between them.',
+      'The operator that manages this account and its resources, where accounts are divided between several operators.',
   },
 )
 
@@ -199,7 +199,7 @@ export const accountStatusFields = {
   orphanCount: Type.Optional(
     integer({
       description:
-        'Number of objects that Culvert created for resources that no longer exist. They are only reported: delete them at the API if you do not need them.',
+        'Number of objects that Culvert created for resources that no longer exist. They are only reported: delete them in the service if you do not need them.',
       minimum: 0,
     }),
   ),
@@ -213,7 +213,7 @@ const commonAccountSpec = object(accountSpecFields('its namespace'), { descripti
 const commonAccountStatus = object(accountStatusFields, { description: 'State of an account.' })
 /** The part of the spec of either kind of account that the reconciler reads. */
 export type AccountSpec = Static<typeof commonAccountSpec> & {
-  /** ClusterAccount only. Absent or empty: nobody may use the account. */
+  /** ClusterAccount only. Absent or empty: no namespace may use the account. */
   readonly access?: readonly AccessEntry[]
   /** `namespace`: ClusterAccount only, where it is required. */
   readonly mirrorSessions?: {

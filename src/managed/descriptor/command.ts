@@ -23,7 +23,7 @@ export function commandSpec(target: string) {
     target: object(
       {
         type: choice(['Session', 'ID', 'Selector'], {
-          description: `How the sessions are selected. Session: \`sessionRef\` names one ${target}. ID: \`id\` names any session of the account; in an account that namespaces share, only one that is shown in this namespace, or in no namespace if \`unmanagedObjects\` of the account is Adopt. Selector: \`selector\` selects TunnelSessions by labels. Session and Selector require \`mirrorSessions\` in the account.`,
+          description: `How sessions are selected. Session: one ${target}, by \`sessionRef\`. ID: any session of the account, by \`id\`; in a shared account, only a session that is shown in this namespace, or in no namespace if \`unmanagedObjects\` of the account is Adopt. Selector: TunnelSessions by label, with \`selector\`. Session and Selector require \`mirrorSessions\` in the account.`,
         }),
         sessionRef: Type.Optional(
           object(
@@ -31,10 +31,10 @@ export function commandSpec(target: string) {
             { description: `One ${target} in the namespace.` },
           ),
         ),
-        id: Type.Optional(objectID('Id of the session at the API.')),
+        id: Type.Optional(objectID('Id of the session.')),
         selector: Type.Optional(
           labelSelector(
-            `Every ${target} of the namespace and the account that has these labels; an empty selector means all. The sessions are selected once, when the command begins; if there are more than ${MAX_TARGETS}, nothing is sent and the command fails.`,
+            `Selects every ${target} in the namespace and account with matching labels; an empty selector selects all. The sessions are selected once, when the command begins; if there are more than ${MAX_TARGETS}, nothing is sent and the command fails.`,
           ),
         ),
       },
@@ -47,7 +47,7 @@ export function commandSpec(target: string) {
       durationText({
         field: 'ttlAfterFinished',
         description:
-          'How long after the command has finished Culvert deletes this resource, such as `10m` or `24h`; from 1s to 8760h. Can be changed at any time, even after the command has finished. Default: never.',
+          'Time after which Culvert deletes this resource once the command has finished, such as `10m` or `24h`; from 1s to 8760h. Can be changed at any time, even after the command has finished. Default: never.',
         least: '1s',
         most: '8760h',
         examples: '30s, 10m or 24h',
@@ -66,15 +66,15 @@ const action = object(
     action: text({ description: 'Restart, Stop or Update.', maxLength: 63 }),
     state: choice(actionStates, {
       description:
-        'Pending: not sent yet. Sent: about to be sent, or sent but not answered yet. Done: the API accepted it. Refused: the API refused it, see code and message. Gone: the session no longer exists. Unknown: it may have been sent, but no answer is known; it is never sent again. Skipped: the previous action was not Done.',
+        'Pending: not sent yet. Sent: about to be sent, or sent without a response so far. Done: accepted by the API. Refused: refused by the API, see code and message. Gone: the session no longer exists. Unknown: possibly sent, but the response was lost; never sent again. Skipped: the previous action was not Done.',
     }),
-    sentAt: Type.Optional(timestamp({ description: 'When the request was about to be sent.' })),
+    sentAt: Type.Optional(timestamp({ description: 'When the request was recorded, immediately before it was sent.' })),
     endedAt: Type.Optional(timestamp({ description: 'When its result became known.' })),
     code: Type.Optional(
       text({ description: "The API's error code for a refusal, if it returned one.", maxLength: 64 }),
     ),
     message: Type.Optional(
-      text({ description: "Why it is not Done, in the API's words if it returned any.", maxLength: 1024 }),
+      text({ description: "Why it is not Done: the API's error message, if it returned one.", maxLength: 1024 }),
     ),
   },
   { description: 'One action and its result.' },
@@ -82,7 +82,7 @@ const action = object(
 
 const target = object(
   {
-    id: text({ description: 'Id of the session at the API.', maxLength: 255 }),
+    id: text({ description: 'Id of the session.', maxLength: 255 }),
     name: Type.Optional(text({ description: 'Name of its TunnelSession, if it had one.', maxLength: 253 })),
     startedAt: Type.Optional(timestamp({ description: 'When the session started, if known.' })),
     newID: Type.Optional(
@@ -93,7 +93,7 @@ const target = object(
       }),
     ),
     actions: list(action, {
-      description: 'The actions on it, in order.',
+      description: 'The actions on the session, in order.',
       maxItems: 4,
       listType: 'map',
       mapKeys: ['action'],
@@ -125,7 +125,7 @@ export const commandStatusFields = {
   total: Type.Optional(integer({ description: 'Number of selected sessions.', minimum: 0 })),
   done: Type.Optional(
     integer({
-      description: 'Number of sessions for which every action is Done so far.',
+      description: 'Number of sessions for which every action is Done.',
       minimum: 0,
     }),
   ),
@@ -139,7 +139,7 @@ export const commandStatusFields = {
   ),
   conditions: Type.Optional(
     conditionsList(
-      'Complete: the command is over, and every action is Done. Failed: it is over, and not every action is Done. Reconciling: it is not over. Stalled: it has failed. The last two are present only while they are true (kstatus).',
+      'Complete: the command has finished and every action is Done. Failed: the command has finished and not every action is Done. Reconciling: the command has not finished. Stalled: the command has failed. Reconciling and Stalled are present only while true (kstatus).',
     ),
   ),
 }
@@ -157,7 +157,7 @@ export type Action = Static<typeof action>
 export interface CommandStep {
   /** Its name in the status: `Restart`. */
   readonly action: string
-  /** Its name at the API: `restart`. */
+  /** Its name in the API: `restart`. */
   readonly command: string
   /**
    * How long it waits, in milliseconds, after another action on the same target has ended, whichever command that
@@ -173,8 +173,7 @@ export interface CommandStep {
 }
 
 /**
- * A kind whose CRs are commands: each is carried out once, with at most one request for each target and step. All of it
- * is pure.
+ * A kind whose CRs are commands: each runs once, with at most one request per target and step. All members are pure.
  */
 export interface CommandDescriptor<Spec extends CommandSpec = CommandSpec> {
   readonly role: 'command'

@@ -33,7 +33,7 @@ export function dataKey(description: string, options: { readonly default?: strin
   })
 }
 
-/** An id at the API. No id has other characters, which could mislead whoever reads them. */
+/** An id of a remote object. Characters that could mislead a reader occur in no id and are not accepted. */
 export function objectID(description: string) {
   return text({
     description: `${description} At most 255 printable ASCII characters, without spaces.`,
@@ -66,12 +66,12 @@ const accountRef = accountRefTo(
 
 const deletionPolicy = choice(['Delete', 'Retain'], {
   description:
-    'What happens to the remote object when this resource is deleted. Delete: it is deleted. Retain: it stays unchanged, and no API call is made. Default: Delete for an object that Culvert created, Retain for one that it adopted (`externalID`). With `managementPolicy: Observe` it always stays.',
+    'What happens to the remote object when this resource is deleted. Delete: it is deleted. Retain: it is kept unchanged, and no API call is made. Default: Delete if Culvert created the object, Retain if it was adopted (`externalID`). With `managementPolicy: Observe` it is always kept.',
 })
 
 const managementPolicy = choice(['Manage', 'Observe', 'Plan'], {
   description:
-    'Manage: Culvert creates the object, or adopts the one that `externalID` names, and keeps it in sync with this spec. Observe: the object is only read, never written or deleted; the condition Synced says how it differs from this spec. Plan: like Manage, but a new spec and a deletion wait in `status.plan` until somebody approves them (`culvert approve`). Required with `externalID`. Default: Manage.',
+    'Manage: Culvert creates the object, or adopts the object with the id `externalID`, and keeps it in sync with this spec. Observe: the object is only read, never written or deleted; the condition Synced reports how it differs from this spec. Plan: like Manage, but spec changes and the deletion wait in `status.plan` until they are approved (`culvert approve`). Required with `externalID`. Default: Manage.',
 })
 
 const externalID = objectID(
@@ -96,7 +96,7 @@ export function commonSpec(limits: TextLimits) {
     metadata: ownMetadata({
       bytes: OWN_METADATA_BYTES,
       description:
-        'Your own key-value pairs. They are stored in the metadata of the remote object, as one JSON object together with the key `culvert`, by which Culvert recognises what it created. An adopted object does not get that key: only these keys are set in its metadata, and other keys stay; metadata that is not a JSON object is replaced. Default: none.',
+        'Your own key-value pairs. They are stored in the metadata of the remote object as one JSON object, together with the key `culvert`, by which Culvert recognises the objects it created. An adopted object does not get that key: only your keys are set in its metadata, and others are kept; metadata that is not a JSON object is replaced. Default: none.',
     }),
     rawMetadata: Type.Optional(
       limitedText('rawMetadata', limits, {
@@ -115,7 +115,7 @@ export type TextLimits = 'bytes' | 'characters' | 'unstated'
 
 const DESCRIPTION = 255
 const METADATA = 4096
-/** Well below the 1 MiB body limit, so that both texts fit into one request. */
+/** Well below the 1 MiB body limit, so that both strings fit into one request. */
 const UNSTATED = 32_768
 
 function limitedText(
@@ -142,11 +142,11 @@ const SAME_EXTERNAL_ID =
 const NAMES_HELD_OBJECT =
   'has(self.spec.externalID) && has(oldSelf.status.id) && self.spec.externalID == oldSelf.status.id'
 
-/** Rules over the whole of a spec with the fields of `bareSpec`. */
+/** Rules on a spec with the fields of `bareSpec`. */
 export const bareSpecRules: readonly Rule[] = [
   {
     rule: '!has(oldSelf.accountRef) || (has(self.accountRef) && self.accountRef == oldSelf.accountRef)',
-    message: 'accountRef is immutable once set: delete this resource and create it again in the other account',
+    message: 'accountRef is immutable once set: delete this resource and recreate it in the other account',
     fieldPath: '.accountRef',
     reason: 'FieldValueForbidden',
   },
@@ -159,7 +159,7 @@ export const bareSpecRules: readonly Rule[] = [
   },
 ]
 
-/** Rules over the whole resource that every managed kind shares. */
+/** Rules on the root of every managed kind. */
 export const commonRootRules: readonly Rule[] = [
   {
     // Once an object is managed, the spec must keep naming it: otherwise a resource that lost its status would create a
@@ -172,7 +172,7 @@ export const commonRootRules: readonly Rule[] = [
   },
 ]
 
-/** Rules over the whole of a spec with the fields of `commonSpec`. */
+/** Rules on a spec with the fields of `commonSpec`. */
 export const commonSpecRules: readonly Rule[] = [...bareSpecRules, atMostOne(['metadata', 'rawMetadata'])]
 
 /** `Ready`, or a word with a domain, such as `example.com/Ready`. */
@@ -189,18 +189,18 @@ export const condition = object(
     }),
     status: choice(['True', 'False', 'Unknown'], { description: 'Whether the condition is true.' }),
     reason: text({
-      description: 'The reason for programs: one word from a fixed set.',
+      description: 'Machine-readable reason for the last transition: one CamelCase word from a fixed set.',
       minLength: 1,
       maxLength: 1024,
       pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
     }),
     message: text({
-      description: 'The reason for people: what the problem is, and what to do. Stable while nothing changes.',
+      description: 'Human-readable explanation: what is wrong and what to do about it.',
       maxLength: 32768,
     }),
-    lastTransitionTime: timestamp({ description: 'When `status` last changed.' }),
+    lastTransitionTime: timestamp({ description: 'Last time the condition changed from one status to another.' }),
     observedGeneration: Type.Optional(
-      integer({ description: 'Generation of the spec that the condition describes.', minimum: 0 }),
+      integer({ description: 'The metadata.generation that the condition was set for.', minimum: 0 }),
     ),
   },
   { description: 'One condition of the resource.' },
@@ -212,20 +212,19 @@ export function conditionsList(description: string) {
 }
 
 const CONDITIONS =
-  'Ready: the resource can be used. Synced: the remote object matches the spec. Reconciling: work is in progress. Stalled: nothing more happens until someone acts. The last two are present only while they are true (kstatus).'
+  'Ready: the resource can be used. Synced: the remote object matches the spec. Reconciling: work is in progress. Stalled: Culvert makes no progress until someone intervenes. Reconciling and Stalled are present only while true (kstatus).'
 
 export const conditions = conditionsList(CONDITIONS)
 
 const managedConditions = conditionsList(
-  `${CONDITIONS} ReferencesGranted: present only while it is false. A reference between namespaces that was in use when its grant was withdrawn is then kept until the spec that contains it changes.`,
+  `${CONDITIONS} ReferencesGranted: present only while false, after the grant of a cross-namespace reference in use was withdrawn. The reference is kept until the spec that contains it changes.`,
 )
 
 /**
- * The CRD defaults it to -1, so that tools which read kstatus treat a resource that was not reconciled yet as in
- * progress.
+ * Defaults to -1 in the CRD, so that tools that read kstatus consider a resource in progress until its first reconcile.
  */
 export const observedGeneration = Type.Optional(
-  integer({ description: 'Generation of the spec that Culvert last acted on; -1: none yet.', minimum: -1 }),
+  integer({ description: 'The metadata.generation that Culvert last acted on; -1 if none yet.', minimum: -1 }),
 )
 
 /** An account in a status: an Account is in the namespace of the resource. */
@@ -257,7 +256,7 @@ export const commonStatus = {
 export function referenceNamespace(target: string) {
   return Type.Optional(
     namespaceName(
-      `Namespace of the ${target}, whose \`allowedReferences\` must permit references from this namespace, and which must be in the same account. Only with \`name\`. Default: the namespace of this resource.`,
+      `Namespace of the ${target}. The ${target} must be in the same account, and its \`allowedReferences\` must permit references from this namespace. Only with \`name\`. Default: the namespace of this resource.`,
     ),
   )
 }
@@ -269,22 +268,22 @@ export function referenceFields(target: string) {
     namespace: referenceNamespace(target),
     id: Type.Optional(
       objectID(
-        `Id of an existing ${target} that Culvert does not manage. In an account that namespaces share, its administrator must allow this (\`unmanagedObjects\`), and an object that a resource in another namespace manages cannot be reached by its id.`,
+        `Id of an existing ${target} that Culvert does not manage. In a shared account, the administrator must allow this (\`unmanagedObjects\`), and an object that a resource in another namespace manages cannot be referenced by id.`,
       ),
     ),
   }
 }
 
-/** Rule of an object with `referenceNamespace` beside an optional name. */
+/** Rule of an object with `referenceNamespace` and an optional name. */
 export const namespaceRule: Rule = {
   rule: '!has(self.__namespace__) || has(self.name)',
-  message: 'namespace goes with name: set name, or remove namespace',
+  message: 'namespace requires name: set name, or remove namespace',
 }
 
 /** Rules of an object with `referenceFields`. */
 export const referenceRules: readonly Rule[] = [exactlyOne(['name', 'id']), namespaceRule]
 
-/** A stand-alone reference. `about` says what it is for. */
+/** A stand-alone reference. `about` describes its purpose. */
 export function reference(target: string, about = `The ${target}.`) {
   return object(referenceFields(target), {
     description: `${about} Exactly one of name and id.`,
@@ -303,7 +302,7 @@ export function secretKeyRef(description: string) {
   )
 }
 
-/** The source of a text that is not in the spec itself; changes there are noticed. */
+/** The source of a value that is not in the spec itself. It is watched for changes. */
 export function valueFrom(description: string) {
   return object(
     {
@@ -319,7 +318,7 @@ export function valueFrom(description: string) {
       ),
     },
     {
-      description: `${description} Exactly one of secretKeyRef and configMapKeyRef. A change there is applied like a change of this spec.`,
+      description: `${description} Exactly one of secretKeyRef and configMapKeyRef. A change of the value is applied like a change of this spec.`,
       rules: [exactlyOne(['secretKeyRef', 'configMapKeyRef'])],
     },
   )
@@ -334,7 +333,7 @@ export interface CommonSpec {
   readonly metadata?: OwnMetadata
   readonly rawMetadata?: string
   readonly deletionPolicy?: 'Delete' | 'Retain'
-  /** For kinds that others refer to. Absent: no other namespace may. */
+  /** For kinds that can be referred to. Absent: references from other namespaces are refused. */
   readonly allowedReferences?: readonly ReferenceGrant[]
 }
 
@@ -370,7 +369,7 @@ const commonStatusObject = object(
 )
 
 /**
- * The part of any status that the reconciler reads, beside the kind's own fields. Only kinds with outputs have
+ * The part of any status that the reconciler reads, in addition to the kind's own fields. Only kinds with outputs have
  * `output`, and only kinds with tokens the fields of rotation.
  */
 export type CommonStatus = Static<typeof commonStatusObject>

@@ -4,7 +4,7 @@ import { exactlyOne } from '../../schema/rules.ts'
 import { labelsSelector } from './label-selector.ts'
 import { namespaceName } from './namespace-name.ts'
 
-/** Together these keep the largest valid spec storable: an IPPolicy has little room beside its rules. */
+/** Together these keep the largest valid spec storable: the rules of an IPPolicy leave little room. */
 const ENTRIES = 16
 const NAMESPACES = 8
 const SELECTOR = { labels: 4, bytes: 384 }
@@ -13,7 +13,7 @@ const grant = object(
   {
     namespaces: Type.Optional(
       list(namespaceName('Name of a namespace.'), {
-        description: `The namespaces by name, at most ${NAMESPACES}.`,
+        description: `Names of the namespaces, at most ${NAMESPACES}.`,
         minItems: 1,
         maxItems: NAMESPACES,
         listType: 'set',
@@ -21,22 +21,22 @@ const grant = object(
     ),
     namespaceSelector: Type.Optional(
       labelsSelector(
-        'The namespaces by label; an empty selector `{}` selects every namespace. If Culvert watches only some namespaces (`--watch-namespace`), it does not read their labels, and a selector selects none.',
+        'Selects namespaces by label; an empty selector `{}` selects all. If Culvert watches only some namespaces (`--watch-namespace`), it does not read their labels, and a selector selects none.',
         SELECTOR,
       ),
     ),
   },
   {
-    description: 'Namespaces, by exactly one of namespaces and namespaceSelector.',
+    description: 'A set of namespaces. Exactly one of namespaces and namespaceSelector.',
     rules: [exactlyOne(['namespaces', 'namespaceSelector'])],
   },
 )
 
-/** `allowedReferences` of a kind that others refer to. */
+/** `allowedReferences` of a kind that can be referred to. */
 export const sharing = {
   allowedReferences: Type.Optional(
     list(grant, {
-      description: `Other namespaces whose resources may refer to this one by namespace and name, if they are in the same account; at most ${ENTRIES} entries, one of which must match. Withdrawing an entry refuses new references; a reference in use is kept until the spec that contains it changes, which the condition ReferencesGranted reports on both sides. Default: none.`,
+      description: `Other namespaces whose resources in the same account may refer to this resource by namespace and name; at most ${ENTRIES} entries, of which one must match. After an entry is removed, new references are refused; a reference in use is kept until the spec that contains it changes, which the condition ReferencesGranted reports on both sides. Default: none.`,
       maxItems: ENTRIES,
     }),
   ),

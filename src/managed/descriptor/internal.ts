@@ -8,11 +8,11 @@ export const INTERNAL_DESCRIPTION =
 
 const create = object(
   {
-    nonce: text({ description: 'Nonce of the last create that is known to have happened.', maxLength: 64 }),
-    attempt: integer({ description: 'How many attempts the create took.', minimum: 0 }),
+    nonce: text({ description: 'Nonce of the last create that is known to have succeeded.', maxLength: 64 }),
+    attempt: integer({ description: 'Number of attempts the create took.', minimum: 0 }),
     uid: Type.Optional(
       text({
-        description: 'UID of the resource that the metadata of the object last named as its own.',
+        description: "UID of the owning resource in the object's metadata, as of the last write.",
         maxLength: 64,
       }),
     ),
@@ -22,17 +22,17 @@ const create = object(
 
 const former = object(
   {
-    id: text({ description: 'Id of the previous object.', maxLength: 255 }),
-    nonce: Type.Optional(text({ description: 'Nonce it was created under.', maxLength: 64 })),
+    id: text({ description: 'Id of the former object.', maxLength: 255 }),
+    nonce: Type.Optional(text({ description: 'Nonce of its create.', maxLength: 64 })),
     deleteAfter: Type.Optional(
-      timestamp({ description: 'Not deleted before this time, unless the spec has a shorter overlap.' }),
+      timestamp({ description: 'Earliest time of its deletion, unless the spec sets a shorter overlap.' }),
     ),
     adopted: Type.Optional(bool({ description: 'Whether it was adopted, so that its token is unknown.' })),
     digest: Type.Optional(
       text({ description: 'Digest of its token, to detect whether an Account still uses it.', maxLength: 64 }),
     ),
   },
-  { description: 'A previous object that will be deleted.' },
+  { description: 'A former object that will be deleted.' },
 )
 
 const sentReference = object(
@@ -55,9 +55,12 @@ const sentReference = object(
 
 const approved = object(
   {
-    of: text({ description: 'Digest of the spec, or of the deletion, that may be carried out.', maxLength: 64 }),
+    of: text({ description: 'Digest of the spec, or of the deletion, that is approved.', maxLength: 64 }),
     plan: Type.Optional(
-      text({ description: 'Hash of the plan that was approved last; absent: none was needed.', maxLength: 64 }),
+      text({
+        description: 'Hash of the plan that was approved last; absent if no approval was needed.',
+        maxLength: 64,
+      }),
     ),
   },
   { description: 'What was approved. Only with `managementPolicy: Plan`.' },
@@ -68,12 +71,12 @@ const internal = object(
   {
     create: Type.Optional(create),
     superseded: Type.Optional(
-      list(former, { description: 'Previous objects of this resource that will be deleted.', maxItems: 64 }),
+      list(former, { description: 'Former objects of this resource that will be deleted.', maxItems: 64 }),
     ),
     references: Type.Optional(
       list(sentReference, {
         description:
-          'Objects to which the remote object refers for certain: while a write is in progress, those to which it refers before and after.',
+          'Objects that the remote object may refer to; while a write is in progress, both those before and those after it.',
         maxItems: 1024,
       }),
     ),
@@ -83,26 +86,29 @@ const internal = object(
     appliedModules: Type.Optional(
       list(text({ description: 'Name of a module or part.', maxLength: 63 }), {
         description:
-          'Modules, and other parts that can also be set outside Culvert, that the spec has named. One that the spec no longer names is disabled or removed.',
+          'Modules, and other parts that can also be set outside Culvert, that the spec has set. One that is removed from the spec is disabled or removed.',
         maxItems: 16,
         listType: 'set',
       }),
     ),
     applied: Type.Optional(
-      list(text({ description: 'Name of a field at the API.', maxLength: 63 }), {
+      list(text({ description: 'Name of a field in the API.', maxLength: 63 }), {
         description:
-          'Fields of an adopted object, or of one that replaced it, that the spec has set so far. One that is removed from the spec returns to its default; other fields are left alone.',
+          'Fields of an adopted object, or of its replacement, that the spec has set so far. A field that is removed from the spec returns to its default; other fields are not changed.',
         maxItems: 32,
         listType: 'set',
       }),
     ),
     chosen: Type.Optional(
-      stringMap(text({ description: 'Digest of what was sent and what the service made of it.', maxLength: 64 }), {
-        description:
-          'API fields that the spec leaves partly open, with a digest of what the service chose there, which is not drift.',
-        maxProperties: 16,
-        rules: [keysLimit(63, 'chosen')],
-      }),
+      stringMap(
+        text({ description: 'Digest of the value that was sent and the value that the service chose.', maxLength: 64 }),
+        {
+          description:
+            'API fields that the spec leaves partly open, with a digest of the value that the service chose, which is not drift.',
+          maxProperties: 16,
+          rules: [keysLimit(63, 'chosen')],
+        },
+      ),
     ),
     tokenDigest: Type.Optional(
       text({ description: 'Digest of the token in the Secret, to detect changes to it.', maxLength: 64 }),

@@ -12,21 +12,22 @@ const matchExpression = object(
   {
     key: text({ description: 'Label key.', minLength: 1, maxLength: 317, pattern: KEY_PATTERN, mustBe: KEY_WORDS }),
     operator: choice(['In', 'NotIn', 'Exists', 'DoesNotExist'], {
-      description: 'How the label is compared with the values.',
+      description: "The label's relationship to the values.",
     }),
     values: Type.Optional(
       list(text({ description: 'A label value.', maxLength: VALUE, pattern: VALUE_PATTERN, mustBe: VALUE_WORDS }), {
-        description: 'Values for In and NotIn, at most 16; none for Exists and DoesNotExist.',
+        description: 'Values for In and NotIn, at most 16; must be empty for Exists and DoesNotExist.',
         maxItems: 16,
       }),
     ),
   },
   {
-    description: 'A requirement that the labels must meet.',
+    description: 'A label selector requirement.',
     rules: [
       {
         rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
-        message: 'values goes with the operators In and NotIn, and only with these: add values or change operator',
+        message:
+          'values is required with the operators In and NotIn, and not allowed with others: add values or change operator',
       },
     ],
   },
@@ -45,7 +46,7 @@ export interface SelectorSize {
 const matchLabels = (most: Pick<SelectorSize, 'labels' | 'bytes'>) =>
   Type.Optional(
     stringMap(text({ description: 'Label value.', maxLength: VALUE, pattern: VALUE_PATTERN, mustBe: VALUE_WORDS }), {
-      description: `Labels that must have these values, at most ${most.labels}.`,
+      description: `Labels with their required values, at most ${most.labels}.`,
       maxProperties: most.labels,
       rules: [most.bytes === undefined ? keysLimit(317, 'matchLabels') : mapLimit(most.bytes, 6, 'matchLabels')],
     }),
@@ -58,7 +59,7 @@ export const labelSelector = (description: string, most: SelectorSize = { labels
       matchLabels: matchLabels(most),
       matchExpressions: Type.Optional(
         list(matchExpression, {
-          description: `Further requirements, at most ${most.expressions}; all must be met.`,
+          description: `Label selector requirements, at most ${most.expressions}. They are ANDed.`,
           maxItems: most.expressions,
         }),
       ),

@@ -31,7 +31,7 @@ export function ownMetadata(options: { readonly description: string; readonly by
   const { bytes, description, keys = MOST_KEYS } = options
   return Type.Optional(
     stringMap(text({ description: 'Value of the key.', maxLength: bytes }), {
-      description: `${description} At most ${keys} keys, each of 1 to ${KEY_LENGTH} characters, and ${bytes} bytes in all, written as JSON. The key \`${MARK_KEY}\` is refused.`,
+      description: `${description} At most ${keys} keys, each of 1 to ${KEY_LENGTH} characters, and ${bytes} bytes in total as JSON. The key \`${MARK_KEY}\` is refused.`,
       maxProperties: keys,
       rules: [
         {
@@ -54,8 +54,8 @@ export function metadataProblems(path: string, metadata: OwnMetadata = {}, bytes
   const marks = Object.hasOwn(metadata, MARK_KEY)
   const over = ownBytes(metadata) - bytes
   return [
-    ...(marks ? [`${path}: the key \`${MARK_KEY}\` holds Culvert's own marker: rename it`] : []),
-    ...(over > 0 ? [`${path}: takes ${bytes + over} bytes as JSON, at most ${bytes} are allowed: shorten it`] : []),
+    ...(marks ? [`${path}: the key \`${MARK_KEY}\` is reserved for Culvert's marker: rename it`] : []),
+    ...(over > 0 ? [`${path}: has ${bytes + over} bytes as JSON, but at most ${bytes} are allowed: shorten it`] : []),
   ]
 }
 
@@ -67,7 +67,7 @@ function ownBytes(metadata: OwnMetadata): number {
 /** Why the text of `rawMetadata` is refused; empty if it is valid. */
 export function rawMetadataProblems(path: string, metadata: string | undefined): string[] {
   if (metadata === undefined || parseObject(metadata)?.[MARK_KEY] === undefined) return []
-  return [`${path}: a JSON object with a top-level \`${MARK_KEY}\` key marks Culvert's own objects: rename the key`]
+  return [`${path}: a top-level \`${MARK_KEY}\` key in a JSON object is reserved for Culvert's marker: rename the key`]
 }
 
 /** The fields of a spec about an object's metadata. */

@@ -25,17 +25,17 @@ const interval = durationText({
 })
 
 const maxSessions = integer({
-  description: `Maximum number of sessions shown, 1 to ${MOST_SESSIONS}. If more are online, those already shown stay, and places that become free go to the lowest ids; the condition SessionsMirrored reports this. Default: 5000.`,
+  description: `Maximum number of sessions shown, 1 to ${MOST_SESSIONS}. If more are online, sessions already shown are kept, and free slots go to the lowest ids; the condition SessionsMirrored reports this. Default: 5000.`,
   minimum: 1,
   maximum: MOST_SESSIONS,
 })
 
 const enabled = bool({
-  description: 'Whether online tunnel sessions are shown as resources of the kind TunnelSession.',
+  description: 'Whether online tunnel sessions are shown as TunnelSessions.',
 })
 
 const DESCRIPTION = experimental(
-  'Shows the online tunnel sessions of the account as read-only resources. They are removed when this is switched off. Default: off.',
+  'Shows the online tunnel sessions of the account as read-only TunnelSessions. They are deleted when this is disabled. Default: disabled.',
 )
 
 /** `mirrorSessions` of an account whose mirrors are in its own namespace. */
@@ -65,7 +65,7 @@ export const shownCondition = {
 /** Whether and how an account's objects of one collection are mirrored. */
 export type MirrorSettings = Static<typeof mirrorHere> & Partial<Pick<Static<typeof mirrorElsewhere>, 'namespace'>>
 
-/** A kind whose CRs show what a collection lists; only Culvert creates, changes and deletes them. All of it is pure. */
+/** A kind whose CRs mirror a collection; only Culvert creates, changes and deletes them. All members are pure. */
 export interface MirrorDescriptor {
   readonly role: 'mirror'
   readonly definition: KindDefinition

@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox'
 import { bool, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
 
 /**
- * Limits of what a status shows of a plan; its hash covers the whole. The last is for the sum of all, in bytes: beside
- * the largest spec, it must fit into etcd.
+ * Limits of what a status shows of a plan; its hash covers all of it. The last limits the total in bytes, which has to
+ * fit into etcd together with the largest spec.
  */
 export const SHOWN = {
   operations: 2_000,
@@ -18,16 +18,16 @@ export const SHOWN = {
 
 const change = object(
   {
-    field: text({ description: 'Path of the field within the object at the API.', maxLength: SHOWN.path }),
+    field: text({ description: 'Path of the field within the remote object.', maxLength: SHOWN.path }),
     from: Type.Optional(
       text({
-        description: 'The value there now, as JSON; absent: none. One that is cut ends with an ellipsis.',
+        description: 'Current value as JSON; absent if there is none. A truncated value ends with an ellipsis.',
         maxLength: SHOWN.value,
       }),
     ),
     to: Type.Optional(
       text({
-        description: 'The value to be, as JSON; absent: it is removed. One that is cut ends with an ellipsis.',
+        description: 'New value as JSON; absent if the field is removed. A truncated value ends with an ellipsis.',
         maxLength: SHOWN.value,
       }),
     ),
@@ -38,22 +38,20 @@ const change = object(
 
 const operation = object(
   {
-    step: integer({ description: 'The place of the request in the order of sending, from 1.', minimum: 1 }),
+    step: integer({ description: 'Position of the request in the sequence, from 1.', minimum: 1 }),
     action: choice(['Create', 'Update', 'Delete'], { description: 'What is done to the object.' }),
     object: text({
-      description: 'Collection and id of the object; only the collection, if the object is to be created.',
+      description: 'Collection and id of the object; only the collection for a Create.',
       maxLength: SHOWN.object,
     }),
-    changes: Type.Optional(
-      list(change, { description: 'What changes; the first of the fields.', maxItems: SHOWN.changes }),
-    ),
+    changes: Type.Optional(list(change, { description: 'The first fields that change.', maxItems: SHOWN.changes })),
     marks: Type.Optional(
       list(text({ description: 'What it opens, deletes or replaces.', maxLength: SHOWN.mark }), {
-        description: 'Why to look at this request first.',
+        description: 'Why this request deserves attention.',
         maxItems: SHOWN.marks,
       }),
     ),
-    moreChanges: Type.Optional(integer({ description: 'How many further fields change.', minimum: 1 })),
+    moreChanges: Type.Optional(integer({ description: 'Number of further fields that change.', minimum: 1 })),
   },
   { description: 'One request to the API.' },
 )
@@ -63,25 +61,25 @@ export const pendingPlan = object(
   {
     hash: text({
       description:
-        'Identifies the plan. The annotation `culvert.dev/approved-plan` with this value lets exactly this plan run; `culvert approve` sets it.',
+        'Identifies the plan. The annotation `culvert.dev/approved-plan` with this value approves exactly this plan; `culvert approve` sets it.',
       maxLength: 64,
     }),
-    since: timestamp({ description: 'Since when this spec, or the deletion, waits for approval.' }),
+    since: timestamp({ description: 'When this spec, or the deletion, began to wait for approval.' }),
     operations: list(operation, {
       description:
-        'The requests that Culvert would send: first those that open, delete or replace something, each group in the order of sending.',
+        'The requests that Culvert would send. Those that open, delete or replace something come first; each group is in the order of sending.',
       maxItems: SHOWN.operations,
     }),
     moreOperations: Type.Optional(
       integer({
-        description: 'How many further requests there would be: the plan is too large to be shown in full.',
+        description: 'Number of further requests, if the plan is too large to be shown in full.',
         minimum: 1,
       }),
     ),
   },
   {
     description:
-      'What Culvert would do to the account, once it is approved. Only with `managementPolicy: Plan`, while something waits for approval.',
+      'What Culvert would change in the account once approved. Only with `managementPolicy: Plan`, while something waits for approval.',
   },
 )
 

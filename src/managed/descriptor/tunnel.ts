@@ -18,7 +18,7 @@ import { INTERNAL_DESCRIPTION } from './internal.ts'
 import { foreignAgent } from './pod/agent.ts'
 import { podTemplate } from './pod/template.ts'
 
-/** Agents of a Tunnel whose spec does not say how many. */
+/** Number of agents of a Tunnel without `replicas`. */
 export const DEFAULT_REPLICAS = 2
 
 export const tunnelSpecFields = {
@@ -26,7 +26,7 @@ export const tunnelSpecFields = {
     { name: objectName('Name of the Backend in the same namespace.') },
     {
       description:
-        'The Backend of type TunnelGroup whose traffic the tunnel carries: the tunnel has exactly its labels, of which there must be at least one.',
+        'The Backend whose traffic the tunnel forwards. It must be of type TunnelGroup and have at least one label; the tunnel has exactly its labels.',
     },
   ),
   service: object(
@@ -39,11 +39,12 @@ export const tunnelSpecFields = {
       }),
       port: integer({ description: 'Port of the Service, 1 to 65535.', minimum: 1, maximum: 65_535 }),
     },
-    { description: 'Where connections go. The name is resolved anew for each of them.' },
+    { description: 'The Service that connections are forwarded to. Its name is resolved for each connection.' },
   ),
   replicas: Type.Optional(
     integer({
-      description: 'Number of agents, each with a session of its own, 1 to 32. The subresource scale sets it too.',
+      description:
+        'Number of agents, each with its own session, 1 to 32. Can also be set through the scale subresource.',
       minimum: 1,
       maximum: 32,
       default: DEFAULT_REPLICAS,
@@ -54,12 +55,12 @@ export const tunnelSpecFields = {
       {
         name: objectName('Name of the SSHCredential in the same namespace.'),
         privateKeySecretRef: secretKeyRef(
-          'The private key of that credential, in OpenSSH or PEM format and without a passphrase. A change there is used by agents that connect again.',
+          'The private key of that credential, in OpenSSH or PEM format, without a passphrase. After a change, agents use the new key when they reconnect.',
         ),
       },
       {
         description:
-          'An existing SSHCredential to use. Its ACL must permit the labels of the Backend. Default: Culvert makes a key and an SSHCredential that permits exactly these labels.',
+          'An existing SSHCredential to use. Its ACL must permit the labels of the Backend. Default: Culvert creates a key and an SSHCredential that permits exactly these labels.',
       },
     ),
   ),
@@ -68,7 +69,7 @@ export const tunnelSpecFields = {
       {
         interval: durationText({
           field: 'interval',
-          description: 'How old a key or token becomes before it is replaced, such as `720h`; from 1h to 8760h.',
+          description: 'Maximum age of a key or token, such as `720h`; from 1h to 8760h.',
           least: '1h',
           most: '8760h',
           examples: '24h, 720h or 2160h',
@@ -76,7 +77,7 @@ export const tunnelSpecFields = {
       },
       {
         description:
-          'When the key or token that Culvert made is replaced. The new one is in use by all agents before the former is deleted. Default: only on request.',
+          'When Culvert replaces the key or token it created. All agents use the new one before the former one is deleted. Default: only on request.',
       },
     ),
   ),
@@ -86,13 +87,13 @@ export const tunnelSpecFields = {
 
 export const tunnelSpecRules: readonly Rule[] = [atMostOne(['agent', 'credentialRef'])]
 
-/** What a Tunnel owns is named after it, and label values take 63 characters. */
+/** Owned objects are named after their Tunnel, and label values have at most 63 characters. */
 export const LONGEST_TUNNEL_NAME = 40
 
 /** What is wrong with the name of a Tunnel, and what to do. */
-export const TUNNEL_NAME_PROBLEM = `metadata.name takes at most ${LONGEST_TUNNEL_NAME} characters and no dot: give the Tunnel another name`
+export const TUNNEL_NAME_PROBLEM = `metadata.name must have at most ${LONGEST_TUNNEL_NAME} characters and no dot: choose another name`
 
-/** Those that an operator has seen were created before the API server checked their names. */
+/** Tunnels that an operator has already reconciled: created before the API server validated their names. */
 const SEEN = 'has(self.status) && has(self.status.observedGeneration) && self.status.observedGeneration > 0'
 
 export const tunnelRootRules: readonly Rule[] = [
@@ -102,11 +103,11 @@ export const tunnelRootRules: readonly Rule[] = [
   },
 ]
 
-/** What agents connect with: the private half of a key at the SSH gateway, or a token by the service's own protocol. */
+/** What agents authenticate with: a private key at the SSH gateway, or a token in the service's own protocol. */
 export type CredentialForm = 'key' | 'token'
 
 const revision = (form: CredentialForm) =>
-  integer({ description: `Number of the ${form}; the next one has the next number.`, minimum: 1 })
+  integer({ description: `Number of the ${form}, incremented with each new one.`, minimum: 1 })
 
 const current = (form: CredentialForm, name: string) =>
   Type.Optional(
@@ -114,9 +115,9 @@ const current = (form: CredentialForm, name: string) =>
       {
         revision: revision(form),
         name: text({ description: name, maxLength: 253 }),
-        issuedAt: Type.Optional(timestamp({ description: `When the ${form} was made.` })),
+        issuedAt: Type.Optional(timestamp({ description: `When the ${form} was created.` })),
       },
-      { description: `The ${form} that new agents use, if Culvert made it.` },
+      { description: `The ${form} that new agents use, if Culvert created it.` },
     ),
   )
 
@@ -126,20 +127,25 @@ const former = (form: CredentialForm) =>
       {
         revision: revision(form),
         retireAt: Type.Optional(
-          timestamp({ description: 'When it is deleted: no agent has used it for new sessions for a while then.' }),
+          timestamp({
+            description: 'When it will be deleted, some time after the last agent stopped using it for new sessions.',
+          }),
         ),
       },
-      { description: `The ${form} before, while agents may use it.` },
+      { description: `The former ${form}, while agents may still use it.` },
     ),
   )
 
 export const tunnelStatusFields = {
   observedGeneration,
-  accountRef: Type.Optional(accountInUse('The account in use: that of the Backend.')),
-  wanted: Type.Optional(integer({ description: 'Number of agents that there should be.', minimum: 0 })),
-  replicas: Type.Optional(integer({ description: 'Number of Pods with agents, connected or not.', minimum: 0 })),
+  accountRef: Type.Optional(accountInUse('The account in use, which is the account of the Backend.')),
+  wanted: Type.Optional(integer({ description: 'Desired number of agents.', minimum: 0 })),
+  replicas: Type.Optional(integer({ description: 'Number of agent Pods, connected or not.', minimum: 0 })),
   selector: Type.Optional(
-    text({ description: 'Label selector of these Pods, as text; for the subresource scale.', maxLength: 128 }),
+    text({
+      description: 'Label selector of the agent Pods in serialized form, for the scale subresource.',
+      maxLength: 128,
+    }),
   ),
   online: Type.Optional(
     integer({
@@ -157,7 +163,7 @@ export const tunnelStatusFields = {
       {
         template: Type.Optional(
           text({
-            description: 'Digest of the Pod template of the Deployment, as the API server answered the last write.',
+            description: "Digest of the Deployment's Pod template, as returned by the API server after the last write.",
             maxLength: 64,
           }),
         ),
@@ -167,7 +173,7 @@ export const tunnelStatusFields = {
   ),
   conditions: Type.Optional(
     conditionsList(
-      'Ready: at least one agent is connected. Synced: Deployment, key or token, and credential are as the spec says. Connected: every agent is connected. Reconciling: work is in progress. Stalled: nothing more happens until someone acts. The last two are present only while they are true (kstatus).',
+      'Ready: at least one agent is connected. Synced: the Deployment, the key or token, and the credential match the spec. Connected: every agent is connected. Reconciling: work is in progress. Stalled: Culvert makes no progress until someone intervenes. Reconciling and Stalled are present only while true (kstatus).',
     ),
   ),
 }
@@ -178,15 +184,15 @@ const status = object(tunnelStatusFields, { description: 'State of a tunnel.' })
 export type TunnelSpec = Static<typeof spec>
 export type TunnelStatus = Static<typeof status>
 
-/** A kind whose CRs consist of other Kubernetes objects, which they own: nothing at the API is theirs. */
+/** A kind whose CRs consist of other Kubernetes objects, which they own. They have no remote object themselves. */
 export interface ComposedDescriptor {
   readonly role: 'composed'
   readonly definition: KindDefinition
   readonly reach: Reach
   /** The kind that `backendRef` names. */
   readonly backend: string
-  /** The kinds of the credentials that it makes. `credentialRef` names one of those for keys. */
+  /** The kinds of the credentials that Culvert creates for it. `credentialRef` refers to the kind for keys. */
   readonly credentials: Readonly<Record<CredentialForm, string>>
-  /** The labels by which a Backend with that spec finds tunnels; undefined if it finds none. */
+  /** The labels by which a Backend with that spec selects tunnels; undefined if it selects none. */
   labelsOf(backend: CommonSpec): Readonly<Record<string, string>> | undefined
 }

@@ -20,7 +20,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   const { collection, context, cr, session } = run
   if (!includes(session.access.unmanagedObjects, 'Adopt')) {
     const remedy =
-      'let its administrator set unmanagedObjects: Adopt in an entry of spec.access, or remove spec.externalID'
+      'have its administrator set unmanagedObjects: Adopt in an entry of spec.access, or remove spec.externalID'
     throw notAdoptable(`${shortName(session.account)} does not allow it: ${remedy}`)
   }
   refuseHeld(run, id, context.resources.holderOf(session.key, id))
@@ -32,7 +32,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   if (object === undefined) {
     throw new TerminalError(
       reasons.RemoteMissing,
-      `spec.externalID names ${id}, which is not in ${collection.path}: correct it, or remove it to have an object created`,
+      `spec.externalID: ${id} does not exist in ${collection.path}: correct it, or remove it to have an object created`,
     )
   }
   refuseMarked(run, object)
@@ -52,21 +52,21 @@ export function refuseHeld(run: Reconciliation, id: string, holder: CustomResour
     run.noteInternal({ create: undefined, applied: undefined })
   }
   const remedy = holder.metadata.namespace === cr.metadata.namespace ? ', or delete that resource first' : ''
-  throw notAdoptable(`${id} is held by ${holderName(cr, holder)}: name another object${remedy}`)
+  throw notAdoptable(`${id} is managed by ${holderName(cr, holder)}: choose another object${remedy}`)
 }
 
 /** A part of another namespace's object, such as a rule of its policy, belongs to that namespace too. */
 function refusePartOfOthers({ context, cr, session }: Reconciliation, id: string): void {
   const whole = context.resources.childHolderOf(session.key, id)
   if (whole === undefined || whole.metadata.namespace === cr.metadata.namespace) return
-  throw notAdoptable(`${id} is held by ${holderName(cr, whole)}: name another object`)
+  throw notAdoptable(`${id} is managed by ${holderName(cr, whole)}: choose another object`)
 }
 
 /** The holder as the readers of a CR may see it: they must not learn namespace or name of another namespace's CR. */
 export function holderName({ metadata }: CustomResource, holder: CustomResource): string {
   return holder.metadata.namespace === metadata.namespace
     ? shortName(nameOf(holder))
-    : 'a resource of another namespace'
+    : 'a resource in another namespace'
 }
 
 /** An object that Culvert made for another resource, here or elsewhere, belongs to that resource. */
@@ -82,15 +82,15 @@ function refuseMarked({ context, cr, session }: Reconciliation, object: RemoteOb
     name === own.name
   if (isOwn) return
   if (session.access.granted !== undefined && namespace !== cr.metadata.namespace) {
-    throw notAdoptable(`${object.id} is held by a resource of another namespace: name another object`)
+    throw notAdoptable(`${object.id} is managed by a resource in another namespace: choose another object`)
   }
   throw notAdoptable(
-    `${object.id} carries the marker of ${kind} ${namespace}/${name}: let that resource manage it, or remove the marker from its metadata`,
+    `${object.id} carries the marker of ${kind} ${namespace}/${name}: have that resource manage it, or remove the marker from its metadata`,
   )
 }
 
 function notAdoptable(why: string): TerminalError {
-  return new TerminalError(reasons.NotAdoptable, `the object that spec.externalID names cannot be taken: ${why}`)
+  return new TerminalError(reasons.NotAdoptable, `the object in spec.externalID cannot be used: ${why}`)
 }
 
 /**
@@ -103,7 +103,7 @@ export async function adopt(run: Reconciliation, wanted: Wanted): Promise<Remote
   const fixed = fixedDifferences(run, wanted, object)
   if (fixed.length > 0) {
     throw notAdoptable(
-      `${object.id} differs from the spec in ${fixed.join(', ')}, which cannot be changed: correct the spec, or name another object`,
+      `${object.id} differs from the spec in ${fixed.join(', ')}, which cannot be changed: correct the spec, or choose another object`,
     )
   }
   await run.patchMetadata({ finalizers: withFinalizer(cr) })
@@ -120,8 +120,8 @@ export async function adopt(run: Reconciliation, wanted: Wanted): Promise<Remote
 /** Says what happens to the object when its resource is deleted, since the default differs for adopted objects. */
 function adoptedMessage({ cr }: Reconciliation, id: string): string {
   return retains(cr)
-    ? `adopted ${id}; it stays at the API when this resource is deleted, unless spec.deletionPolicy is Delete`
-    : `adopted ${id}; it is deleted with this resource, as spec.deletionPolicy says`
+    ? `adopted ${id}; it is kept when this resource is deleted, unless spec.deletionPolicy is Delete`
+    : `adopted ${id}; it is deleted with this resource (spec.deletionPolicy)`
 }
 
 /** Create-only fields in which `object` differs from the spec, as far as the API returns them. */
@@ -142,6 +142,6 @@ export function refuseVanished({ status }: Reconciliation, id: string): void {
   if (!status.adopted) return
   throw new TerminalError(
     reasons.RemoteMissing,
-    `${id}, which was adopted, was deleted at the API: delete this resource, and create it anew with another spec.externalID, or without one to have an object created`,
+    `${id}, which was adopted, was deleted outside Culvert: delete this resource and recreate it with another spec.externalID, or without one to have an object created`,
   )
 }

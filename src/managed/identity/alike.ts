@@ -61,15 +61,15 @@ export function tellAlike({ collection, context, cr, descriptor, session }: Reco
   const { elsewhere, unmarked } = alikeOf(free, cr, markedBy, context.installation)
   const told = [
     ...elsewhere.slice(0, SHOWN).map(({ id, installation }) => {
-      return `${id} carries the marker of this resource in another cluster (to take it over once that cluster is gone, run Culvert with --installation ${installation})`
+      return `${id} carries the marker of this resource in another cluster (to take it over after that cluster is shut down, run Culvert with --installation ${installation})`
     }),
     ...unmarked.slice(0, SHOWN).map((id) => {
-      return `${id} has the same ${descriptor.identity.markedBy} and no resource here holds it (to adopt it, set spec.externalID: ${id} and spec.managementPolicy: Manage)`
+      return `${id} has the same ${descriptor.identity.markedBy} and is not managed by any resource here (to adopt it, set spec.externalID: ${id} and spec.managementPolicy: Manage)`
     }),
   ]
   if (told.length === 0) return
   const own = shortName(nameOf(cr))
-  const message = `${told.join('; ')}. If this is the object of a former ${own}, a second one is created now`
+  const message = `${told.join('; ')}. If this is the object of a former ${own}, a second object is created now`
   context.events.record(cr, { type: 'Warning', reason: 'PossibleDuplicate', message })
 }
 

@@ -55,8 +55,8 @@ export function refuseContest(
   if (context.clock.monotonic() - contest.at > QUIET_MS) return
   throw new TerminalError(
     reasons.TakenOver,
-    `${describeAll(operations)}: another client keeps undoing this, such as a second installation that manages the same object. ` +
-      'Let one of the two release the object; until then it is written once an hour, when the spec changes, and on culvert.dev/reconcile-requested-at',
+    `${describeAll(operations)}: another client keeps reverting this, such as a second installation that manages the same object. ` +
+      'Have one of them release the object; until then it is written once an hour, when the spec changes, and on culvert.dev/reconcile-requested-at',
   )
 }
 

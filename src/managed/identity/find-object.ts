@@ -24,7 +24,7 @@ function noteVanished(run: Reconciliation, id: string): void {
   // If creating it again is refused, the status must not go on naming an object that is gone.
   run.note({ id: undefined, uri: undefined, createdAt: undefined })
   context.metrics.drift(cr.kind, DELETED)
-  const message = `${id} was deleted at the API: creating it again`
+  const message = `${id} was deleted outside Culvert: recreating it`
   context.events.record(cr, { type: 'Warning', reason: 'RemoteDeleted', message })
 }
 

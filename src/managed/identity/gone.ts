@@ -62,8 +62,8 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
     if (!isDeleting(run.cr) || !isOfThisCall(error)) throw error
     if (isAccountWide(error)) run.session.reportFailure(error)
     const message =
-      `${error.message}: only that list shows whether ${id} is gone. Let the API key list ${collection.path}, or set ` +
-      'spec.deletionPolicy: Retain to end the deletion and leave what is at the API'
+      `${error.message}: only that list shows whether ${id} still exists. Allow the API key to list ${collection.path}, or set ` +
+      'spec.deletionPolicy: Retain to finish the deletion and keep the remote object'
     throw new WaitError(reasons.Deleting, message, LIST_AGAIN_MS)
   }
 }
@@ -128,12 +128,13 @@ export async function deleteObject(
   noteDenial(memory, id, { tries, isOpen: false })
   return {
     ms: Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** (tries - 1)),
-    why: `the API answers 404 to the deletion of ${id}, but still lists it: trying again`,
+    why: `the API returns 404 for the deletion of ${id}, but still lists it: retrying`,
   }
 }
 
 function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Existence, { type: 'there' }>): Deletion {
-  if (existence.type === 'unsettled') return { ms: existence.ms, why: `confirming by lists that ${id} is gone` }
+  if (existence.type === 'unsettled')
+    return { ms: existence.ms, why: `confirming with lists that ${id} no longer exists` }
   noteDenial(memory, id, undefined)
   return 'absent'
 }

@@ -31,12 +31,12 @@ export interface NameHolder {
  */
 export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }: NameHolder): string | undefined {
   if (keeper !== undefined && keeper.metadata.namespace === namespace) {
-    return `${shortName(nameOf(keeper))} of this namespace: remove it there, or name something else`
+    return `${shortName(nameOf(keeper))} in this namespace: remove it there, or choose another name`
   }
   if (isShared) return undefined
-  if (keeper !== undefined) return 'a resource of another namespace: name something else'
-  if (isElsewhere) return `${id} of another installation: have it released there, or name something else`
-  return `${id}, which nobody here has: adopt it (spec.externalID and managementPolicy: Manage), delete it at the API, or name something else`
+  if (keeper !== undefined) return 'a resource in another namespace: choose another name'
+  if (isElsewhere) return `${id} of another installation: have it released there, or choose another name`
+  return `${id}, which no resource here manages: adopt it (spec.externalID and managementPolicy: Manage), delete it in the service, or choose another name`
 }
 
 /** Until the next run, which takes the object. Milliseconds. */
@@ -53,14 +53,14 @@ export function namingHolder(run: Reconciliation, wanted: Wanted, error: unknown
   const { name, object } = found
   // Once this CR has no object, it takes one that a CR of the same name, which etcd has lost, made.
   if (recoverableObjects(run).some(({ id }) => id === object.id)) {
-    const message = `${name} belongs to ${object.id}, which a former resource of this name made: taking it`
+    const message = `${name} belongs to ${object.id}, which a former resource with this name created: taking it over`
     return new WaitError(reasons.Progressing, message, TAKEN_SOON_MS)
   }
   const told = holderOf(run, object)
   if (told === undefined) return error
   return new TerminalError(
     reasons.Conflict,
-    `${error.message}; ${name} belongs to ${told}; it is tried again every ten minutes`,
+    `${error.message}; ${name} belongs to ${told}; Culvert retries every ten minutes`,
     error,
   )
 }

@@ -39,7 +39,7 @@ export async function confirm(
  * A suspicion that is over in a moment is not worth a status write, and what is found then is still drift, not an edit.
  */
 function notFound({ context: { times } }: Reconciliation, id: string, ms: number): WaitError {
-  const message = `${id} was not found at the API: checking again`
+  const message = `${id} was not found: checking again`
   return new WaitError(reasons.Progressing, message, Math.ceil(ms), ms <= times.scanPauseMs)
 }
 

@@ -88,7 +88,7 @@ async function takeNewest(run: Reconciliation, free: readonly RemoteObject[]): P
   context.events.record(cr, {
     type: 'Normal',
     reason: 'Recovered',
-    message: `found ${own.id}, which this resource created before`,
+    message: `found ${own.id}, which this resource created earlier`,
   })
   return takeMarked(run, own)
 }
@@ -103,8 +103,8 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
   if (noted.type === 'hint') {
     throw new TerminalError(
       reasons.AlreadyExists,
-      `a former resource of this name owned ${noted.id}, which still exists: to have it again, set ` +
-        `spec.externalID: ${noted.id} and spec.managementPolicy: Manage; to have a new object made, remove the annotation ` +
+      `a former resource with this name owned ${noted.id}, which still exists: to use it again, set ` +
+        `spec.externalID: ${noted.id} and spec.managementPolicy: Manage; to create a new object, remove the annotation ` +
         'internal.culvert.dev/id, or delete that object',
     )
   }
@@ -120,7 +120,7 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
 function refuseHint({ session }: Reconciliation, noted: NotedOwnership): void {
   if (noted.type !== 'hint' || includes(session.access.unmanagedObjects, 'Adopt')) return
   throw notPermitted(
-    `the annotation ${REMOTE_ID} names ${noted.id}, and its seal does not show that it is this resource's: remove the annotation to have a new object made, or let the administrator of ${shortName(session.account)} set unmanagedObjects: Adopt in an entry of spec.access that allows this kind`,
+    `the annotation ${REMOTE_ID} refers to ${noted.id}, but its seal does not prove that the object belongs to this resource: remove the annotation to create a new object, or have the administrator of ${shortName(session.account)} set unmanagedObjects: Adopt in an entry of spec.access that allows this kind`,
   )
 }
 

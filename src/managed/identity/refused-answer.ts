@@ -21,7 +21,7 @@ export async function refuseAnswer(
   { id }: RemoteObject,
   problem: string,
 ): Promise<ReconcileResult> {
-  const message = `${id}: ${problem}. This answer is discarded, and earlier outputs stay: find out at the API what happened to the object, or delete this resource`
+  const message = `${id}: ${problem}. This response is discarded, and earlier outputs are kept: find out in the service what happened to the object, or delete this resource`
   const result = resultOf(new TerminalError(reasons.AnswerRefused, message), run.status.id !== undefined, false)
   const { condition } = run.descriptor.companion ?? {}
   const kept = (statusOf(run.cr).conditions ?? []).filter(({ type }) => !isCommon(type) && type !== condition)

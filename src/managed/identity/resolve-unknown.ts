@@ -74,7 +74,7 @@ function nextAttempt(run: Reconciliation, { nonce, number }: Attempt): string | 
 function unresolved(ms: number): WaitError {
   return new WaitError(
     reasons.CreateUnresolved,
-    'a create was sent and its answer got lost: finding out whether the object exists',
+    'the response to a create was lost: finding out whether the object exists',
     Math.ceil(ms),
   )
 }

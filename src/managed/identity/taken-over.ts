@@ -106,7 +106,7 @@ export function refuseTaken(run: Reconciliation, object: RemoteObject): RemoteOb
   const { cause, remedy } = wordsOf(taker)
   throw new TerminalError(
     reasons.TakenOver,
-    `${object.id} ${ownershipOf(run, taker)}: ${cause}. Nothing is written to the object here, and it stays when this ` +
+    `${object.id} ${ownershipOf(run, taker)}: ${cause}. Culvert does not write to the object, and keeps it when this ` +
       `resource is deleted. ${remedy}`,
   )
 }
@@ -114,8 +114,8 @@ export function refuseTaken(run: Reconciliation, object: RemoteObject): RemoteOb
 function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: string } {
   if (type === 'namesake') {
     return {
-      cause: 'a second cluster works on this account with the same installation id',
-      remedy: 'Stop one of the two operators, or give each its own --installation',
+      cause: 'a second cluster manages this account with the same installation id',
+      remedy: 'Stop one of the operators, or give each its own --installation',
     }
   }
   return {
@@ -127,15 +127,16 @@ function wordsOf({ type }: Taker): { readonly cause: string; readonly remedy: st
 
 /** Why the object belongs to the other CR. */
 function ownershipOf({ cr, session }: Reconciliation, taker: Taker): string {
-  if (taker.type === 'rival') return `is held by ${holderName(cr, taker.holder)}`
+  if (taker.type === 'rival') return `is managed by ${holderName(cr, taker.holder)}`
   if (taker.type === 'noted')
-    return `belongs to ${holderName(cr, taker.holder)}, as the annotation internal.culvert.dev/id there says`
+    return `belongs to ${holderName(cr, taker.holder)}, according to its annotation internal.culvert.dev/id`
   const { kind, namespace, name, uid } = taker.marker
   const isElsewhere = namespace !== (cr.metadata.namespace ?? '')
-  if (isElsewhere && session.access.granted !== undefined) return 'bears the mark of a resource of another namespace'
+  if (isElsewhere && session.access.granted !== undefined)
+    return 'carries the marker of a resource in another namespace'
   const bearer =
     taker.type === 'namesake' ? `another ${shortName(nameOf(cr))} (UID ${uid})` : `${kind} ${namespace}/${name}`
-  return `bears the mark of ${bearer}`
+  return `carries the marker of ${bearer}`
 }
 
 /** Notes that the object carries the marker of this very CR, as it does once the CR has created or taken it. */
@@ -159,7 +160,7 @@ export async function isTakenLive(run: Reconciliation, id: string): Promise<bool
   const live = (await session.cache.fetch(collection, id)) ?? session.cache.get(collection, id)?.object
   const taker = live === undefined ? undefined : takerOf(run, live)
   if (taker === undefined) return false
-  const message = `left ${id} in place: it ${ownershipOf(run, taker)}`
+  const message = `kept ${id}: it ${ownershipOf(run, taker)}`
   run.context.events.record(cr, { type: 'Normal', reason: 'LeftInPlace', message })
   return true
 }

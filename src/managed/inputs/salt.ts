@@ -83,6 +83,6 @@ function saltIn(secret: SaltSecret | undefined): Buffer | undefined {
 function explained(error: KubeError, { namespace }: SaltOptions): KubeError {
   const { code, message, status, reason } = error
   if (code !== 'Forbidden') return error
-  const remedy = `Secret ${namespace}/${SALT_SECRET} holds the salt of all fingerprints: allow the operator to get and create Secrets in its own namespace`
+  const remedy = `Secret ${namespace}/${SALT_SECRET} contains the salt of all fingerprints: allow the operator to get and create Secrets in its own namespace`
   return new KubeError(code, `${remedy} (${message})`, { status, reason, cause: error })
 }

@@ -16,5 +16,5 @@ export function singleLine(value: string): string {
  */
 export function singleLineProblem(value: string, source: InputSource, { name, key }: KeyRef): string | undefined {
   if (!CONTROL.test(singleLine(value))) return undefined
-  return `key ${key} of ${source} ${name} contains a control character, such as a line break or a tab: store one line there`
+  return `key ${key} of ${source} ${name} contains a control character, such as a line break or a tab: store a single line`
 }

@@ -10,7 +10,7 @@ import { MIRRORS_PER_NAMESPACE } from './settings.ts'
 export function tooMany(limit: number): KindCondition {
   return notShown(
     reasons.TooManySessions,
-    `spec.mirrorSessions.maxSessions: more than ${limit} sessions are online, of which ${limit} are shown: raise it, up to 20000`,
+    `spec.mirrorSessions.maxSessions: more than ${limit} sessions are online, but only ${limit} are shown: raise it, up to 20000`,
   )
 }
 
@@ -18,7 +18,7 @@ export function tooMany(limit: number): KindCondition {
 export function crowdedOut(namespace: string): KindCondition {
   return notShown(
     reasons.TooManyMirrors,
-    `spec.mirrorSessions: none are shown, since namespace ${namespace} has those of ${MIRRORS_PER_NAMESPACE} older accounts already: disable mirrorSessions in one of them`,
+    `spec.mirrorSessions: no sessions are shown, since namespace ${namespace} already has those of ${MIRRORS_PER_NAMESPACE} older accounts: disable mirrorSessions in one of them`,
   )
 }
 

@@ -47,7 +47,7 @@ export function refuseToStrand({ context, cr, descriptor: { companion } }: Recon
   if (companion === undefined || context.companions.policy.enabled) return
   if (!companion.isWanted(cr.spec) || !mayHaveOne(companion, cr)) return
   const about = targetText(targetOf(companion, cr))
-  const message = `${about} would be deleted with the resource, and the operator may not release it. Run the operator with --dns-endpoints, or remove metadata.ownerReferences from ${about} and then spec.dns.endpoint from the resource`
+  const message = `${about} would be deleted with the resource, and the operator is not permitted to release it. Run the operator with --dns-endpoints, or remove metadata.ownerReferences from ${about} and then spec.dns.endpoint from the resource`
   throw new WaitError(reasons.DNSEndpointKept, message, REFUSED_MS)
 }
 
@@ -156,11 +156,11 @@ async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remot
     const spec = companion.content(cr.spec, remote, specOf(object)) ?? {}
     if (!holds(object, spec)) await naming(target, () => patchTarget(run, target, object, { spec }))
   }
-  return told(companion, 'True', reasons.InSync, `${targetText(target)} is as it should be`)
+  return told(companion, 'True', reasons.InSync, `${targetText(target)} is up to date`)
 }
 
 function forgotten(companion: Companion<CommonSpec>, target: CompanionTarget): Accompanied {
-  const message = `${targetText(target)} stays as it is: the API no longer names the records that the domain needed before; ${companion.toRemove}`
+  const message = `${targetText(target)} is not changed: the API no longer returns the records that the domain needed before; ${companion.toRemove}`
   return told(companion, 'False', reasons.AnswerRefused, message)
 }
 
@@ -173,7 +173,7 @@ async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refu
     ? ownershipOf(await naming(target, () => readTarget(context.kube, cr, target)), cr).type === 'own'
     : mayHaveOne(companion, cr)
   if (!hasOne) return told(companion, 'False', none, why)
-  return told(companion, 'False', kept, `${targetText(target)} stays as it is: ${why}`)
+  return told(companion, 'False', kept, `${targetText(target)} is not changed: ${why}`)
 }
 
 /** Deletes ours. If the status does not mention one, it can only exist after a crash: searched for once. */

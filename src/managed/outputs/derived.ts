@@ -41,9 +41,9 @@ function refuseUnfit(run: Reconciliation, desired: Wanted['desired'], remote: Re
   const { output } = run.descriptor
   const own = derivedProblem(run, remote)
   const source = output?.type === 'derived' ? output.sourceProblem?.(desired) : undefined
-  const problem = own === undefined ? source : `the API answered with ${own}`
+  const problem = own === undefined ? source : `the API returned ${own}`
   if (problem === undefined) return
-  throw new TerminalError(reasons.AnswerRefused, `${problem}: nothing is written, and earlier outputs stay`)
+  throw new TerminalError(reasons.AnswerRefused, `${problem}: nothing is written, and earlier outputs are kept`)
 }
 
 async function put(run: Reconciliation, target: OutputTarget, data: Texts): Promise<void> {

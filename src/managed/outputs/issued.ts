@@ -47,7 +47,7 @@ async function refuseObject(run: Reconciliation, answer: Answer, problem: string
   const { object } = answer
   if (memory.outputs.refusing !== object.id) {
     memory.outputs.refusing = object.id
-    const message = `the API answered the create of ${object.id} with ${problem}: nothing is written`
+    const message = `the API returned ${problem} for the create of ${object.id}: nothing is written`
     context.events.record(cr, { type: 'Warning', reason: reasons.AnswerRefused, message })
   }
   memory.identity.holdBack(answer)
@@ -79,7 +79,7 @@ export function refusedLately(run: Reconciliation): WaitError {
     return new WaitError(reasons.ApiError, failure.message, Math.ceil(refusalPause(run)))
   }
   const message =
-    `the API answered a create with ${memory.outputs.refusedFor}: nothing was written, and the object was deleted at the API. Check that spec.baseURL of the account ` +
-    'leads to the right API; another object will be created later'
+    `the API returned ${memory.outputs.refusedFor} for a create: nothing was written, and the object was deleted. Check that spec.baseURL of the account ` +
+    'is the right API; another object will be created later'
   return new WaitError(reasons.AnswerRefused, message, Math.ceil(refusalPause(run)))
 }

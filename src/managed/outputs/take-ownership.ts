@@ -59,7 +59,7 @@ export function notOurs(target: Place, owner: string): TerminalError {
   const remedy = 'type' in target ? 'give this resource another name' : `choose another with ${field}`
   return new TerminalError(
     reasons.OutputNotOwned,
-    `${targetText(target)} exists and belongs to ${owner}: nothing is written into it; ${remedy}, or delete it`,
+    `${targetText(target)} exists and belongs to ${owner}, so nothing is written to it: ${remedy}, or delete it`,
   )
 }
 
@@ -69,7 +69,7 @@ export function refuseImmutable(target: Place, { immutable }: DataObject): void 
   const field = target.kind === 'Secret' ? 'spec.output.secret.name' : 'spec.output.configMap.name'
   throw new TerminalError(
     reasons.OutputNotOwned,
-    `${targetText(target)} is immutable, so that nothing can be written into it: delete it, and it is created again without \`immutable\`, or choose another with ${field}`,
+    `${targetText(target)} is immutable and cannot be written to: delete it to have it recreated without \`immutable\`, or choose another with ${field}`,
   )
 }
 

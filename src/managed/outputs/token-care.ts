@@ -100,7 +100,7 @@ async function putRight(run: Reconciliation, state: Found): Promise<void> {
 function tooEarly(run: Reconciliation, why: string): WaitError {
   const pause = run.memory.outputs.pauseBeforeReissue(run.context.clock.monotonic())
   if (refusalPause(run) > pause) return refusedLately(run)
-  const message = `${why}, and so was the one before: find out what does that; another token is issued in a while`
+  const message = `${why}, as was the previous one: find out what causes this; Culvert will issue another token after a pause`
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
 }
 
@@ -151,5 +151,5 @@ function lossOf({ target, key }: TokenPlace, secret: DataObject | undefined, tok
   if (secret === undefined) return `${targetText(target)} was deleted`
   return token === undefined
     ? `${targetText(target)} has lost its key ${key}`
-    : `key ${key} of ${targetText(target)} was altered`
+    : `key ${key} of ${targetText(target)} was changed`
 }

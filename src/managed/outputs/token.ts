@@ -96,7 +96,7 @@ export function noteToken(
 /** The token in an answer that was accepted. */
 function tokenIn(object: RemoteObject, { field }: TokenPlace): string {
   const token = object[field]
-  if (typeof token !== 'string') throw new Error('an answer without a token was not refused')
+  if (typeof token !== 'string') throw new Error('a response without a token was not refused')
   return token
 }
 

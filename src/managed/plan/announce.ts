@@ -19,7 +19,7 @@ export function announce(run: Reconciliation, operations: readonly Operation[]):
   context.events.record(cr, {
     type: 'Warning',
     reason: 'DriftCorrected',
-    message: `changed at the API, put back: ${about}`,
+    message: `changed outside Culvert, reverted: ${about}`,
   })
 }
 
@@ -39,7 +39,7 @@ export function describeAll(operations: readonly Operation[]): string {
 
 /** One write, in words. */
 export function describe(operation: Operation): string {
-  if (operation.type === 'replace') return `replace the object for ${operation.fields.join(', ')}`
+  if (operation.type === 'replace') return `replace the object to change ${operation.fields.join(', ')}`
   if (!('target' in operation)) return `update ${operation.fields.join(', ')}`
   return operation.type === 'update'
     ? `update ${operation.about} (${operation.fields.join(', ')})`

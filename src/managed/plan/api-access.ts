@@ -85,7 +85,7 @@ export function refuseUnsaidRestriction(
     if (changed.length === 0 || !apiAccess.object({ ...remote, ...operation.body })) continue
     throw new TerminalError(
       reasons.InvalidSpec,
-      `${remote.id} restricts access to the API, and spec.${apiAccess.field} is not set: set it before changing ${changed.join(', ')}`,
+      `${remote.id} restricts access to the API, but spec.${apiAccess.field} is not set: set it before changing ${changed.join(', ')}`,
     )
   }
 }
@@ -94,8 +94,8 @@ const TEXTS: ReadonlySet<string> = new Set(['description', 'metadata'])
 
 function refusal(by: string, field: string, isDeletion: boolean): Error {
   const message =
-    `${by} enforces these rules on the API itself, and fewer addresses may be let in: ` +
-    `check that Culvert's address stays allowed and set spec.${field}: true here or in the policy, or stop enforcing ${by} first`
+    `${by} enforces these rules on the API itself, and the change may admit fewer addresses: ` +
+    `check that Culvert's address remains allowed and set spec.${field}: true here or in the policy, or stop enforcing ${by} first`
   return isDeletion
     ? new WaitError(reasons.Deleting, message, IN_USE_MS)
     : new TerminalError(reasons.InvalidSpec, message)

@@ -149,7 +149,7 @@ async function execute(
   for (const step of stepsOf(operations)) {
     const [operation] = step
     if (operation === undefined) continue
-    if (operation.type === 'replace') throw new Error('a replacement is carried out before other writes')
+    if (operation.type === 'replace') throw new Error('a replacement is executed before other writes')
     if (!('target' in operation)) await updateObject(run, wanted, parentId, operation, cause)
     else if (operation.type !== 'create') await changeChild(run, operation, cause)
     else {

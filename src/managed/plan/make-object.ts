@@ -102,7 +102,7 @@ export async function createOrRecreate(run: Reconciliation, wanted: Wanted): Pro
   const pause = memory.identity.pauseBeforeRemake(clock.monotonic(), times.readLagMs)
   if (pause > 0) {
     const message =
-      'the object was deleted at the API, as was the one before: find out what deletes them; another will be created later'
+      'the object was deleted outside Culvert again: find out what deletes it; Culvert will recreate it after a pause'
     throw new WaitError(reasons.RemoteMissing, message, Math.ceil(pause))
   }
   const kept = await created(run, wanted, writeReasons.drift)
@@ -114,7 +114,7 @@ async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason)
   const kept = referencesKept(run, wanted)
   if (kept.references !== undefined) {
     run.noteInternal(kept)
-    await run.store('creating the object again')
+    await run.store('recreating the object')
   }
   return { remote: made(run, wanted, await createObject(run, wanted, reason)), made: reason }
 }
@@ -124,7 +124,7 @@ function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
   // Stored together with the id.
   noteSent(run, wanted)
   const object = run.session.cache.get(run.collection, id)?.object
-  if (object === undefined) throw new Error(`the answer for ${id} did not enter the cache`)
+  if (object === undefined) throw new Error(`the response for ${id} was not cached`)
   // One that was found may have been made for an earlier spec.
   if (run.made === id) noteChosen(run, wanted, object)
   return object

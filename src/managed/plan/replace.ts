@@ -47,7 +47,7 @@ async function createPlaceholder(
   const settled = placeholdersSettle(run)
   const wait = settled - context.clock.monotonic()
   if (wait > 0) {
-    const message = 'a placeholder may already have been created: waiting before another is created'
+    const message = 'a placeholder may already exist: waiting before another is created'
     throw new WaitError(reasons.Progressing, message, Math.ceil(wait))
   }
   await session.cache.ensureListed(collection, { since: Math.max(run.begun, settled) })

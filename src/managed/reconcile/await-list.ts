@@ -37,7 +37,7 @@ function awaitCheck({ cr, descriptor, session }: Reconciliation): void {
   const opened = ownCollections(descriptor, cr.spec).find(({ path }) => session.isClosed(path))
   if (opened === undefined) return
   session.awaitList(opened.path, nameOf(cr))
-  const message = `${opened.path} has just been listed again: checking what it shows`
+  const message = `${opened.path} can be listed again: checking its contents`
   throw new WaitError(reasons.CollectionNotListable, message, UNCHECKED_MS, true)
 }
 
@@ -54,7 +54,7 @@ export function waitForList(run: Reconciliation, refusal: UnlistableError): Wait
   const { collection, message, status } = refusal
   const isKnown = run.session.awaitList(collection.path, nameOf(run.cr))
   const wayOut = isDeleting(run.cr)
-    ? ', or set spec.deletionPolicy: Retain to end the deletion and leave what is at the API'
+    ? ', or set spec.deletionPolicy: Retain to finish the deletion and keep the remote object'
     : ''
   const text = `${message} (${status}): waits until ${collection.path} can be listed. To end the wait, ${closedRemedy(refusal)}${wayOut}`
   return new WaitError(reasons.CollectionNotListable, text, isKnown ? FALLBACK_MS : UNCHECKED_MS, !isKnown)

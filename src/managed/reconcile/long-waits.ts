@@ -28,7 +28,7 @@ export async function tellWait(run: Reconciliation, waitsFor: WaitsFor): Promise
 /** A refusal by Kubernetes is reported later; any other error is a bug. */
 export function logUntold(logger: Logger, fields: object, error: unknown): void {
   if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait could not be reported')
-  else logger.error({ ...fields, err: error }, 'reporting a wait failed')
+  else logger.error({ ...fields, err: error }, 'failed to report a wait')
 }
 
 /**
@@ -59,5 +59,5 @@ function messageOf({ context, cr }: Reconciliation, waitsFor: WaitsFor): string 
   const message = waitsFor === 'its turn' ? 'waits until other resources have been reconciled' : 'waits for the API'
   const account = accountOf(context, cr)
   const isPaced = account !== undefined && context.resources.isPaced(account, cr.metadata.namespace ?? '')
-  return isPaced ? `${message}; spec.rateLimit of ${shortName(account)} sets the pace` : message
+  return isPaced ? `${message}; spec.rateLimit of ${shortName(account)} limits the rate` : message
 }

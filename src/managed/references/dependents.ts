@@ -76,7 +76,7 @@ function settledAt({ context, session }: Reconciliation, id: string, since: numb
   const settled = inFlight.settledAt(session, id, since)
   const wait = settled === undefined ? times.scanPauseMs : settled - clock.monotonic()
   if (settled !== undefined && wait <= 0) return settled
-  const message = 'a request that names the object is in progress: waiting for it to end'
+  const message = 'waiting for a request in progress that refers to the object'
   throw new WaitError(reasons.Deleting, message, Math.ceil(wait), true)
 }
 
@@ -188,7 +188,7 @@ export function messageName(cr: CustomResource, reader: string | undefined, gran
     return `${cr.kind} ${namespace}/${name}`
   }
   const { id } = statusOf(cr)
-  return id === undefined ? 'a resource of another namespace' : `${id} of another namespace`
+  return id === undefined ? 'a resource in another namespace' : `${id} of another namespace`
 }
 
 function dependentOf(

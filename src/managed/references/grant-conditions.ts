@@ -23,7 +23,7 @@ function ownMessages({ context: { resources }, cr, descriptor }: Reconciliation)
     if (crossingOf(resources, cr, reference).type !== 'withdrawn') return []
     const { kind, path, ref } = reference
     return [
-      `${path}: ${kind} ${ref.namespace}/${ref.name} grants no reference from namespace ${cr.metadata.namespace} any more: the one in use is kept until this spec changes; have its spec.allowedReferences name the namespace, or refer to another`,
+      `${path}: ${kind} ${ref.namespace}/${ref.name} no longer allows references from namespace ${cr.metadata.namespace}: the one in use is kept until this spec changes; have the namespace added to its spec.allowedReferences, or refer to another`,
     ]
   })
 }
@@ -40,6 +40,6 @@ function dependentsMessage({ context: { resources }, cr }: Reconciliation): read
   if (dependents.length === 0) return []
   const [noun, verb] = dependents.length === 1 ? ['resource', 'refers'] : ['resources', 'refer']
   return [
-    `${dependents.length} ${noun} of another namespace still ${verb} to this one, until the spec with the reference changes: spec.allowedReferences does not permit it any more`,
+    `${dependents.length} ${noun} in another namespace still ${verb} to this one, until the spec with the reference changes: spec.allowedReferences no longer permits it`,
   ]
 }

@@ -51,15 +51,15 @@ export function refuseUse(
   const refusal = refusalOfUse({ namespace: own, keeper, allowed: access.unmanagedObjects, asked })
   if (refusal === undefined) return
   const byName =
-    'refer to a resource by its name, and to one of another namespace by namespace and name, if its spec.allowedReferences permits that'
+    'refer to the resource by name or, in another namespace, by namespace and name if its spec.allowedReferences permits it'
   if (refusal === 'kept elsewhere') {
     throw notPermitted(
-      `${path}: ${id} is held by a resource of another namespace, and cannot be used by its id: ${byName}`,
+      `${path}: ${id} is managed by a resource in another namespace and cannot be used by id: ${byName}`,
     )
   }
-  const remedy = `${byName}, or let its administrator set unmanagedObjects: ${asked} in an entry of spec.access that allows this kind`
+  const remedy = `${byName}, or have its administrator set unmanagedObjects: ${asked} in an entry of spec.access that allows this kind`
   throw notPermitted(
-    `${path}: ${id} belongs to no resource in namespace ${own}, and ${shortName(account)} does not let that namespace use other objects: ${remedy}`,
+    `${path}: ${id} belongs to no resource in namespace ${own}, and ${shortName(account)} does not allow that namespace to use other objects: ${remedy}`,
   )
 }
 
@@ -74,9 +74,9 @@ export function valueNotPermitted(
 ): TerminalError {
   const unmanaged = includes(access.unmanagedObjects, 'Reference')
     ? ''
-    : `, or let the administrator of ${shortName(account)} set unmanagedObjects: Reference in an entry of spec.access that allows this kind`
+    : `, or have the administrator of ${shortName(account)} set unmanagedObjects: Reference in an entry of spec.access that allows this kind`
   return notPermitted(
-    `${path}: ${value} is reserved by no resource that permits references from namespace ${namespace}: reserve it in this namespace, or have spec.allowedReferences of the resource that reserves it name the namespace${unmanaged}`,
+    `${path}: ${value} is not reserved by a resource that permits references from namespace ${namespace}: reserve it in this namespace, or have the namespace added to spec.allowedReferences of the resource that reserves it${unmanaged}`,
   )
 }
 
@@ -90,7 +90,7 @@ export function notGranted(
   what: string,
 ): TerminalError {
   return notPermitted(
-    `${path}: ${what} does not permit references from namespace ${namespace}, or does not exist: have its spec.allowedReferences name the namespace, or refer to another`,
+    `${path}: ${what} does not permit references from namespace ${namespace}, or does not exist: have the namespace added to its spec.allowedReferences, or refer to another`,
   )
 }
 

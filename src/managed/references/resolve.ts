@@ -124,7 +124,7 @@ function refuseTwice(found: readonly FoundReference[], idOf: (kind: string, ref:
     if (other !== undefined) {
       throw new TerminalError(
         reasons.InvalidSpec,
-        `${other} and ${path} name the same ${kind} (${id}): remove one of them`,
+        `${other} and ${path} refer to the same ${kind} (${id}): remove one of them`,
       )
     }
     paths.set(id, path)
@@ -198,7 +198,7 @@ function refuseCrossing({ context: { resources }, cr, session }: Resolver, refer
   if (id === undefined || id === appliedReference(cr, reference)?.id) return
   if (resources.holderOf(session.key, id)?.metadata.uid === crossing.target?.metadata.uid) return
   throw notPermitted(
-    `${path}: ${refText(kind, ref)} has no object in ${shortName(session.account)}, the account of this resource: refer to one that lives in the same account`,
+    `${path}: ${refText(kind, ref)} has no object in ${shortName(session.account)}, the account of this resource: refer to one in the same account`,
   )
 }
 

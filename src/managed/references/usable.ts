@@ -53,7 +53,7 @@ export function refusalOfReference(
   // The reason concerns the owners in that namespace only.
   return isDeleting(target)
     ? 'is being deleted: refer to another'
-    : 'cannot be referred to yet: it is a resource of another namespace, and must be in place there first'
+    : 'cannot be referred to yet: a resource in another namespace must be Ready first'
 }
 
 /** Why a new reference to `target` has to wait, in words for readers of its namespace; undefined if it may be made. */

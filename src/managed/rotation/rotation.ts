@@ -88,14 +88,14 @@ function conditionOf(run: Reconciliation, step: RotationStep, { type }: Rotation
   const { condition, failing, scheduled, what, old, next } = WORDS[type]
   const failure = failureOf(run)
   if (failure !== undefined) {
-    const message = `${what} could not be issued: ${failure.message}; ${old}, and it is tried again`
+    const message = `${what} could not be issued: ${failure.message}; ${old}, and Culvert retries`
     return { type: condition, status: 'False', reason: failing, message }
   }
   if (step.type === 'former' && openRequest(run.cr, 'rotate') !== undefined) {
-    const message = `${what} was asked for, and is issued as soon as the former one is deleted: there are never three`
+    const message = `${what} was requested and will be issued once the former one is deleted: at most two exist at a time`
     return { type: condition, status: 'Unknown', reason: reasons.RotationWaiting, message }
   }
-  return { type: condition, status: 'True', reason: scheduled, message: `${what} is issued at status.${next}` }
+  return { type: condition, status: 'True', reason: scheduled, message: `${what} will be issued at status.${next}` }
 }
 
 /**

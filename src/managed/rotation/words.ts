@@ -12,7 +12,7 @@ export const WORDS = {
     failing: reasons.RotationFailing,
     scheduled: reasons.RotationScheduled,
     what: 'a new token',
-    old: 'the token in the Secret goes on working',
+    old: 'the token in the Secret remains valid',
   },
   renewal: {
     condition: 'Renewed',
@@ -21,7 +21,7 @@ export const WORDS = {
     failing: reasons.RenewalFailing,
     scheduled: reasons.RenewalScheduled,
     what: 'a new certificate',
-    old: 'the present one is good until it expires',
+    old: 'the current one remains valid until it expires',
   },
 } as const satisfies Record<Rotation<never>['type'], object>
 

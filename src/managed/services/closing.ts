@@ -130,7 +130,7 @@ function refusalOf({ kinds, resources }: Known, edge: CustomResource, kind: stri
   const target = resources.get({ kind, namespace: edge.metadata.namespace, name: ref.name ?? '' })
   const account = resources.accountKeyOf(edge)
   const isElsewhere = target !== undefined && account !== undefined && !resources.livesIn(target, account)
-  return isElsewhere ? 'is in another account: name one of the account of the Service' : undefined
+  return isElsewhere ? 'is in another account: choose one in the account of the Service' : undefined
 }
 
 function fieldsOf({ content }: ServicePart): EdgeFields {

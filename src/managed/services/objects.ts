@@ -58,14 +58,14 @@ export function serviceObjects(
     ports: served.map(({ port }) => ({ port, objects: portObjects(service, settings, port, typeOf) })),
     problems: ports.flatMap(({ port, protocol }, index) => {
       if (isTCP(protocol)) return []
-      return [`spec.ports[${index}]: ${protocol} is not served, as port ${port} asks: remove the port, or use TCP`]
+      return [`spec.ports[${index}]: ${protocol} of port ${port} is not supported: remove the port, or use TCP`]
     }),
   }
 }
 
 function tooMany(ports: number, maxPorts: number): Problem {
-  const remedy = 'divide them among several Services, or ask the administrator to raise tunnels.services.maxPorts'
-  return `spec.ports: ${ports} TCP ports are more than the ${maxPorts} that a Service may have: ${remedy}`
+  const remedy = 'split them into several Services, or ask the administrator to raise tunnels.services.maxPorts'
+  return `spec.ports: ${ports} TCP ports exceed the limit of ${maxPorts} per Service: ${remedy}`
 }
 
 function isTCP(protocol: string | undefined): boolean {

@@ -152,7 +152,7 @@ export class ServiceReconciler {
       if (await this.#context.objects.takeBack(service, wanted)) taken.push(partText(wanted))
     }
     if (taken.length === 0) return
-    const message = `${taken.join(', ')} of a former Service are taken back`
+    const message = `${taken.join(', ')} of a former Service are taken over`
     throw new WaitError(reasons.Progressing, message, REPLACING_MS)
   }
 

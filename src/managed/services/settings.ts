@@ -45,7 +45,7 @@ export function settingsOf({ metadata, spec }: ServiceResource): ServiceSettings
   const ipPolicies = read(SERVICE_IP_POLICIES, parsePolicies)
   for (const name of Object.keys(annotations)) {
     if (!name.startsWith(`${GROUP}/`) || KNOWN.includes(name)) continue
-    problems.push(`${about(name)}: there is no such annotation of a Service: correct it to one of ${KNOWN.join(', ')}`)
+    problems.push(`${about(name)}: unknown annotation of a Service: correct it to one of ${KNOWN.join(', ')}`)
   }
   const ignored = read(SERVICE_IGNORE, parseIgnored) ?? []
   for (const name of restrictingAnnotations(annotations)) {
@@ -53,7 +53,7 @@ export function settingsOf({ metadata, spec }: ServiceResource): ServiceSettings
   }
   if ((spec.loadBalancerSourceRanges ?? []).length > 0) problems.push(`spec.loadBalancerSourceRanges: ${RANGES}`)
   if (!/^[a-z]/.test(metadata.name)) {
-    problems.push(`metadata.name: ${shown(metadata.name)} begins with a digit: give the Service another name`)
+    problems.push(`metadata.name: ${shown(metadata.name)} begins with a digit: choose another name for the Service`)
   }
   if (problems.length > 0) return { problems }
   return {
@@ -63,9 +63,9 @@ export function settingsOf({ metadata, spec }: ServiceResource): ServiceSettings
   }
 }
 
-const RANGES = `Culvert does not read source ranges: remove them, and name IPPolicies in ${SERVICE_IP_POLICIES}`
+const RANGES = `source ranges are not supported: remove them, and list IPPolicies in ${SERVICE_IP_POLICIES}`
 
-const FOREIGN = `is meant for another load balancer, and may restrict who connects: remove it and name IPPolicies in ${SERVICE_IP_POLICIES}, or name it in ${SERVICE_IGNORE}`
+const FOREIGN = `belongs to another load balancer and may restrict access: remove it and list IPPolicies in ${SERVICE_IP_POLICIES}, or list it in ${SERVICE_IGNORE}`
 
 function parseIgnored(value: string): readonly string[] | { readonly problem: string } {
   const names = value.split(',').map((name) => name.trim())
@@ -78,7 +78,7 @@ function parseIgnored(value: string): readonly string[] | { readonly problem: st
 function parseAccount(value: string): AccountName | { readonly problem: string } {
   const [kind, name, more] = value.includes('/') ? value.split('/') : ['Account', value]
   if ((kind !== 'Account' && kind !== 'ClusterAccount') || more !== undefined || !NAME.test(name ?? '')) {
-    return { problem: 'names no account: write it as name, Account/name or ClusterAccount/name' }
+    return { problem: 'is not an account: use the form name, Account/name or ClusterAccount/name' }
   }
   return { kind, name: name ?? '' }
 }

@@ -91,9 +91,9 @@ function commonConditions(state: ConditionState, ready: Condition | undefined): 
   }
 }
 
-const PAUSED_MESSAGE = 'the annotation culvert.dev/paused is set: remove it to go on'
-const IN_SYNC = 'the remote object equals the spec'
-const IN_SYNC_RETAINED = `${IN_SYNC}; it was adopted, and stays at the API when this resource is deleted`
+const PAUSED_MESSAGE = 'the annotation culvert.dev/paused is set: remove it to resume'
+const IN_SYNC = 'the remote object matches the spec'
+const IN_SYNC_RETAINED = `${IN_SYNC}; it was adopted, and is kept when this resource is deleted`
 
 function inSync({ retained = false }: { readonly retained?: boolean }): KindCondition {
   return is('Synced', reasons.InSync, retained ? IN_SYNC_RETAINED : IN_SYNC)

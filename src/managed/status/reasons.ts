@@ -7,15 +7,15 @@ export interface Explanation {
 }
 
 const NOTHING = 'Nothing.'
-const WAIT = 'Nothing: it resolves by itself.'
+const WAIT = 'Nothing: this resolves itself.'
 const FOLLOW = 'Do what the message says'
 
 /**
- * Every `reason` of a condition. Reasons are for programs and never change; the message beside a reason is for people.
+ * Every `reason` of a condition. Reasons are machine-readable and never change; the message is for humans.
  */
 export const conditionReasons = {
   Available: { means: 'The remote object works, or the account can be used.', remedy: NOTHING },
-  InSync: { means: 'The remote object equals the spec.', remedy: NOTHING },
+  InSync: { means: 'The remote object matches the spec.', remedy: NOTHING },
   Progressing: { means: 'Work is in progress; nothing is wrong.', remedy: WAIT },
   Deleting: {
     means: 'The resource is being deleted; the message names what it waits for.',
@@ -24,7 +24,7 @@ export const conditionReasons = {
   },
   AwaitingApproval: {
     means:
-      'With `managementPolicy: Plan`, Culvert has written what it would do to `status.plan` and waits. The object, if there is one, stays as it is.',
+      'With `managementPolicy: Plan`, Culvert has written its plan to `status.plan` and waits for approval. The object, if there is one, is not changed.',
     remedy: 'Read the plan in `status.plan`, then approve it ([approvals.md](approvals.md)), or change the spec.',
   },
   Paused: {
@@ -32,7 +32,7 @@ export const conditionReasons = {
     remedy: 'Remove the annotation to resume.',
   },
   CreateUnresolved: {
-    means: 'The answer to a create was lost; Culvert is finding out whether the object exists.',
+    means: 'The response to a create was lost; Culvert is finding out whether the object exists.',
     remedy: WAIT,
   },
   ReferenceNotReady: {
@@ -51,14 +51,14 @@ export const conditionReasons = {
   },
   GrantWithdrawn: {
     means:
-      'The grant of a reference between namespaces was withdrawn while the reference is in use: it is kept until the spec that contains it changes.',
+      'The grant of a cross-namespace reference was withdrawn while the reference is in use. The reference is kept until the spec that contains it changes.',
     remedy: 'Have the grant restored, or refer to another resource.',
   },
   Undeclared: {
     means: 'The object has parts that neither its spec nor any permitted resource declares. They are in force.',
-    remedy: 'Delete the unwanted parts at the API, or adopt each with a resource of its own.',
+    remedy: 'Delete the unwanted parts in the service, or adopt each with its own resource.',
   },
-  ReferenceCycle: { means: 'References form a cycle.', remedy: 'Remove one of the references that the message names.' },
+  ReferenceCycle: { means: 'References form a cycle.', remedy: 'Remove one of the references in the message.' },
   SecretMissing: {
     means: 'A Secret, or the key in it, does not exist.',
     remedy: 'Create it, or correct the name in the spec.',
@@ -68,49 +68,50 @@ export const conditionReasons = {
     remedy: 'Create it, or correct the name in the spec.',
   },
   OutputNotOwned: {
-    means: 'The Secret or ConfigMap for the outputs belongs to somebody else, or is immutable.',
-    remedy: 'Name another one in `spec.output`, or delete it.',
+    means: 'The Secret or ConfigMap for the outputs has another owner, or is immutable.',
+    remedy: 'Choose another one in `spec.output`, or delete it.',
   },
-  NotNeeded: { means: 'The resource has nothing to write there.', remedy: NOTHING },
+  NotNeeded: { means: 'The resource has no output to write.', remedy: NOTHING },
   CRDNotInstalled: {
-    means: 'The type of an object that the spec asks for is not installed in the cluster.',
+    means: 'The type of an object required by the spec is not installed in the cluster.',
     remedy: 'Install it, such as the CRD of ExternalDNS, or remove the field from the spec.',
   },
   DNSEndpointNotAllowed: {
-    means: 'The administrator does not allow the DNSEndpoint that the spec asks for, so none was created.',
+    means: 'The administrator does not allow the DNSEndpoint requested in the spec, so none was created.',
     remedy: 'Create the records at your DNS provider, or have the administrator allow the domain.',
   },
   DNSEndpointKept: {
-    means: 'The administrator no longer allows a DNSEndpoint that was created before: it stays unchanged.',
-    remedy: 'Have the administrator allow the domain again, or delete the DNSEndpoint once nobody needs its records.',
+    means: 'The administrator no longer allows a DNSEndpoint that was created earlier. It is not changed.',
+    remedy:
+      'Have the administrator allow the domain again, or delete the DNSEndpoint once its records are no longer needed.',
   },
   AnswerRefused: {
     means: 'The API returned an unusable name, token or certificate. It was discarded, and nothing was written.',
     remedy: 'Report it to the provider of the API; the message says what the API returned.',
   },
   TokenAltered: {
-    means: 'The token in the Secret is lost or altered, and was reissued too often recently.',
+    means: 'The token in the Secret was lost or changed, and was reissued too often recently.',
     remedy: 'Find out what changes the Secret, and stop it.',
   },
   AccountNotReady: {
     means: 'The Account does not exist or is not Ready.',
-    remedy: 'Start with the Account that the message names.',
+    remedy: 'Start with the Account in the message.',
   },
   AccountNotAllowed: {
     means: "No entry of the ClusterAccount's `access` selects this namespace.",
-    remedy: 'Ask the administrator of the ClusterAccount, or name another account.',
+    remedy: 'Ask the administrator of the ClusterAccount, or choose another account.',
   },
   KindNotAllowed: {
     means: 'The entries that select the namespace allow other kinds.',
-    remedy: 'Ask the administrator of the ClusterAccount, or name another account.',
+    remedy: 'Ask the administrator of the ClusterAccount, or choose another account.',
   },
   DomainNotAllowed: {
-    means: "The spec takes a domain that the ClusterAccount's `access` does not allow the namespace.",
-    remedy: 'Use one of the domains that the message names, or ask the administrator.',
+    means: "The spec uses a domain that the ClusterAccount's `access` does not allow for the namespace.",
+    remedy: 'Use one of the domains in the message, or ask the administrator.',
   },
   LabelNotAllowed: {
-    means: "The spec takes tunnel labels that the ClusterAccount's `access` does not allow the namespace.",
-    remedy: 'Use the labels that the message names, or ask the administrator.',
+    means: "The spec uses tunnel labels that the ClusterAccount's `access` does not allow for the namespace.",
+    remedy: 'Use the labels in the message, or ask the administrator.',
   },
   InvalidSpec: {
     means: 'A value in the spec is invalid; the message names the field.',
@@ -122,49 +123,49 @@ export const conditionReasons = {
   },
   Rejected: {
     means:
-      'The API refused the request; the message quotes its answer. If an edit was refused, the previous state stays in effect; if a deletion was, the object stays, and it is tried again every 30 seconds.',
-    remedy: 'Correct the spec, or add what is missing in the account; Culvert tries again every ten minutes.',
+      'The API refused the request; the message quotes its response. If an edit was refused, the previous state stays in effect; if a deletion was refused, the object is kept, and Culvert retries every 30 seconds.',
+    remedy: 'Correct the spec, or add what is missing in the account; Culvert retries every ten minutes.',
   },
   Conflict: {
     means:
-      'The API refused because a unique name is taken or the object is in use. The message says who has the name, if that is known.',
-    remedy: 'Free the name, or choose another; Culvert tries again every ten minutes.',
+      'The API refused because a unique name is taken or the object is in use. The message contains the owner of the name, if known.',
+    remedy: 'Free the name, or choose another; Culvert retries every ten minutes.',
   },
   AlreadyExists: {
-    means: 'The API has an object that this resource may have owned before. It is not adopted unless you ask for it.',
-    remedy: `${FOLLOW}: name it by \`spec.externalID\`, or delete it at the API.`,
+    means: 'An object exists that this resource may have owned before. It is not adopted unless you request it.',
+    remedy: `${FOLLOW}: set \`spec.externalID\`, or delete the object in the service.`,
   },
   TakenOver: {
     means:
-      'The object carries the marker of another resource, or of a resource of the same name, as when two clusters share an installation id; or another client keeps undoing the writes of this one.',
-    remedy: 'Let one of the two release the object ([restore.md](restore.md)).',
+      'The object carries the marker of another resource, or of a resource of the same name, as when two clusters share an installation id; or another client keeps reverting the writes of this one.',
+    remedy: 'Have one of them release the object ([restore.md](restore.md)).',
   },
   Observed: {
-    means: 'The object is only observed; the message says how it differs from the spec.',
+    means: 'The object is only observed; the message lists how it differs from the spec.',
     remedy: 'Nothing, unless you want to adopt it ([adoption.md](adoption.md)).',
   },
   NotAdoptable: {
-    means: 'The object that `spec.externalID` names cannot be adopted or observed; the message says why.',
-    remedy: 'Name another object, or fix what the message names.',
+    means: 'The object in `spec.externalID` cannot be adopted or observed; the message says why.',
+    remedy: 'Choose another object, or fix the problem in the message.',
   },
   RemoteMissing: {
-    means: 'The object no longer exists at the API, and is not created again, or not yet.',
+    means: 'The remote object no longer exists, and is not recreated, or not yet.',
     remedy: `${FOLLOW}.`,
   },
   ApiError: {
-    means: 'A call failed, perhaps temporarily; it is retried.',
-    remedy: 'Nothing at first. If it persists, check the message and the state of the API.',
+    means: 'A call failed, possibly temporarily; Culvert retries.',
+    remedy: 'None at first; Culvert retries. If it persists, check the message and the state of the API.',
   },
   KubernetesError: {
     means: 'A call to Kubernetes was refused or failed.',
     remedy:
-      'See the message: the cause may be missing rights, a webhook or quota that refuses, or a failing API server.',
+      'See the message: the cause may be missing permissions, a webhook or quota that refuses the request, or a failing API server.',
   },
   WriteRefused: {
     means:
-      "The admission policy for the operator's writes refused one. The message names the field, and whether Culvert sent it or a mutating webhook of the cluster added it.",
+      "The admission policy for the operator's writes refused a write. The message names the field, and whether Culvert sent it or a mutating webhook of the cluster added it.",
     remedy:
-      'If a webhook added the field, change the webhook, or add the field to `admissionPolicy.operator.extraFields` of the chart. Otherwise update the policy to the release of the operator ([install.md](install.md#the-admission-policy)).',
+      'If a webhook added the field, change the webhook, or add the field to `admissionPolicy.operator.extraFields` in the chart. Otherwise update the policy to the release of the operator ([install.md](install.md#the-admission-policy)).',
   },
   OperatorError: {
     means: 'An error inside Culvert.',
@@ -172,14 +173,14 @@ export const conditionReasons = {
   },
   CertificatePending: { means: 'A certificate is being provisioned.', remedy: WAIT },
   DNSError: {
-    means: 'A certificate cannot be issued until DNS records are created.',
-    remedy: 'Create the records that `status.dnsRecords` lists.',
+    means: 'The certificate cannot be issued until DNS records are created.',
+    remedy: 'Create the records in `status.dnsRecords`.',
   },
   InternalError: {
-    means: 'The service had an internal error while issuing a certificate; it retries by itself.',
+    means: 'The service had an internal error while issuing a certificate; it retries automatically.',
     remedy: WAIT,
   },
-  CertificateIssued: { means: 'A certificate is in place.', remedy: NOTHING },
+  CertificateIssued: { means: 'A certificate is in use.', remedy: NOTHING },
   RenewalFailing: {
     means: 'The certificate in use still works, but its successor cannot be issued.',
     remedy: `${FOLLOW}, before the certificate expires.`,
@@ -190,10 +191,10 @@ export const conditionReasons = {
   },
   RotationFailing: {
     means: 'The token in use still works, but its successor cannot be issued.',
-    remedy: `${FOLLOW}; the next attempt follows by itself.`,
+    remedy: `${FOLLOW}; Culvert retries automatically.`,
   },
   RotationScheduled: { means: 'The next token will be issued at `status.nextRotationAt`.', remedy: NOTHING },
-  RotationWaiting: { means: 'A token was requested while the previous one is still within its overlap.', remedy: WAIT },
+  RotationWaiting: { means: 'A token was requested while the previous one is still in its overlap.', remedy: WAIT },
   CertificateNotManaged: { means: 'No certificate is managed for this resource.', remedy: NOTHING },
   Expired: {
     means: 'A certificate is no longer valid.',
@@ -203,57 +204,61 @@ export const conditionReasons = {
   NotYetValid: { means: 'A certificate is not valid yet.', remedy: WAIT },
   TunnelsOnline: { means: 'Tunnels with the labels of the group are online.', remedy: NOTHING },
   NoTunnels: {
-    means: 'No tunnel with the labels of the group is online, so nothing receives the traffic.',
+    means: 'No tunnel with the labels of the group is online, so no agent receives the traffic.',
     remedy: 'Start an agent that binds these labels, with a credential whose `acl` permits each of them.',
   },
   NotConnected: {
-    means: 'Not every agent of the Tunnel is connected to the gateway; the message has the last error, if one gave up.',
-    remedy: 'Do what the message says, or see the log of the agents.',
+    means:
+      'Not every agent of the Tunnel is connected to the gateway; the message contains the last error if an agent gave up.',
+    remedy: 'Do what the message says, or check the log of the agents.',
   },
   Contested: {
     means:
-      'Another client scales the Deployment of the Tunnel again and again. Its number of agents is left for a minute, then for twice as long each time, up to an hour.',
-    remedy: 'Have it scale the Tunnel instead, such as by `scaleTargetRef` of a HorizontalPodAutoscaler.',
+      'Another client keeps scaling the Deployment of the Tunnel. Culvert waits before it reverts this: a minute, doubling each time up to an hour.',
+    remedy:
+      'Have that client scale the Tunnel instead, for example with `scaleTargetRef` of a HorizontalPodAutoscaler.',
   },
   GatewayNotAllowed: {
     means: 'The administrator does not allow the SSH gateway of the account.',
-    remedy: 'Correct it, or have the administrator of Culvert add it to `tunnels.gateways` of the chart.',
+    remedy: 'Correct it, or have the administrator of Culvert add it to `tunnels.gateways` in the chart.',
   },
   ImageNotAllowed: {
-    means: 'The administrator does not allow an image that the Tunnel names.',
-    remedy: 'Name another, or have the administrator of Culvert add it to `tunnels.templates.images` of the chart.',
+    means: 'The administrator does not allow the agent image of the Tunnel.',
+    remedy:
+      'Use another image, or have the administrator of Culvert add it to `tunnels.templates.images` in the chart.',
   },
   TemplateNotAllowed: {
     means: 'The administrator does not allow a label, annotation or PriorityClass in `template` of the Tunnel.',
     remedy:
-      'Remove it, or have the administrator of Culvert add it to `tunnels.templates.metadataKeys` or `tunnels.templates.priorityClasses` of the chart.',
+      'Remove it, or have the administrator of Culvert add it to `tunnels.templates.metadataKeys` or `tunnels.templates.priorityClasses` in the chart.',
   },
   TemplatesDisabled: {
-    means: 'The operator takes no `template` or `agent` of Tunnels.',
-    remedy: 'Remove it, or have the administrator of Culvert set `tunnels.templates.enabled` of the chart.',
+    means: '`template` and `agent` of Tunnels are not enabled in the operator.',
+    remedy: 'Remove it, or have the administrator of Culvert set `tunnels.templates.enabled` in the chart.',
   },
   TunnelsDisabled: {
-    means: 'The operator runs no agents.',
+    means: 'Tunnels are not enabled in the operator.',
     remedy:
-      'Have the administrator of Culvert set `tunnels.enabled` of the chart, or run an agent yourself (docs/traffic.md).',
+      'Have the administrator of Culvert set `tunnels.enabled` in the chart, or run an agent yourself (docs/traffic.md).',
   },
   Unauthorized: {
     means: 'The API refused the key.',
-    remedy: 'Put a valid key into the Secret that the Account names.',
+    remedy: 'Store a valid key in the Secret of the Account.',
   },
   Unreachable: {
-    means: 'The API does not answer.',
+    means: 'The API does not respond.',
     remedy: 'Check `spec.baseURL`, proxy, NetworkPolicy and the state of the API.',
   },
   RequestsRefused: {
-    means: 'The API answers, and refuses what every request has, such as the version header; the message quotes it.',
+    means:
+      'The API responds but refuses something that is part of every request, such as the version header; the message quotes its response.',
     remedy: 'Check `spec.versionHeader` and `spec.baseURL`.',
   },
   CollectionNotListable: {
     means:
-      'The API refuses to list a collection (403, 404, 405, 410 or 501). The resources in it wait, and so does everything that only its list can decide; the rest of the account goes on.',
+      'The API refuses to list a collection (403, 404, 405, 410 or 501). The resources in it wait, as does everything that depends on its list; the rest of the account is reconciled.',
     remedy:
-      'Let the API key list the collection that the message names, or check that the API has it. To end a deletion that waits, set `spec.deletionPolicy: Retain`.',
+      'Allow the API key to list the collection in the message, or check that the API has it. To finish a waiting deletion, set `spec.deletionPolicy: Retain`.',
   },
   BaseURLNotAllowed: {
     means: 'The administrator does not allow the host of the base URL.',
@@ -261,7 +266,7 @@ export const conditionReasons = {
   },
   IdentityUnproven: {
     means: 'The key may belong to another account: nothing is created or deleted until this is resolved.',
-    remedy: 'Put the right key back, or confirm the new account ([alerts.md](alerts.md#culvertidentityunproven)).',
+    remedy: 'Restore the right key, or confirm the new account ([alerts.md](alerts.md#culvertidentityunproven)).',
   },
   TooManySessions: {
     means: 'More sessions are online than the account shows.',
@@ -274,15 +279,15 @@ export const conditionReasons = {
   CommandRunning: { means: 'A command is in progress.', remedy: WAIT },
   AllDone: { means: 'Every action of a command is done.', remedy: NOTHING },
   SomeNotDone: {
-    means: 'A command is over, and not every action is done: the status says which.',
-    remedy: 'See `status.targets`, and create another command for the remaining sessions.',
+    means: 'A command has finished, but not every action is done; see the status.',
+    remedy: 'Check `status.targets`, and create another command for the remaining sessions.',
   },
   NoTarget: {
-    means: 'A command selects no session.',
-    remedy: 'Create another that selects an existing session: `kubectl get tunnelsessions`.',
+    means: 'The command selects no session.',
+    remedy: 'Create another command that selects an existing session: `kubectl get tunnelsessions`.',
   },
   TooManyTargets: {
-    means: 'A command selects more sessions than allowed.',
+    means: 'The command selects more sessions than allowed.',
     remedy: 'Create several commands with narrower selectors.',
   },
 } as const satisfies Readonly<Record<string, Explanation>>
@@ -290,40 +295,40 @@ export const conditionReasons = {
 /** Every `reason` of an Event that no condition has; other Events have the reason of the condition that changed. */
 export const eventReasons = {
   Created: { means: 'The object was created.', remedy: NOTHING },
-  Updating: { means: 'An edit is being carried out.', remedy: NOTHING },
+  Updating: { means: 'An edit of the spec is being applied.', remedy: NOTHING },
   Replacing: {
-    means: 'A field changed that the API does not allow to change: a new object replaces the current one.',
+    means: 'A field changed that is immutable in the API: a new object replaces the current one.',
     remedy: NOTHING,
   },
   FormerDeleted: { means: 'The object that was replaced was deleted.', remedy: NOTHING },
   FormerKept: {
-    means: 'The object that was replaced stays, because an Account still uses its key.',
-    remedy: 'Give that Account the new key.',
+    means: 'The object that was replaced is kept, because an Account still uses its key.',
+    remedy: 'Switch that Account to the new key.',
   },
   Deleted: { means: 'The object was deleted with its resource.', remedy: NOTHING },
   LeftInPlace: {
     means:
-      'The resource was deleted, and the object stays because it does not belong to the resource, or no longer does.',
+      'The resource was deleted, but the object is kept because it does not, or no longer, belong to the resource.',
     remedy: NOTHING,
   },
-  Adopted: { means: 'The object that `spec.externalID` names was adopted.', remedy: NOTHING },
-  Recovered: { means: 'Culvert found an object that this resource had created before.', remedy: NOTHING },
+  Adopted: { means: 'The object in `spec.externalID` was adopted.', remedy: NOTHING },
+  Recovered: { means: 'Culvert found an object that this resource had created earlier.', remedy: NOTHING },
   PossibleDuplicate: {
     means:
-      'An object may have belonged to the resource before it lost its status, but nothing proves it: another one is created.',
-    remedy: 'If it did, adopt it or delete it at the API, as the message says.',
+      'An object may have belonged to the resource before it lost its status, but nothing proves it: a second object is created.',
+    remedy: 'If it did, adopt it or delete it in the service, as the message says.',
   },
-  CopyDeleted: { means: 'A second object of one create was deleted.', remedy: NOTHING },
+  CopyDeleted: { means: 'A duplicate object from one create was deleted.', remedy: NOTHING },
   DriftCorrected: {
-    means: 'Somebody changed the object at the API; the change was reverted.',
-    remedy: 'If the change was meant, make it in the spec.',
+    means: 'The object was changed outside Culvert; the change was reverted.',
+    remedy: 'If the change was intended, make it in the spec.',
   },
   RemoteDeleted: {
-    means: 'Somebody deleted the object at the API; it is created again.',
-    remedy: 'If it was meant, delete the resource.',
+    means: 'The object was deleted outside Culvert; it is being recreated.',
+    remedy: 'If this was intended, delete the resource.',
   },
   Reissued: {
-    means: 'The token in the Secret was lost or altered; a new one is issued.',
+    means: 'The token in the Secret was lost or changed; a new one is issued.',
     remedy: 'Find out what changed the Secret.',
   },
   Rotating: { means: 'A new token replaces the current one.', remedy: NOTHING },

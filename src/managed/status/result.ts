@@ -51,7 +51,7 @@ function stalled(reason: Reason, message: string, existing: boolean, error: unkn
 
 /** The API's own message says what is wrong; the remedy follows it. */
 function refused(reason: Reason, remedy: string, existing: boolean, error: ApiError): ReconcileResult {
-  return stalled(reason, `${error.message}: ${remedy}; it is tried again every ten minutes`, existing, error)
+  return stalled(reason, `${error.message}: ${remedy}; Culvert retries every ten minutes`, existing, error)
 }
 
 function failing(reason: Reason, message: string, existing: boolean, error: unknown): ReconcileResult {
@@ -85,11 +85,11 @@ function kubeResult(error: KubeError, existing: boolean): ReconcileResult {
 function apiResult(error: ApiError, existing: boolean): ReconcileResult {
   switch (error.code) {
     case 'Invalid':
-      return refused(reasons.Rejected, 'correct the spec, or what is missing in the account', existing, error)
+      return refused(reasons.Rejected, 'correct the spec, or add what is missing in the account', existing, error)
     case 'Forbidden':
       return refused(reasons.Rejected, 'give the API key the permission', existing, error)
     case 'Conflict':
-      return refused(reasons.Conflict, 'resolve the conflict at the API, or name something else', existing, error)
+      return refused(reasons.Conflict, 'resolve the conflict in the service, or choose another name', existing, error)
     case 'HostNotAllowed':
     case 'Redirect':
       return stalled(reasons.ApiError, error.message, existing, error)
@@ -102,7 +102,7 @@ function apiResult(error: ApiError, existing: boolean): ReconcileResult {
     case 'Unlistable':
       return failing(reasons.CollectionNotListable, error.message, existing, error)
     case 'RateLimited': {
-      const message = `${error.message}: too many requests for this account; it is tried again after a pause`
+      const message = `${error.message}: too many requests for this account; Culvert retries after a pause`
       return failing(reasons.ApiError, message, existing, error)
     }
     // An update of an object that was deleted meanwhile: the next reconcile creates it again.

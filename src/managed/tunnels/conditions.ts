@@ -42,7 +42,7 @@ export function conditionsOf(said: Said, before: TunnelStatus): readonly Conditi
   }
   const { online, wanted, error, contested } = said
   const count = `${online} of ${wanted} agents are connected`
-  const inSync = 'agents, key and credential are as the spec says'
+  const inSync = 'agents, key and credential match the spec'
   const synced = [
     is('Synced', contested === undefined, contested ? reasons.Contested : reasons.InSync, contested ?? inSync),
   ]

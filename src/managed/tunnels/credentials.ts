@@ -61,7 +61,7 @@ export class TunnelCredentials {
     for (const form of FORMS) {
       const { former } = stateOf(plan as TunnelStatus, form)
       if (former === undefined || former.revision === stateOf(status, form).former?.revision) continue
-      const message = `${form} ${former.revision} is replaced: agents get the next one first`
+      const message = `${form} ${former.revision} is being replaced: agents switch to the new one first`
       this.#context.events.record(cr, { type: 'Normal', reason: 'Rotating', message })
     }
     return await this.#write(descriptor, cr, { ...status, ...plan })

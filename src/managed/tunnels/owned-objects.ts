@@ -190,7 +190,7 @@ function refuseForeign(object: KubeObject, owner: KubeObject, type: ResourceType
     const { kind } = owner
     throw new TerminalError(
       reasons.OutputNotOwned,
-      `${about} exists and does not belong to this ${kind}: delete or rename it, or give the ${kind} another name`,
+      `${about} exists and does not belong to this ${kind}: delete it, or choose another name for the ${kind}`,
     )
   }
   if (isDeleting(object)) throw new WaitError(reasons.Progressing, `${about} is being deleted`, DELETING_MS)

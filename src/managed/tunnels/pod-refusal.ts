@@ -24,7 +24,7 @@ export function refusedPods({ template }: TunnelSpec): (error: unknown) => never
     if (!isRefusal) throw error
     const about = template === undefined ? 'spec.agent' : 'spec.template'
     const why = ORIGINS.reduce((text, [field, origin]) => text.replaceAll(field, origin), reasonIn(error.message))
-    throw new TerminalError(reasons.InvalidSpec, `${about}: the API server refuses it, correct it: ${why}`)
+    throw new TerminalError(reasons.InvalidSpec, `${about}: refused by the API server, correct it: ${why}`)
   }
 }
 

@@ -34,12 +34,12 @@ export function refuseUnpermitted({ template, agent }: TunnelSpec, policy: Tunne
   const field = template === undefined ? 'spec.agent' : 'spec.template'
   if (template === undefined && agent === undefined) return
   if (policy.templates !== true) {
-    const message = `${field}: the operator takes none: remove it, or have its administrator set tunnels.templates.enabled of the chart`
+    const message = `${field}: not enabled in the operator: remove it, or have its administrator set tunnels.templates.enabled in the chart`
     throw new TerminalError(reasons.TemplatesDisabled, message)
   }
   // Culvert's own image is no exception: Node in it runs any program.
   if (agent !== undefined && !allows(policy.images, agent.image)) {
-    const message = `spec.agent.image: "${agent.image}" is not allowed: name another image, or let the administrator add it to tunnels.templates.images of the chart`
+    const message = `spec.agent.image: "${agent.image}" is not allowed: use another image, or have the administrator add it to tunnels.templates.images in the chart`
     throw new TerminalError(reasons.ImageNotAllowed, message)
   }
   const [problem] = templateProblems(template ?? {}, policy)
@@ -55,7 +55,7 @@ function templateProblems(template: TunnelTemplate, { metadataKeys, priorityClas
     return Object.keys(texts)
       .filter((key) => isOwnKey(key) || RESERVED_KEYS.has(key) || !allows(metadataKeys, key))
       .map((key) => {
-        return `spec.template.${field}: ${JSON.stringify(key)} is not allowed: remove it, or let the administrator add it to tunnels.templates.metadataKeys of the chart`
+        return `spec.template.${field}: ${JSON.stringify(key)} is not allowed: remove it, or have the administrator add it to tunnels.templates.metadataKeys in the chart`
       })
   })
   const isSystem = priorityClassName.startsWith('system-') && !priorityClasses.includes(priorityClassName)
@@ -63,11 +63,11 @@ function templateProblems(template: TunnelTemplate, { metadataKeys, priorityClas
     ...keys,
     ...(isSystem
       ? [
-          `spec.template.priorityClassName: "${priorityClassName}" is not allowed: name another class, or let the administrator add it to tunnels.templates.priorityClasses of the chart`,
+          `spec.template.priorityClassName: "${priorityClassName}" is not allowed: use another class, or have the administrator add it to tunnels.templates.priorityClasses in the chart`,
         ]
       : []),
     // The CRD says the same, unless somebody changed it.
-    ...(tolerations.every(({ key }) => key) ? [] : ['spec.template.tolerations: each needs a key: set it']),
+    ...(tolerations.every(({ key }) => key) ? [] : ['spec.template.tolerations: every toleration requires a key']),
   ]
 }
 

@@ -162,13 +162,13 @@ export class TunnelReconciler {
 /** Which agent runs, as the spec says. */
 function agentOf({ spec: { agent } }: TunnelResource, { ssh }: Route, version: string | undefined): AgentFacts {
   if (agent !== undefined) return { type: 'foreign', spec: agent, version }
-  if (ssh === undefined) throw new Error('a route without a gateway is of another agent')
+  if (ssh === undefined) throw new Error('a route without a gateway belongs to another agent')
   return { type: 'own', ...ssh }
 }
 
 /** Whose number of agents is left for a while, and what to do. */
 function contestedText(tunnel: string): string {
-  return `Deployment/${workloadName(tunnel)} is scaled by another client: have it scale Tunnel/${tunnel}, as a HorizontalPodAutoscaler with that scaleTargetRef does`
+  return `Deployment/${workloadName(tunnel)} is scaled by another client: have that client scale Tunnel/${tunnel} instead, for example with scaleTargetRef of a HorizontalPodAutoscaler`
 }
 
 /** When a Tunnel is due again by itself. */

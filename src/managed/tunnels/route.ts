@@ -28,7 +28,7 @@ type RouteContext = Pick<TunnelContext, 'resources' | 'policy'>
 export function routeOf(context: RouteContext, descriptor: ComposedDescriptor, cr: TunnelResource): Route {
   const { policy } = context
   if (policy === undefined) {
-    const message = 'the operator runs no agents: have its administrator set tunnels.enabled of the chart'
+    const message = 'tunnels are not enabled in the operator: have its administrator set tunnels.enabled in the chart'
     throw new TerminalError(reasons.TunnelsDisabled, message)
   }
   const { namespace = '', name } = cr.metadata
@@ -42,12 +42,12 @@ export function routeOf(context: RouteContext, descriptor: ComposedDescriptor, c
   if (backend === undefined) throw notReady(`${about} does not exist: create it or correct the name`)
   const labels = descriptor.labelsOf(backend.spec)
   if (labels === undefined) {
-    throw new TerminalError(reasons.InvalidSpec, `${about} is not of type TunnelGroup: name one that is`)
+    throw new TerminalError(reasons.InvalidSpec, `${about} is not of type TunnelGroup: refer to a TunnelGroup`)
   }
   const bind = bindText(labels)
   if ('problem' in bind) throw new TerminalError(reasons.InvalidSpec, `${about} ${bind.problem}`)
   const accountRef = accountOf(context, descriptor, cr)
-  if (accountRef === undefined) throw notReady(`${about} is in no account yet: check its conditions`)
+  if (accountRef === undefined) throw notReady(`${about} has no account yet: check its conditions`)
   // Another agent finds the service by itself.
   const ssh = cr.spec.agent === undefined ? gatewayOf(context, policy, accountRef, namespace) : undefined
   return { labels, accountRef, ssh }
@@ -61,11 +61,11 @@ function gatewayOf(
 ): Route['ssh'] {
   const gateway = resources.account(accountKey(accountRef, namespace))?.spec.sshGateway
   if (gateway === undefined) {
-    throw notReady(`${shortName(accountRef)} does not say where the SSH gateway is: set its spec.sshGateway`)
+    throw notReady(`${shortName(accountRef)} has no SSH gateway: set its spec.sshGateway`)
   }
   if (!allowsAddress(gateway.address, policy.gateways)) {
     const { address } = gateway
-    const message = `${shortName(accountRef)}: spec.sshGateway: "${address}" is not allowed: let the administrator add it to tunnels.gateways of the chart`
+    const message = `${shortName(accountRef)}: spec.sshGateway: "${address}" is not allowed: have the administrator add it to tunnels.gateways in the chart`
     throw new TerminalError(reasons.GatewayNotAllowed, message)
   }
   return { gateway, image: policy.image }

@@ -112,7 +112,7 @@ export class AccountClaims {
   assertOurs(key: AccountKey): void {
     const account = this.#options.store.account(key)
     if (account === undefined || this.#isOurs(account)) return
-    throw new ApiError('NotLeader', 'another operator works on the account', { definite: true })
+    throw new ApiError('NotLeader', 'another operator manages the account', { definite: true })
   }
 
   /**
@@ -245,7 +245,8 @@ export class AccountClaims {
     const { isInherited } = written
     const listsFrom = isInherited ? Number.NEGATIVE_INFINITY : clock.monotonic()
     this.#hold(account, { listsFrom, isOpen: false })
-    if (!isInherited) logger.info({ account: accountText(keyOfAccount(account)) }, 'this operator works on the account')
+    if (!isInherited)
+      logger.info({ account: accountText(keyOfAccount(account)) }, 'this operator now manages the account')
     store.record(written.account)
   }
 
@@ -264,7 +265,7 @@ export class AccountClaims {
     await endSession(key)
     forget(account)
     this.#hold(account, undefined)
-    logger.info({ account: text }, 'this operator no longer works on the account')
+    logger.info({ account: text }, 'this operator no longer manages the account')
   }
 
   #defer(account: AccountResource): Outcome {

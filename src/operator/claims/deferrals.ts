@@ -37,7 +37,10 @@ export class Deferrals {
       return
     }
     this.#told.set(known, operator)
-    this.#logger.info({ account: text, operator }, 'another operator works on the account, which is selected here too')
+    this.#logger.info(
+      { account: text, operator },
+      'another operator manages the account, which also matches the selectors of this one',
+    )
   }
 
   /** The account is gone. */

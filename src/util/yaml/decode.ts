@@ -155,7 +155,7 @@ class Decoder {
     if (key.kind !== 'scalar') throw new YamlError(key.line + 1, 'a key must be text')
     const resolved = this.#resolved(key)
     const name = keyText(resolved)
-    if (name === undefined) throw new YamlError(key.line + 1, 'a key must be text: quote it')
+    if (name === undefined) throw new YamlError(key.line + 1, 'a key must be a string: quote it')
     return { identity: `${resolved.type} ${name}`, name }
   }
 }

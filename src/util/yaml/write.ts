@@ -76,7 +76,7 @@ function isBlock(text: string): boolean {
 const NOT_IN_BLOCKS = /^[ \n]|\n\n$| (\n|$)|[\ufffe\uffff]/
 
 function quoted(text: string): string {
-  if (!text.isWellFormed()) throw new RangeError('a text with half a surrogate pair cannot be written as YAML')
+  if (!text.isWellFormed()) throw new RangeError('a string with half a surrogate pair cannot be written as YAML')
   return escapedBy(JSON.stringify(text), escapeOf).replaceAll(/[\ufffe\uffff]/g, escapeOf)
 }
 

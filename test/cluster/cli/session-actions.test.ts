@@ -79,7 +79,7 @@ describe('culvert sessions', () => {
     const { code, lines } = await inTerminal(args, { columns: 100, env: { KUBECONFIG: world.kubeconfig }, typing })
     expect(code).toBe(1)
     expect(lines.join(' ')).toContain('Stop 1 agent? [y/N]')
-    expect(lines.at(-1)).toBe('Nothing was asked of any agent.')
+    expect(lines.at(-1)).toBe('No agent was contacted.')
     expect(await world.list('TunnelSessionCommand')).toEqual([])
   })
 

@@ -19,7 +19,7 @@ export interface Subject extends Manifest {
   /** Collection of the object. */
   readonly path: string
   /**
-   * Whether the object bears the mark of its resource; else `rawMetadata` has taken its place or, a bot, it has none.
+   * Whether the object carries the marker of its resource; else `rawMetadata` has taken its place or, a bot, it has none.
    */
   readonly marked: boolean
   readonly token: boolean

@@ -100,7 +100,7 @@ test('a Tunnel waits until its account names a gateway that the administrator al
   expect(refused.message).toContain('Account/default: spec.sshGateway: "gateway.example:22" is not allowed')
   await setGateway(undefined)
   const said = await world.reason('Tunnel', 'early', 'Ready', 'ReferenceNotReady')
-  expect(said.message).toBe('Account/default does not say where the SSH gateway is: set its spec.sshGateway')
+  expect(said.message).toBe('Account/default has no SSH gateway: set its spec.sshGateway')
   await nameGateway()
   await deploymentOf(world, 'early')
   await world.delete('Tunnel', 'early')

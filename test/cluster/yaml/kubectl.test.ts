@@ -91,7 +91,7 @@ const STRICTER = [
   'directives are not allowed',
   'found undefined tag handle',
   'escaped characters in tags are not supported',
-  'a key must be text: quote it',
+  'a key must be a string: quote it',
   'JSON has no such number',
   // What begins as JSON, and is refused as YAML for one of these reasons.
   'invalid JSON',

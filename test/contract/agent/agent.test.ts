@@ -290,7 +290,7 @@ describe('an agent keeps its tunnels', () => {
       running.push(agent)
       await agent.online()
       emulator.child.kill('SIGSTOP')
-      expect(await agent.failure('GatewaySilent')).toContain('gives no sign of life')
+      expect(await agent.failure('GatewaySilent')).toContain('does not respond to keepalives')
       emulator.child.kill('SIGCONT')
       const bound = (): number => agent.log.filter(({ msg }) => msg === 'all forwards are bound').length
       await expect.poll(bound, SOON).toBeGreaterThan(1)
@@ -337,7 +337,7 @@ describe('an agent that is told to stop', () => {
     agent.signal('SIGTERM')
     await closed(client.resume())
     expect(await agent.exited()).toBe(0)
-    expect(agent.said).toContain('gave up on connections that are still open')
+    expect(agent.said).toContain('gave up waiting for open connections')
   })
 
   test('ends at once while it connects', async () => {

@@ -72,7 +72,7 @@ describe('an orphan', () => {
 
   test.each([
     ['a resource has adopted it', () => ({ metadata: { name: 'office', uid: 'uid-2' }, status: { id: orphan.id } })],
-    ['its resource is back', () => ({ metadata: { name: 'office', uid: 'uid-1' } })],
+    ['its resource exists again', () => ({ metadata: { name: 'office', uid: 'uid-1' } })],
   ])('is left alone if, after it was shown, %s', async (why, cluster) => {
     expect(await checkOrphans(place(), [orphan])).toMatchObject([{ type: 'orphan' }])
     resource = cluster() as Partial<KubeObject>

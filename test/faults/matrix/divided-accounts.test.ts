@@ -45,7 +45,7 @@ async function claimedElsewhere(world: SimulatedWorld): Promise<readonly string[
 function saidElsewhere(world: SimulatedWorld): readonly string[] {
   const lines = world.operators.flatMap((operator) => operator.lines.map((line) => ({ operator, ...line })))
   return lines
-    .filter(({ message }) => message.startsWith('another operator works on the account'))
+    .filter(({ message }) => message.startsWith('another operator manages the account'))
     .map(({ operator, fields }) => `${operator.name}: ${fields.account} is of ${fields.operator}`)
 }
 

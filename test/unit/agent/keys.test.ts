@@ -54,7 +54,7 @@ describe('pinned host keys', () => {
   test('are refused where they are no public keys, without showing a private one', () => {
     const secret = newKey().text
     expect(PinnedKeys.parse(['ssh-ed25519 nonsense'])).toContain('is not a public key')
-    expect(PinnedKeys.parse([])).toBe('there is no host key')
+    expect(PinnedKeys.parse([])).toBe('no host key is given')
     const refused = PinnedKeys.parse([secret])
     expect(refused).toContain('is not a public key')
     expect(refused).not.toContain(secret.split('\n')[2])

@@ -51,9 +51,9 @@ describe('an answer that means harm', () => {
   it.each([
     ['', 'must NOT have fewer than 1 characters'],
     ['x'.repeat(256), 'must NOT have more than 255 characters'],
-    ['../api_keys/ak_1', 'cannot stand in a path'],
-    ['a/b', 'cannot stand in a path'],
-    ['a\nb', 'cannot stand in a path'],
+    ['../api_keys/ak_1', 'is not valid in a path'],
+    ['a/b', 'is not valid in a path'],
+    ['a\nb', 'is not valid in a path'],
   ])('with the id %j is refused, alone and in a list', async (id, words) => {
     const server = await serve((request, response) =>
       request.method === 'POST' ? json(response, 201, { id }) : json(response, 200, { ip_policies: [{ id }] }),
@@ -92,7 +92,7 @@ describe('an answer that means harm', () => {
       const server = await serve((_, response) => response.socket?.end(sent))
       const error = await failure(clientFor(server.url).create(ipPolicies, {}))
       expect(error).toMatchObject({ code: 'Network', definite: false })
-      expect(error.message).toBe('POST ip_policies: what the server sent is not HTTP')
+      expect(error.message).toBe('POST ip_policies: the response of the server is not HTTP')
     },
   )
 
@@ -149,7 +149,7 @@ describe('a list that means harm', () => {
     const server = await serve(endless(objects))
     const error = await failure(clientFor(server.url).list(ipPolicies))
     expect(error).toMatchObject({ code: 'InvalidResponse' })
-    expect(error.message).toBe('GET ip_policies: 100 pages in a row held nothing new')
+    expect(error.message).toBe('GET ip_policies: 100 pages in a row contained nothing new')
     expect(server.requests.length).toBeLessThanOrEqual(102)
   })
 

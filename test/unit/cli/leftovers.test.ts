@@ -32,7 +32,7 @@ const run = (namespaces: readonly string[] = [], allow = false): Promise<number>
 test('nothing is left where nothing bears the finalizer', async () => {
   objects = { backends: [{ metadata: { namespace: 'shop', name: 'web', finalizers: ['example.com/other'] } }] }
   expect(await run()).toBe(0)
-  expect(lines).toEqual(['Nothing is left that needs an operator to be deleted.'])
+  expect(lines).toEqual(['No resource needs an operator to be deleted.'])
 })
 
 test('what bears the finalizer is named by kind, ten of each, and is a failure', async () => {

@@ -205,7 +205,7 @@ describe('a module that the spec switches off', () => {
     const readiness = (object: RemoteObject) =>
       edge.status.readiness({ spec: disabled, remote: object, now: 0 }).message
     expect(readiness(found)).toContain('no contents of spec.ipRestriction, disabled')
-    expect(readiness(off(['id-of-home']))).toBe('the edge has every module that its spec names')
+    expect(readiness(off(['id-of-home']))).toBe('the edge has every module set in its spec')
   })
 
   test('without contents in the spec is the same with or without contents at the API', () => {

@@ -85,7 +85,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
     const remote = { id: 'ipp_1' }
     const message = (unclaimed: number): string =>
       ipPolicy.status.readiness({ spec: { rulesSource: 'IPPolicyRules' }, remote, unclaimed, now: 0 }).message
-    expect(message(0)).toBe('the policy is in place, and has the rules that name it')
+    expect(message(0)).toBe('the policy exists and has every IPPolicyRule that refers to it')
     expect(message(1)).toContain('1 rule beside these is at the API without an IPPolicyRule')
     expect(message(7)).toContain('7 rules beside these are at the API without an IPPolicyRule')
   })
@@ -102,7 +102,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
 
   test('asks for no rule while it does not count one yet that was just made', () => {
     const message = ipPolicy.whole?.unusable(policy([part('a')], { rules: 0 }))
-    expect(message).toContain('does not have every declared rule in place yet')
+    expect(message).toContain('does not have every declared rule yet')
     expect(message).not.toMatch(/add|make/)
   })
 

@@ -163,7 +163,7 @@ describe('a certificate', () => {
     expect(ended.pollMs).toBeUndefined()
     expect(ended.message).toContain('set a later validUntil')
     const begun = readiness('2030-01-03T00:00:00Z', { ...base, validAfter: remote.valid_after, validFor: '24h' })
-    expect(begun.message).toContain('set a later validAfter or none')
+    expect(begun.message).toContain('set a later validAfter or remove it')
   })
 
   test('is renewed when two thirds of its length are over, or as long before its end as the spec says', () => {

@@ -81,13 +81,13 @@ test('docs/alerts.md has a row and a section for each alert, in their order', ()
     alert,
     alert.toLowerCase(),
     labels.severity,
-    wait ?? 'at once',
+    wait ?? 'immediately',
   ])
   expect(rows.map(([, ...cells]) => cells)).toEqual(expected)
   const sections = [...page.matchAll(/^### (\w+)\n\n([\s\S]+?)(?=\n##|$(?![\s\S]))/gm)]
   expect(sections.map(([, name]) => name)).toEqual(rules.map(({ alert }) => alert))
   for (const [, name, text = ''] of sections) {
-    for (const part of ['**Means**', '**Look at**', '**Do**']) expect(text, name).toContain(part)
+    for (const part of ['**Meaning**', '**Check**', '**Do**']) expect(text, name).toContain(part)
   }
 })
 

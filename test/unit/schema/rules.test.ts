@@ -81,7 +81,7 @@ test('fixedOnceSet lets a field be added, and then neither changed nor removed',
   expect(holds(rule, { oldSelf: { accountRef: 'a' }, self: { accountRef: 'a' } })).toBe(true)
   expect(holds(rule, { oldSelf: { accountRef: 'a' }, self: { accountRef: 'b' } })).toBe(false)
   expect(holds(rule, { oldSelf: { accountRef: 'a' }, self: {} })).toBe(false)
-  expect(rule.message).toBe('accountRef is immutable once set: delete this resource and create it again')
+  expect(rule.message).toBe('accountRef is immutable once set: delete this resource and recreate it')
 })
 
 describe('unionOf', () => {

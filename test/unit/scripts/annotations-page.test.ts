@@ -21,10 +21,10 @@ function listed(heading: string): readonly string[] {
 
 test('the page lists every annotation and finalizer there is, once, the public ones apart from Culvert’s own', () => {
   const isOwn = (name: string): boolean => name.startsWith(`${INTERNAL}/`)
-  expect(listed("Culvert's own").toSorted(inOrder)).toEqual(declared.filter(isOwn).toSorted(inOrder))
-  expect(listed('Yours to see')).toEqual([FINALIZER])
+  expect(listed('Internal annotations').toSorted(inOrder)).toEqual(declared.filter(isOwn).toSorted(inOrder))
+  expect(listed('For you to read')).toEqual([FINALIZER])
   const requests = declared.filter((name) => !isOwn(name) && name !== FINALIZER)
-  expect(listed('Yours to set').toSorted(inOrder)).toEqual(requests.toSorted(inOrder))
+  expect(listed('For you to set').toSorted(inOrder)).toEqual(requests.toSorted(inOrder))
   for (const name of declared) expect(name).toMatch(isOwn(name) ? /^internal\.culvert\.dev\// : /^culvert\.dev\//)
 })
 

@@ -75,28 +75,28 @@ function apiFinding(object: string, { spec, metadata }: AccountResource, error: 
       return {
         ...about,
         severity: 'error',
-        remedy: 'Put a valid key into the Secret that the account names.',
+        remedy: 'Store a valid key in the Secret of the account.',
         command: `kubectl get secret ${spec.apiKeySecretRef.name}${namespaceFlag(metadata.namespace)}`,
       }
     case 'Invalid':
       return {
         ...about,
         severity: 'error',
-        remedy: `Check that the API wants the header ${spec.versionHeader ?? accountDefaults.versionHeader} (spec.versionHeader).`,
+        remedy: `Check that the API expects the header ${spec.versionHeader ?? accountDefaults.versionHeader} (spec.versionHeader).`,
       }
     case 'RateLimited':
       return {
         ...about,
         check: 'budget',
         severity: 'warning',
-        remedy: 'The requests of this account are used up: find out who else uses it, or have its limit raised.',
+        remedy: 'The request limit of this account is exhausted: find out who else uses it, or have the limit raised.',
       }
     case 'Network':
     case 'Timeout':
       return {
         ...about,
         severity: 'warning',
-        remedy: 'The API does not answer this machine; the operator may still reach it.',
+        remedy: 'The API does not respond to this machine; the operator may still reach it.',
       }
     default:
       return { ...about, severity: 'warning' }
@@ -117,7 +117,7 @@ function checkBudget(account: StatedResource & AccountResource): readonly Findin
       severity: 'warning',
       check: 'budget',
       object: objectText(account),
-      cause: `spec.rateLimit admits ${rateLimit.requestsPerMinute} requests a minute, of which a resync every ${resyncInterval} may need ${Math.ceil(perMinute)}`,
+      cause: `spec.rateLimit allows ${rateLimit.requestsPerMinute} requests per minute, of which a resync every ${resyncInterval} may need ${Math.ceil(perMinute)}`,
       remedy: 'Raise spec.rateLimit.requestsPerMinute or spec.resyncInterval.',
     },
   ]

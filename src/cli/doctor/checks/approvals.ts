@@ -60,8 +60,8 @@ export function unreserved(
       severity: 'warning',
       check: 'approvals',
       object: objectText(first),
-      cause: `anyone who may edit it may approve its plans${more}: no admission policy asks for the right`,
-      remedy: 'Set admissionPolicy.authors.enabled=true of the chart (docs/approvals.md).',
+      cause: `anyone who may edit it may approve its plans${more}: no admission policy checks the permission`,
+      remedy: 'Set admissionPolicy.authors.enabled=true in the chart (docs/approvals.md).',
       command: 'kubectl get validatingadmissionpolicies,validatingadmissionpolicybindings',
     },
   ]

@@ -55,12 +55,12 @@ export function compareCRD(definition: KindDefinition, crd: CRD | undefined): re
   }
   const lacking = missingIn(built, installed, '')
   if (lacking.length > 0) {
-    const cause = `it is of an older version than this build, and lacks ${listText(lacking)}`
+    const cause = `it is older than this build and lacks ${listText(lacking)}`
     return [{ ...about, severity: 'error', cause }]
   }
   const beyond = missingIn({ spec: installed.spec ?? {}, status: installed.status ?? {} }, built, '')
   if (beyond.length === 0) return []
-  const cause = `it is of a newer version than this build, which does not know ${listText(beyond)}`
+  const cause = `it is newer than this build, which does not know ${listText(beyond)}`
   return [
     {
       ...about,

@@ -21,7 +21,7 @@ function checkOperator({ members, operatorNamespace }: Patient, operator: Operat
       return []
     case 'silent': {
       const { holder, namespace, silentMs } = leader
-      const last = holder === undefined ? 'its last holder released it' : `${holder} held it last`
+      const last = holder === undefined ? 'its last holder has released it' : `last held by ${holder}`
       const cause = `its Lease was last renewed ${spanText(silentMs)} ago, and ${last}: ${idleText(operator)}`
       const remedy = 'Start the operator, or find out from its Pods why it does not run.'
       return [{ ...about, severity: 'error', cause, remedy, command: `kubectl get pods -n ${namespace}` }]
@@ -40,8 +40,8 @@ function checkOperator({ members, operatorNamespace }: Patient, operator: Operat
           ...about,
           severity: isMissing ? 'error' : 'unchecked',
           cause: isMissing
-            ? `there is no Lease of an operator, and nobody has reported on ${counted(untold.length, 'resource')}: none runs`
-            : 'there is no Lease of an operator; one that runs without leader election cannot be seen',
+            ? `there is no Lease of an operator, and ${counted(untold.length, 'resource')} have no status: no operator runs`
+            : 'there is no Lease of an operator; an operator without leader election cannot be detected',
           command: LEASES,
         },
       ]
@@ -60,7 +60,7 @@ function idleText({ accounts, claimant }: Operator): string {
   if (claimant === undefined) return 'nothing is reconciled'
   const [first] = accounts.map(objectText)
   const others = accounts.length > 1 ? ` and ${counted(accounts.length - 1, 'other account')}` : ''
-  return `nothing of ${first}${others} is reconciled until it runs, or until another operator that selects the account takes over`
+  return `resources of ${first}${others} are not reconciled until it runs, or until another operator that selects the account takes over`
 }
 
 /** Whether this machine's clock agrees with an API's, in milliseconds of wall time. */
@@ -73,7 +73,7 @@ export function clockFinding(object: string, theirs: number, ours: number): read
       check: 'clock',
       object,
       cause: `its clock and this machine's differ by ${spanText(off)}`,
-      remedy: 'Set the clock of whichever is wrong: certificates are valid for the wrong time, and their ages mislead.',
+      remedy: 'Correct the clock that is wrong: validity and age of certificates are misreported.',
       command: 'date -u',
     },
   ]

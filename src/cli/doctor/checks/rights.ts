@@ -20,7 +20,7 @@ const NEEDED = [
     verb: 'list',
     group: 'events.k8s.io',
     resource: 'events',
-    needs: 'culvert events, and what culvert why says was tried',
+    needs: 'culvert events, and the attempts shown by culvert why',
   },
 ] as const
 
@@ -35,7 +35,7 @@ export async function checkRights({ cluster: { kube, namespace } }: Patient): Pr
         severity: 'unchecked',
         check: 'rights',
         object: 'your own rights',
-        cause: `you may not ${verb} ${resource === '*' ? 'every resource' : resource} of ${group} in namespace ${namespace}, as needed by ${needs}`,
+        cause: `you may not ${verb} ${resource === '*' ? 'every resource' : resource} of ${group} in namespace ${namespace}, which is required by ${needs}`,
         command: `kubectl auth can-i ${verb} ${resource === '*' ? `'*.${group}'` : `${resource}.${group}`} -n ${namespace}`,
       },
     ]

@@ -26,12 +26,12 @@ export function checkTunnels({ cluster: { kinds }, members }: Patient): readonly
     const labels = Object.entries(chosen).map(([key, value]) => `${key}=${value}`)
     if (credentials.length > 0 && !credentials.some((each) => mayBind(needsOf(each), chosen))) {
       const names = credentials.map(({ kind, metadata }) => `${kind}/${metadata.name}`).join(', ')
-      const cause = `its group has the labels ${labels.join(', ')}, which the acl of no credential permits together (${names})`
+      const cause = `its group has the labels ${labels.join(', ')}, but no credential has an acl that permits all of them (${names})`
       return [
         { severity: 'warning', check: 'acl', object, cause, remedy, command: editing(kinds, credentials[0] ?? group) },
       ]
     }
-    const cause = `no tunnel with the labels ${labels.join(', ') || '(any)'} is online, and something sends traffic to it`
+    const cause = `no tunnel with the labels ${labels.join(', ') || '(any)'} is online, but the group receives traffic`
     return [
       {
         severity: 'warning',

@@ -48,8 +48,8 @@ export async function checkWebhooks({ cluster: { kube }, namespaces }: Patient):
           severity: 'error',
           check: 'webhooks',
           object: `${type.kind}/${metadata.name}`,
-          cause: `${name} has to admit every write of a resource of ${GROUP}, but its Service ${service.namespace}/${service.name} does not exist`,
-          remedy: 'Restore the Service, or delete the configuration if its program is gone.',
+          cause: `${name} is called for every write of a resource of ${GROUP}, but its Service ${service.namespace}/${service.name} does not exist`,
+          remedy: 'Restore the Service, or delete the configuration if the webhook is no longer in use.',
           command: `kubectl describe ${type.plural}.${type.group}/${metadata.name}`,
         })
       }

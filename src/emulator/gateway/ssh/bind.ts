@@ -25,7 +25,7 @@ export function parseBind(text: string, port: number): Binding | string {
   if (text.length > LONGEST) return `names more than ${LONGEST} characters`
   if (text.includes('=')) return parseLabels(text)
   if (!text.includes('.')) {
-    return `${JSON.stringify(text)} is neither labels (app=shop), a domain with port 443, nor an address with its port`
+    return `${JSON.stringify(text)} must be labels (app=shop), a domain with port 443, or an address with its port`
   }
   const name = read(() => domainName(text, 'bind'))
   if (name === undefined) return `${JSON.stringify(text)} is not a name`

@@ -3,7 +3,7 @@ import { bool, integer, list, object, text } from '../../../schema/define.ts'
 import { atMostOne, exactlyOne } from '../../../schema/rules.ts'
 import { objectName } from '../common.ts'
 
-/** What `spec.agent` says of its container: fields of Kubernetes with these names, without those that are fixed. */
+/** The container fields in `spec.agent`: those of Kubernetes, under the same names, except those that Culvert sets. */
 
 /** Name of the container that runs the agent. */
 export const AGENT = 'agent'
@@ -11,7 +11,7 @@ export const AGENT = 'agent'
 export const KEY_VOLUME = 'key'
 /** Where Culvert mounts its files. */
 export const OWN_FOLDER = '/etc/culvert'
-/** Names of variables that Culvert sets begin with this. */
+/** Prefix of the environment variables that Culvert sets. */
 export const OWN_VARIABLES = 'CULVERT_'
 
 const ARGUMENTS = 32
@@ -21,25 +21,28 @@ const VALUE = 512
 
 export const image = text({
   description:
-    'Image of the container. The administrator lists the permitted ones (`tunnels.templates.images` of the chart).',
+    'Container image name. The administrator lists the permitted images (`tunnels.templates.images` in the chart).',
   minLength: 1,
   maxLength: 512,
   mustBe: 'printable ASCII characters without spaces',
   pattern: '^[!-~]*$',
 })
 
-const words = (description: string, most: number) =>
+const argumentList = (description: string, most: number) =>
   Type.Optional(
-    list(text({ description: 'One word.', maxLength: ARGUMENT }), {
-      description: `${description} At most ${most} words.`,
+    list(text({ description: 'One argument.', maxLength: ARGUMENT }), {
+      description: `${description} At most ${most} entries.`,
       maxItems: most,
     }),
   )
 
-/** What runs in a container of another image. */
+/** The command of a container with another image. */
 export const commandFields = {
-  command: words('What is run, in place of the entrypoint of the image.', 8),
-  args: words('Arguments. `$(NAME)` stands for a variable of `env`.', ARGUMENTS),
+  command: argumentList("Entrypoint array, not executed within a shell. Default: the image's ENTRYPOINT.", 8),
+  args: argumentList(
+    'Arguments to the entrypoint. References `$(NAME)` to variables of `env` are expanded.',
+    ARGUMENTS,
+  ),
 }
 
 const valueFrom = object(
@@ -49,34 +52,36 @@ const valueFrom = object(
         {
           name: objectName('Name of the ConfigMap in the same namespace.'),
           key: text({
-            description: 'Key in it.',
+            description: 'The key to select.',
             minLength: 1,
             maxLength: 253,
             mustBe: 'a key of letters, digits, -, _ and .',
             pattern: '^[-._a-zA-Z0-9]+$',
           }),
-          optional: Type.Optional(bool({ description: 'Whether it may be missing. Default: false.' })),
+          optional: Type.Optional(
+            bool({ description: 'Whether the ConfigMap or its key may be absent. Default: false.' }),
+          ),
         },
-        { description: 'A value from a ConfigMap.' },
+        { description: 'Selects a key of a ConfigMap.' },
       ),
     ),
     fieldRef: Type.Optional(
       object(
         {
           fieldPath: text({
-            description: 'A field of the Pod, such as `status.podIP`.',
+            description: 'Path of the field, such as `status.podIP`.',
             minLength: 1,
             maxLength: 253,
             mustBe: 'printable ASCII characters without spaces',
             pattern: '^[!-~]*$',
           }),
         },
-        { description: 'A field of the Pod.' },
+        { description: 'Selects a field of the Pod.' },
       ),
     ),
   },
   {
-    description: 'Where the value comes from. Secrets are refused.',
+    description: 'Source of the value. Secrets are not accepted.',
     rules: [exactlyOne(['configMapKeyRef', 'fieldRef'])],
   },
 )
@@ -84,7 +89,7 @@ const valueFrom = object(
 const variable = object(
   {
     name: text({
-      description: `Name of the variable. Those that begin with ${OWN_VARIABLES} are set by Culvert.`,
+      description: `Name of the environment variable. The prefix ${OWN_VARIABLES} is reserved for Culvert.`,
       minLength: 1,
       maxLength: 128,
       mustBe: 'the name of a variable: letters, digits, -, _ and ., not beginning with a digit',
@@ -92,22 +97,22 @@ const variable = object(
       rules: [
         {
           rule: `!self.startsWith('${OWN_VARIABLES}')`,
-          message: `name begins with ${OWN_VARIABLES}, which is Culvert's own: choose another name`,
+          message: `the prefix ${OWN_VARIABLES} is reserved for Culvert: choose another name`,
           reason: 'FieldValueForbidden',
         },
       ],
     }),
     value: Type.Optional(
-      text({ description: `Its value, of at most ${VALUE} characters. Default: empty.`, maxLength: VALUE }),
+      text({ description: `Value, at most ${VALUE} characters. Default: empty.`, maxLength: VALUE }),
     ),
     valueFrom: Type.Optional(valueFrom),
   },
-  { description: 'A variable of the environment.', rules: [atMostOne(['value', 'valueFrom'])] },
+  { description: 'An environment variable.', rules: [atMostOne(['value', 'valueFrom'])] },
 )
 
 export const env = Type.Optional(
   list(variable, {
-    description: `Variables of the environment, at most ${VARIABLES}.`,
+    description: `Environment variables of the container, at most ${VARIABLES}.`,
     maxItems: VARIABLES,
     listType: 'map',
     mapKeys: ['name'],
@@ -116,9 +121,9 @@ export const env = Type.Optional(
 
 const second = (description: string, least: number, most: number) =>
   Type.Optional(integer({ description, minimum: least, maximum: most }))
-const port = integer({ description: 'Port of the container, 1 to 65535.', minimum: 1, maximum: 65_535 })
+const port = integer({ description: 'Port to access on the container, 1 to 65535.', minimum: 1, maximum: 65_535 })
 
-/** A probe of a container that is not Culvert's. */
+/** A probe of a container with another image. */
 export const probe = (description: string) =>
   Type.Optional(
     object(
@@ -127,7 +132,7 @@ export const probe = (description: string) =>
           object(
             {
               path: text({
-                description: 'Path of the request.',
+                description: 'Path to access on the HTTP server.',
                 minLength: 1,
                 maxLength: 253,
                 mustBe: 'a path that begins with /, of printable ASCII characters without spaces',
@@ -135,13 +140,19 @@ export const probe = (description: string) =>
               }),
               port,
             },
-            { description: 'An HTTP request that is answered with success.' },
+            { description: 'An HTTP GET request, which must return a success status code.' },
           ),
         ),
-        tcpSocket: Type.Optional(object({ port }, { description: 'A connection that is accepted.' })),
-        periodSeconds: second('How often it is made, 1 to 3600. Default: 10.', 1, 3600),
-        timeoutSeconds: second('How long it may take, 1 to 3600. Default: 1.', 1, 3600),
-        failureThreshold: second('How many failures in a row count, 1 to 100. Default: 3.', 1, 100),
+        tcpSocket: Type.Optional(
+          object({ port }, { description: 'A connection to a TCP port, which must be accepted.' }),
+        ),
+        periodSeconds: second('Interval between probes in seconds, 1 to 3600. Default: 10.', 1, 3600),
+        timeoutSeconds: second('Seconds after which the probe times out, 1 to 3600. Default: 1.', 1, 3600),
+        failureThreshold: second(
+          'Consecutive failures after which the probe has failed, 1 to 100. Default: 3.',
+          1,
+          100,
+        ),
       },
       { description, rules: [exactlyOne(['httpGet', 'tcpSocket'])] },
     ),

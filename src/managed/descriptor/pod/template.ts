@@ -5,28 +5,27 @@ import { GROUP } from '../../names.ts'
 import { LABEL_KEY_LENGTH, labelText } from '../label-text.ts'
 
 /**
- * `spec.template` of a Tunnel: where its agents run, and with what. The fields are those of a Pod, and the API server
- * validates them (docs/decisions/0047-templates-of-agents-are-kubernetes-own.md). Everything else of the Pods is
- * Culvert's.
+ * `spec.template` of a Tunnel: scheduling, resources and metadata of its agents. The fields are those of a Pod, and the
+ * API server validates them (docs/decisions/0047-templates-of-agents-are-kubernetes-own.md). Culvert sets all others.
  */
 
 const ENTRIES = 16
 const CONSTRAINTS = 8
 
-/** By annotations of this prefix, versions of Kubernetes weaken the confinement of a container. */
+/** In some versions of Kubernetes, annotations with this prefix weaken the confinement of a container. */
 const APPARMOR = 'container.apparmor.security.beta.kubernetes.io/'
 
 const metadataRules = (field: 'labels' | 'annotations'): readonly Rule[] => [
   keysLimit(LABEL_KEY_LENGTH, field),
   {
     rule: `!self.exists(key, key.startsWith('${GROUP}/') || key.contains('.${GROUP}/'))`,
-    message: `${field} has a key under ${GROUP}, which is Culvert's own: choose another prefix`,
+    message: `${field} has a key under ${GROUP}, which is reserved for Culvert: choose another prefix`,
     reason: 'FieldValueForbidden',
   },
 ]
 
-const PERMITTED = 'The administrator lists the permitted keys (`tunnels.templates.metadataKeys` of the chart).'
-const VALIDATED = 'The API server validates it, before anything changes.'
+const PERMITTED = 'The administrator lists the permitted keys (`tunnels.templates.metadataKeys` in the chart).'
+const VALIDATED = 'The API server validates it before anything changes.'
 
 export const podTemplate = object(
   {
@@ -45,7 +44,7 @@ export const podTemplate = object(
           ...metadataRules('annotations'),
           {
             rule: `!self.exists(key, key.startsWith('${APPARMOR}'))`,
-            message: `annotations has a key under ${APPARMOR}, which would weaken what confines the agent: remove it`,
+            message: `annotations has a key under ${APPARMOR}, which would weaken the confinement of the agent: remove it`,
             reason: 'FieldValueForbidden',
           },
         ],
@@ -53,14 +52,14 @@ export const podTemplate = object(
     ),
     nodeSelector: Type.Optional(
       stringMap(labelText, {
-        description: `Labels that a node must have to run agents, at most ${ENTRIES}.`,
+        description: `Labels that a node must have for agents to be scheduled on it, at most ${ENTRIES}.`,
         maxProperties: ENTRIES,
         rules: [keysLimit(LABEL_KEY_LENGTH, 'nodeSelector')],
       }),
     ),
     affinity: Type.Optional(
       anyObject({
-        description: `Affinity of Kubernetes: which nodes agents run on, and next to which Pods. ${VALIDATED}`,
+        description: `Scheduling constraints of the agents: node affinity, inter-pod affinity and anti-affinity, as in a Pod. ${VALIDATED}`,
       }),
     ),
     tolerations: Type.Optional(
@@ -68,19 +67,20 @@ export const podTemplate = object(
         openObject(
           {
             key: text({
-              description: 'Key of the taint. Required: agents cannot tolerate every taint.',
+              description:
+                'Taint key that the toleration applies to. Required, since agents must not tolerate all taints.',
               minLength: 1,
               maxLength: LABEL_KEY_LENGTH,
             }),
           },
-          { description: `Toleration of Kubernetes. ${VALIDATED}` },
+          { description: `A toleration, as in a Pod. ${VALIDATED}` },
         ),
-        { description: `Taints that agents tolerate, at most ${ENTRIES}.`, maxItems: ENTRIES },
+        { description: `Tolerations of the agents, at most ${ENTRIES}.`, maxItems: ENTRIES },
       ),
     ),
     topologySpreadConstraints: Type.Optional(
-      list(anyObject({ description: `TopologySpreadConstraint of Kubernetes. ${VALIDATED}` }), {
-        description: `How agents are spread over topology domains, at most ${CONSTRAINTS} constraints. A constraint without labelSelector selects the agents of the Tunnel. Default: over nodes and zones, if possible.`,
+      list(anyObject({ description: `A topology spread constraint, as in a Pod. ${VALIDATED}` }), {
+        description: `How agents are spread across topology domains, at most ${CONSTRAINTS} constraints. A constraint without labelSelector counts the agents of the Tunnel. Default: across nodes and zones, if possible.`,
         maxItems: CONSTRAINTS,
       }),
     ),
@@ -88,20 +88,22 @@ export const podTemplate = object(
       object(
         {
           requests: Type.Optional(
-            anyObject({ description: `What is reserved for each agent, by resource. ${VALIDATED}` }),
+            anyObject({ description: `Minimum amount of compute resources required by each agent. ${VALIDATED}` }),
           ),
-          limits: Type.Optional(anyObject({ description: `What each agent may use, by resource. ${VALIDATED}` })),
+          limits: Type.Optional(
+            anyObject({ description: `Maximum amount of compute resources allowed for each agent. ${VALIDATED}` }),
+          ),
         },
         {
           description:
-            "Compute resources of the agent's container, instead of Culvert's own: requests of 10m CPU and 64Mi memory, and a limit of 512Mi memory. With `agent`, there are none by default.",
+            'Compute resources of the agent container. Default: requests of 10m CPU and 64Mi memory, and a limit of 512Mi memory; none with `agent`.',
         },
       ),
     ),
     priorityClassName: Type.Optional(
       text({
         description:
-          'Name of a PriorityClass. The administrator lists those that begin with `system-` (`tunnels.templates.priorityClasses` of the chart).',
+          'Name of the PriorityClass of the agents. The administrator lists the permitted classes that begin with `system-` (`tunnels.templates.priorityClasses` in the chart).',
         minLength: 1,
         maxLength: 253,
         mustBe: 'the name of a PriorityClass: lower-case letters, digits, - and .',
@@ -111,7 +113,7 @@ export const podTemplate = object(
   },
   {
     description:
-      'Where agents run, and with what: fields of a Pod under their names in Kubernetes. The administrator permits it (`tunnels.templates.enabled` of the chart), and its author may have to be allowed to create Deployments. Default: none.',
+      'Metadata, scheduling and resources of the agent Pods. The fields have the names and values of a Pod. The administrator must enable this (`tunnels.templates.enabled` in the chart); an admission policy may require the right to create Deployments. Default: none.',
   },
 )
 

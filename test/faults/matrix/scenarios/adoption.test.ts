@@ -62,7 +62,7 @@ test('an object that a resource names is observed: the differences are told, not
   world.apply('Backend', 'web', tunnels('new', { ...observing, description: 'the shop' }))
   const message = await says(world, 'Backend', 'web', 'Observed')
   expect(message).toBe(
-    'only observed; to be equal to the spec it would take: update labels, description. Set managementPolicy: Manage for that. ' +
+    'observed only; differs from the spec: update labels, description. Set managementPolicy: Manage for that. ' +
       'By field: labels is {"app":"old"} and would be {"app":"new"}; description is "" and would be "the shop"',
   )
   expect(condition(world, 'Backend', 'web', 'Ready')).toMatchObject({ status: 'True' })
@@ -225,7 +225,7 @@ test('of an adopted object the condition says that it stays, unless the spec has
   expect(synced()).toContain('stays at the API when this resource is deleted')
   world.apply('Backend', 'web', tunnels('old', { ...adopting, deletionPolicy: 'Delete' }))
   await inSync(world, 'Backend', 'web')
-  expect(synced()).toBe('the remote object equals the spec')
+  expect(synced()).toBe('the remote object matches the spec')
 })
 
 test('managementPolicy Observe lets go of what Culvert made: drift is told and left, and the object outlives its resource', async () => {

@@ -40,7 +40,7 @@ test('an object that somebody else changes back each time is written a few times
   const first = await turns(HOUR_MS)
   expect(first).toBeGreaterThanOrEqual(3)
   expect(first).toBeLessThanOrEqual(6)
-  const message = expect.stringMatching(/^update description: another client keeps undoing this/)
+  const message = expect.stringMatching(/^update description: another client keeps reverting this/)
   expect(condition({ world }, 'Synced')).toMatchObject({ status: 'False', reason: 'TakenOver', message })
   expect(condition({ world }, 'Stalled')?.status).toBe('True')
   // At most once an hour from then on.

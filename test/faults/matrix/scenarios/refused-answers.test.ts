@@ -219,7 +219,7 @@ describe('derived outputs', () => {
     expect(countOf(writes, `api POST /${AUTHORITIES}`)).toBeLessThanOrEqual(8)
   })
 
-  test('stay when a renewal brings a certificate that is none: the present one is good until it expires', async () => {
+  test('stay when a renewal brings a certificate that is none: the current one remains valid until it expires', async () => {
     const { world } = await begin([USER, AUTHORITY])
     world.apply(AUTHORITY, 'ci', {})
     world.apply(USER, 'ci', user)

@@ -118,7 +118,7 @@ async function played(found: FoundObject, kind: string, turn: Turn): Promise<rea
   if (turn.isHeld === true && turn.offset >= SECOND_MS && winner !== 'left') problems.push('the younger one has it')
   const refusal = pair.told(loser)
   // No message reveals the content of another namespace.
-  const holder = turn.isShared === true ? 'a resource of another namespace' : `${kind}/${winner}`
+  const holder = turn.isShared === true ? 'a resource in another namespace' : `${kind}/${winner}`
   if (!refusal.includes(holder)) problems.push(`${loser} does not say who has ${id}: ${refusal}`)
   if (turn.isShared === true && refusal.includes(winner)) problems.push(`${loser} is told of ${winner}: ${refusal}`)
   problems.push(...pair.sentFor(loser))

@@ -23,8 +23,8 @@ it('says nothing of controllers that work', async () => {
 
 it('says that controllers are awaited, and when they work', async () => {
   expect(await said(Promise.resolve())).toEqual([
-    'The controllers of Kubernetes do not work yet: until then, a deleted namespace stays',
-    'The controllers of Kubernetes work',
+    'The controllers of Kubernetes are not running yet: until then, deleted namespaces remain',
+    'The controllers of Kubernetes are running',
   ])
 })
 

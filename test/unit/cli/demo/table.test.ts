@@ -9,7 +9,7 @@ const edge: Row = {
   name: 'shop',
   id: 'edgtls_3MPcK0VYwiLMaZ0tqduGz5zZBWp',
   state: 'Available',
-  message: 'the edge has every module that its spec names',
+  message: 'the edge has every module set in its spec',
   ready: true,
 }
 const policy: Row = { kind: 'IPPolicy', name: 'office', id: '', state: 'Waiting', message: '', ready: false }

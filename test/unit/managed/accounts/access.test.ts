@@ -227,15 +227,15 @@ test('a refusal names field, value, what is allowed and the remedy', () => {
   const entries = [{ namespaceSelector: shop, domains: ['shop.example.com'], labels: { team: 'shop' } }]
   expect(messageOf(entries, 'ReservedDomain', { domain: 'blog.example.com' })).toBe(
     'spec.domain: takes blog.example.com; ClusterAccount/shared allows namespace shop shop.example.com: ' +
-      'keep to these, or let its administrator extend domains of an entry of spec.access',
+      'stay within these, or have its administrator extend domains of an entry of spec.access',
   )
   expect(messageOf(entries, 'Backend', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'web' } } })).toBe(
-    'spec.tunnelGroup.labels: lacks team=shop, and so takes tunnels of others; ClusterAccount/shared allows namespace shop team=shop: ' +
-      'keep to these, or let its administrator extend labels of an entry of spec.access',
+    "spec.tunnelGroup.labels: does not require team=shop and would therefore match other teams' tunnels; ClusterAccount/shared allows namespace shop team=shop: " +
+      'stay within these, or have its administrator extend labels of an entry of spec.access',
   )
-  expect(messageOf(entries, 'TunnelCredential', {})).toContain('spec.acl: takes every domain; ')
-  expect(messageOf(entries, 'APIKey', {})).toBe(
+  expect(messageOf(entries, 'TunnelCredential', )).toContain('spec.acl: takes every domain; ')
+  expect(messageOf(entries, 'APIKey', )).toBe(
     'ClusterAccount/shared does not allow APIKey in namespace shop: ' +
-      'let its administrator add the kind to an entry of spec.access that selects the namespace',
+      'have its administrator add the kind to an entry of spec.access that selects the namespace',
   )
 })

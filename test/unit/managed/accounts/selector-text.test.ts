@@ -41,7 +41,9 @@ describe('a label selector', () => {
   test.each(['', 'a=b,', ',', 'a in', 'a in ()b', 'a within (b)', '!', 'a b', 'a>1', 'a=b=c', '=b', 'a in (b'])(
     '%j is refused with what can be written',
     (text) => {
-      expect(parseLabelSelector(text)).toEqual({ problem: expect.stringMatching(/is no requirement: write KEY=VALUE/) })
+      expect(parseLabelSelector(text)).toEqual({
+        problem: expect.stringMatching(/is not a requirement: use KEY=VALUE/),
+      })
     },
   )
 })

@@ -57,15 +57,15 @@ describe('an object with a mark', () => {
       'of another life, once it bore ours',
       'mine',
       { uid: 'other' },
-      /bears the mark of another Backend\/web \(UID other\).*--installation/,
+      /carries the marker of another Backend\/web \(UID other\).*--installation/,
     ],
     [
       'of another resource that is there',
       'mine',
       NEIGHBOUR,
-      /bears the mark of Backend shop\/neighbour.*from its status/,
+      /carries the marker of Backend shop\/neighbour.*from its status/,
     ],
-    ['of another resource, with its status', NEIGHBOUR.uid, NEIGHBOUR, /bears the mark of Backend shop\/neighbour/],
+    ['of another resource, with its status', NEIGHBOUR.uid, NEIGHBOUR, /carries the marker of Backend shop\/neighbour/],
   ])('%s is refused', (_title, seen, marker, words) => {
     const object = marked('bkdtg_1', marker)
     expect(() => refuseTaken(runWith(seen), object)).toThrow(words)
