@@ -28,7 +28,7 @@ const RESYNC = '2m'
 const REST_MS = 5000
 
 /**
- * Edits, deletes and creates Backends, changes objects at the API and restarts the apiserver, for so many minutes; then
+ * Edits, deletes and creates Backends, changes remote objects and restarts the apiserver, for so many minutes; then
  * waits until every object is as its spec says. The heap is measured after a forced collection: with new Backends,
  * after a warm-up of the same changes, and after the churn. The warm-up fills what is bounded: the ids of deleted
  * objects, the notes of corrected ones, and V8's tables, which grow when entries come and go, and then keep their size.
@@ -64,10 +64,10 @@ export async function run(
 
   const { edits, replacements, drifts, restarts } = churn.done
   add([
-    { load, figure: 'heap in use, beside that after the warm-up', value: after.heap, unit: 'MiB', floor: before.heap },
+    { load, figure: 'heap in use, compared to after the warm-up', value: after.heap, unit: 'MiB', floor: before.heap },
     {
       load,
-      figure: 'memory, beside that after the warm-up',
+      figure: 'memory, compared to after the warm-up',
       value: after.usage.residentMiB,
       unit: 'MiB',
       floor: before.usage.residentMiB,

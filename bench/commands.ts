@@ -19,7 +19,7 @@ export interface CommandsOptions {
 }
 
 /**
- * How long commands take until they end, beside floors: starting Node for `--help`, and one `kubectl get` for `why`,
+ * How long commands take, compared to floors: starting Node for `--help`, and one `kubectl get` for `why`,
  * which follows a reference to what is missing.
  */
 export async function run(

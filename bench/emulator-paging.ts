@@ -18,7 +18,7 @@ export async function run(): Promise<readonly Row[]> {
   try {
     const addresses = [page(small), page(large), page(large, await cursorAt(large, LARGE / 2))] as const
     const [floor, first, middle] = await medians(addresses)
-    const load = `emulator: a page of ${PAGE} of ${LARGE}, beside one of ${SMALL}`
+    const load = `emulator: a page of ${PAGE} of ${LARGE}, compared to one of ${SMALL}`
     return [
       { load, figure: 'the first', value: first, unit: 'ms', floor },
       { load, figure: 'one in the middle', value: middle, unit: 'ms', floor },

@@ -39,7 +39,13 @@ export async function run(): Promise<readonly Row[]> {
       { load, figure: 'seed', value: seconds, unit: 's' },
       { load, figure: 'memory after the seed', value: seeded, unit: 'MiB' },
       { load, figure: 'size of the file', value: size / 2 ** 20, unit: 'MiB' },
-      { load, figure: 'start, beside one on an empty file', value: second.seconds, unit: 's', floor: first.seconds },
+      {
+        load,
+        figure: 'start, compared to one on an empty file',
+        value: second.seconds,
+        unit: 's',
+        floor: first.seconds,
+      },
       { load, figure: 'memory after a page of each', value: resident, unit: 'MiB' },
     ]
   } finally {

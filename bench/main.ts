@@ -5,7 +5,7 @@ import { imageEnv } from '../test/builders/image-env.ts'
 import type { Row } from './row.ts'
 
 /**
- * `npm run bench`: one table of costs, each a count or beside a floor that was taken in the same run. `--quick` takes
+ * `npm run bench`: one table of costs, each a count or compared to a floor measured in the same run. `--quick` takes
  * less than five minutes, `--large` adds 50,000 resources; `--commands` measures only what people wait for on the
  * command line, `--traffic` only what carries bytes, and `--profiles FOLDER` keeps CPU profiles of that;
  * `--churn MINUTES` measures only what memory is left after as much change; `--json FILE` writes the table for

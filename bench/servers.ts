@@ -32,7 +32,7 @@ export async function readServers(controlPlane: ControlPlane): Promise<Servers> 
   }
 }
 
-/** What the servers take with all resources of a run, beside what they took without any. */
+/** Resources that the servers use with all resources of a run, compared to none. */
 export async function rowsOfServers(controlPlane: ControlPlane, empty: Servers): Promise<readonly Row[]> {
   await sleep(COUNTED_MS)
   const full = await readServers(controlPlane)
@@ -40,7 +40,7 @@ export async function rowsOfServers(controlPlane: ControlPlane, empty: Servers):
   return [
     {
       load,
-      figure: 'memory of the apiserver, beside that without',
+      figure: 'memory of the apiserver, compared to none',
       value: full.apiserverMiB,
       floor: empty.apiserverMiB,
     },

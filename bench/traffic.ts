@@ -21,8 +21,8 @@ const WARM_UP = 100
 const REST_MS = 3000
 
 /**
- * The path from a client through edge, gateway and agent to a service, beside two plain relays in as many processes,
- * and beside `ssh -R` through OpenSSH's server. All are started once and measured in turn, so that what else the
+ * The path from a client through edge, gateway and agent to a service, compared to two plain relays in as many
+ * processes, and to `ssh -R` through OpenSSH's server. All are started once and measured in turn, so that what else the
  * machine does falls on all; each figure is the median of the rounds.
  */
 export async function run({ program, isQuick, profiles }: TrafficOptions): Promise<readonly Row[]> {
@@ -53,7 +53,7 @@ export async function run({ program, isQuick, profiles }: TrafficOptions): Promi
     for (const other of others) {
       const [figures, floor] = [medians.get(measured), medians.get(other)]
       if (figures === undefined || floor === undefined) continue
-      const load = `${measured.name}, beside ${other.name}`
+      const load = `${measured.name}, compared to ${other.name}`
       for (const [name, figure, unit] of FIGURES) {
         rows.push({ load, figure, value: figures[name], unit, floor: floor[name] })
       }

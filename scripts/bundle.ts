@@ -24,7 +24,7 @@ function escaped(unit: string): string {
 }
 
 /**
- * Writes the `culvert` command as one program in place of its sources and 160 packages: `bin/culvert.js`, `dist/`, and
+ * Writes the `culvert` command as one program instead of its sources and 160 packages: `bin/culvert.js`, `dist/`, and
  * a package.json with what is said of it. Not minified, so that stack traces can be read, but without comments, which
  * would take memory. `folder` is made if need be.
  * @returns the path of the program

@@ -120,7 +120,7 @@ function testRowsOf({ testResults }: VitestReport): readonly Row[] {
     // A file that failed to load, or whose hooks failed, has no test that shows it.
     const outside = file.status === 'failed' && failed.length === 0 && !isOfCases([file.message ?? '']) ? 1 : 0
     const count = beside.length + outside
-    const suite = `${listed ? 'beside the cases of ' : ''}${nameOf(file.name)}`
+    const suite = `${listed ? 'apart from the cases of ' : ''}${nameOf(file.name)}`
     const where = file.name.includes('/matrix/') ? 'simulation' : 'real'
     return { suite, where, cases: passed.length + count, passed: passed.length, failed: count }
   })

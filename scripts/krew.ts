@@ -67,8 +67,8 @@ function manifest({
       ...(homepage === undefined ? {} : { homepage }),
       shortDescription: 'Plan, explain and inspect Culvert resources',
       description:
-        'Says what applying manifests would do to an account of a tunnel-and-ingress service, exports what is there, ' +
-        'shows what resources wait for and how to mend it, and asks the Culvert operator for things by hand.\n',
+        'Previews what manifests would change in an account of a tunnel-and-ingress service, exports existing objects, ' +
+        'shows what resources wait for and how to fix it, and sends requests to the Culvert operator.\n',
       caveats: 'Needs Node 24 or newer on the PATH.\n',
       platforms: [{ selector, uri, sha256, bin: 'bin/culvert.js' }],
     },

@@ -40,7 +40,7 @@ export function permissionsPage(kinds: KindsRegistry): string {
     ),
     section('In the cluster with `--metrics-authentication`', tableOf(metricsAuthenticationPermissions)),
     section(
-      'In each namespace with `--hold-namespaces`, beside what it needs in what it watches',
+      'In each namespace with `--hold-namespaces`, in addition to the permissions for what it watches',
       tableOf([holdPermission('<operator namespace>-<name>-hold')]),
     ),
     section('What the admission policy lets it write', admissionOf(kinds)),

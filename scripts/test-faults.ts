@@ -33,7 +33,7 @@ const PARTS_OF_CLUSTER = ['releases.test.ts', 'kinds/edits.test.ts', ...restores
 )
 /**
  * Models of the servers with virtual time, then real servers. One after another: worlds of the simulation cost twice
- * their CPU time beside real servers.
+ * their CPU time next to real servers.
  */
 const runs: readonly Run[] = [
   { name: 'simulation', args: ['--project', 'simulation'], workers: 2 },

@@ -109,7 +109,7 @@ export async function startOpenSSH(service: Place): Promise<Path | undefined> {
   const [sshd, ssh] = [await pathOfProgram('sshd'), await pathOfProgram('ssh')]
   if (sshd === undefined || ssh === undefined) {
     console.error(
-      'no rows beside ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)',
+      'no rows compared to ssh -R: sshd or ssh is missing (on Debian: apt-get install openssh-server openssh-client)',
     )
     return undefined
   }
@@ -205,7 +205,7 @@ async function until<T>(what: string, find: () => Promise<T | undefined>): Promi
   }
 }
 
-/** Finds, once it is there, what a process writes to its standard output. */
+/** Waits for a match in the standard output of a process. */
 function outputOf(child: ChildProcess): (pattern: RegExp) => Promise<RegExpExecArray> {
   let text = ''
   child.stdout?.on('data', (chunk: Buffer) => {

@@ -40,7 +40,7 @@ func TestKillsWhatRemainsAndRemovesTheFolderWhenTheOwnerIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-ended; err == nil || exists(folder) {
-		t.Fatalf("the process ended with %v, and the folder is there: %v", err, exists(folder))
+		t.Fatalf("the process ended with %v, and the folder exists: %v", err, exists(folder))
 	}
 }
 

@@ -14,11 +14,11 @@ export const allowedDefaults: readonly AllowedDefault[] = [
       `${kind}.spec.resyncInterval`,
       `${kind}.spec.mirrorSessions.interval`,
     ]),
-    reason: 'An account has no object at the API: these say how Culvert works with it.',
+    reason: 'An account has no remote object: these configure how Culvert uses it.',
   },
   {
     places: ['Tunnel.spec.replicas'],
-    reason: 'A Tunnel has no object at the API, and the subresource scale shows only a number that is stored.',
+    reason: 'A Tunnel has no remote object, and the scale subresource shows only a stored number.',
   },
   {
     places: ['*.spec.accountRef.kind'],

@@ -131,7 +131,7 @@ function statusWrite(descriptor: Descriptor): DescribedWrite {
   }
 }
 
-/** The annotations of resources that the operator writes, once it has an object at the API in view. */
+/** The annotations of resources that the operator writes, once it knows their remote object. */
 const ownAnnotations = map(
   (key, each) =>
     `(oldObject != null && ${key} == ${text(REMOTE_ID)} && ${isPrintable(each, 255)})` +
@@ -140,7 +140,7 @@ const ownAnnotations = map(
 
 /**
  * A part that a Service has left behind without an owner belongs to the next one of that name. What marks it as a part
- * is stored, and stays; nothing else may change beside.
+ * is stored, and stays; nothing else may change with it.
  */
 const takenBack: Shape = value((each) => {
   const label = (name: string): string => `variables.former.metadata.?labels[?${text(name)}].orValue('')`
@@ -170,7 +170,7 @@ function heldWrite(kinds: KindsRegistry): (descriptor: Descriptor) => DescribedW
         ...TYPE,
         metadata: metadata({
           finalizers: ownFinalizer,
-          // An account has no object at the API.
+          // An account has no remote object.
           ...(descriptor.role === 'managed' ? { annotations: ownAnnotations } : {}),
           ...(parts.has(kind) ? { ownerReferences: takenBack } : {}),
         }),
@@ -251,7 +251,7 @@ function credentialWrites(
     shape: whole({
       metadata: metadata({
         labels: tunnelLabels,
-        // Beside those of its owner, the resource has those of any other.
+        // In addition to those of its owner, the resource has those of any other.
         annotations: noted(ownAnnotations.holds),
         ownerReferences: oneOwner,
         finalizers: ownFinalizer,
@@ -408,7 +408,7 @@ function companionWrites({ managed }: KindsRegistry): readonly DescribedWrite[] 
 
 const isAgent = `(variables.agentImage != '' && object.spec.template.spec.containers[0].image == variables.agentImage)`
 
-/** What is decided by whoever writes the template of a Tunnel, if the administrator lets them. */
+/** What authors of a Tunnel's template decide, if the administrator allows it. */
 const ofTemplate = (holds: (each: string) => string): Shape => value((each) => `variables.templates && ${holds(each)}`)
 
 const isAllowedKey = (key: string): string => isAmong(key, 'variables.metadataKeys')
@@ -702,7 +702,7 @@ const runtimeWrites: readonly DescribedWrite[] = [
 
 /**
  * Where a Service is reached, and the operator's condition. A status of a core Service is stored with the metadata that
- * is written beside it, unlike that of a custom resource.
+ * is written with it, unlike that of a custom resource.
  */
 const serviceStatus: DescribedWrite = {
   type: serviceType,

@@ -57,14 +57,14 @@ export const ownNamespacePermissions: readonly Permission[] = [
 ]
 
 /**
- * To read the UID that identifies this installation in the marker of objects at the API. Not needed with
+ * To read the UID that identifies this installation in the marker of remote objects. Not needed with
  * `--installation`.
  */
 export const installationPermission: Permission = {
   type: namespaceType,
   verbs: ['get'],
   names: [SYSTEM_NAMESPACE],
-  why: 'Its UID stands for the cluster in the mark on objects at the API; not needed with `--installation`.',
+  why: 'Its UID identifies the cluster in the marker of remote objects; not needed with `--installation`.',
 }
 
 /**
@@ -113,7 +113,7 @@ function kindPermissions(descriptor: Descriptor): readonly Permission[] {
 const objectsOf: Readonly<Record<Descriptor['role'], Pick<Permission, 'verbs' | 'why'>>> = {
   managed: {
     verbs: ['get', 'list', 'watch', 'patch'],
-    why: 'They declare the objects at the API. Finalizer and annotations are patched; after a write conflict the resource is read again.',
+    why: 'They declare the remote objects. Finalizer and annotations are patched; after a write conflict the resource is reread.',
   },
   account: {
     verbs: ['get', 'list', 'watch', 'patch'],

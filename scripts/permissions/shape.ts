@@ -213,7 +213,7 @@ function listChecks({ items, least, most }: ListShape, place: Place): readonly s
   return [check([...limits, `${at}.all(${item}, ${each.join(' && ')})`].join(' && '), place)]
 }
 
-/** The path, if the value is there and not as it must be. */
+/** The path, if the value is set and invalid. */
 function check(holds: string, { found, former, path }: Place): string {
   const isKept = former === undefined ? '' : ` || ${former} == ${found}`
   const isExtra = path === '' ? '' : ` || ${text(path)} in ${EXTRA}`

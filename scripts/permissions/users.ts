@@ -47,7 +47,7 @@ export function userRoles({ managed, commands, composed, accounts, mirrors }: Ki
       ...edited,
       ...of(within('account'), WRITE, 'They open, close or watch the account as a whole, or what others have in it.'),
       ...of([...accounts], WRITE, 'An account decides where calls go, and with which key.'),
-      ...of([...managed], ['approve'], 'Whoever may only edit a resource does not approve its plan.'),
+      ...of([...managed], ['approve'], 'Users who may only edit a resource do not approve its plan.'),
     ],
   }
 }

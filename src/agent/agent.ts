@@ -12,7 +12,7 @@ import type { AgentMetrics } from './metrics.ts'
 import type { Upstreams } from './upstreams.ts'
 
 export interface AgentOptions extends GatewayOptions {
-  /** File of the private key. It is read anew for each connection to the gateway, because a Secret may be replaced. */
+  /** File of the private key. It is reread for each connection to the gateway, because a Secret may be replaced. */
   readonly keyFile: string
   /** How long, in milliseconds, open connections may go on after a stop was requested. */
   readonly drainMs: number

@@ -21,7 +21,7 @@ export type FailureCode =
   /** The gateway, or something on the way, ended the connection. */
   | 'Disconnected'
 
-/** Whether only a person can mend it: at the gateway, at the API, or where the agent is configured. */
+/** Whether only a human can fix it: at the gateway, in the service, or in the configuration of the agent. */
 export function isRefusal(code: FailureCode): boolean {
   return REFUSALS.has(code)
 }

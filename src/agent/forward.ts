@@ -8,7 +8,7 @@ export interface Bind {
 
 /** Where connections through a tunnel end. */
 export interface Target {
-  /** A DNS name, resolved anew for each connection, or an IP address. */
+  /** A DNS name, resolved for each connection, or an IP address. */
   readonly host: string
   readonly port: number
 }

@@ -40,7 +40,7 @@ export interface UpstreamOptions {
 }
 
 /**
- * The connections that an agent carries: each to a target of its own, whose name is resolved anew. A connection is
+ * The connections that an agent carries: each to its own target, whose name is resolved again. A connection is
  * accepted only when its target has accepted one.
  */
 export class Upstreams {

@@ -297,7 +297,7 @@ export class AccountCache {
 
   async #list(shelf: Shelf, priority: Priority, startedAt: number): Promise<void> {
     const list = await this.#completeList(shelf, priority, startedAt)
-    // Before the differences are told: what vanished from a collection that opens is known to be gone.
+    // Before the differences are reported: objects missing from a collection that opens are known to be deleted.
     this.#refusals.listed(shelf.collection, list.beganAt)
     this.#lists++
     this.#pages += list.pages
@@ -377,5 +377,5 @@ function isAppeared(difference: Difference): boolean {
 }
 
 function ignore(): void {
-  // The caller of the create handles its failure; whoever waits here only needs to know that it ended.
+  // The caller of the create handles its failure; waiters only need to know that it ended.
 }

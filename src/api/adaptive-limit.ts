@@ -10,7 +10,7 @@ const SLACK_MS = 10
 /** Weight of one answer in the mean. */
 const WEIGHT = 0.1
 /**
- * After so long the limit begins anew, for a few rounds: the quickest answers come while few requests are in flight,
+ * After this time the limit starts over, for a few rounds: the quickest answers come while few requests are in flight,
  * and an API that stays slow because of our requests would otherwise pass for one that is slow by itself.
  */
 const SPAN_MS = 60_000

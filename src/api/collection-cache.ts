@@ -47,7 +47,7 @@ const NEVER = Number.NEGATIVE_INFINITY
 const FORGET_AFTER_MS = 3_600_000
 /**
  * How many of the objects we deleted are remembered. Where entries come and go, V8 gives a `Map` twice the room that it
- * needs, in powers of two: from 8,193 on this one would take 0.9 MiB in place of 0.45.
+ * needs, in powers of two: from 8,193 on this one would take 0.9 MiB instead of 0.45.
  */
 const MOST_DELETED = 8000
 /** Of a longer row, every second miss is kept: what counts is how far apart they are. */

@@ -21,7 +21,7 @@ export interface RateLimits {
 export interface RateBudgetOptions extends RateLimits {
   readonly clock: Clock
   readonly random: Random
-  /** Requests in flight at once, at most; `AdaptiveLimit` says how many of them the API bears. Default 64. */
+  /** Requests in flight at once, at most; `AdaptiveLimit` decides how many of them the API can handle. Default 64. */
   readonly maxInFlight?: number | undefined
   /** Called after each wait, including those of zero length. */
   readonly onWait?: ((priority: Priority, seconds: number) => void) | undefined

@@ -3,7 +3,7 @@ import { fitsPath, MAX_ID_LENGTH } from './object-id.ts'
 import type { RemoteObject } from './types.ts'
 
 /**
- * A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list, and null in place of the
+ * A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list, and null instead of the
  * array is an empty one. Without the key of the collection it is no list, or any object would be an empty one.
  */
 export interface ListPage {

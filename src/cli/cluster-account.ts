@@ -21,7 +21,7 @@ export interface AccountPlace {
 /**
  * Reads address and key of an account as the operator does. Which hosts an administrator allows is known only to the
  * operator, which checks the immutable address of each account: one that it has not verified is not called, since
- * whoever may write an Account must not choose whom this machine calls.
+ * users who may write an Account must not choose which server this machine calls.
  *
  * @throws KubeError if the Secret cannot be read
  */

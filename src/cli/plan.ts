@@ -189,7 +189,7 @@ async function sourceOf(
   }
 }
 
-/** What is to be known about a plan beside it. */
+/** Remarks about a plan. */
 function remarks({ composed, elsewhere, unrecognised, isUnsalted }: Plan): readonly string[] {
   return [
     ...(elsewhere.length === 0

@@ -7,9 +7,9 @@ export interface Progress {
   end(): void
 }
 
-/** Nothing is told of what is over sooner, in milliseconds. */
+/** Work that takes less time is not reported, in milliseconds. */
 const QUIET_MS = 1_000
-/** Without a terminal, a line is told this often. */
+/** Without a terminal, a line is printed this often. */
 const LINE_MS = 5_000
 
 /** On a terminal, one line that changes; elsewhere, a line now and then. */

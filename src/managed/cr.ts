@@ -108,8 +108,8 @@ export function externalId(cr: CustomResource): string | undefined {
 }
 
 /**
- * Status only: the object is never written. The CRD requires a policy beside an id; without one, an object that Culvert
- * did not create is not changed.
+ * Status only: the object is never written. The CRD requires a policy together with an id; without one, an
+ * object that Culvert did not create is not changed.
  */
 export function isObserved(cr: CustomResource): boolean {
   return (cr.spec.managementPolicy ?? (externalId(cr) === undefined ? 'Manage' : 'Observe')) === 'Observe'

@@ -28,7 +28,7 @@ export const CONFIRM_IDENTITY_REQUESTED_AT = `${GROUP}/confirm-identity-requeste
 /** With `managementPolicy: Plan`: the hash of the plan in `status.plan` that may be carried out. */
 export const APPROVED_PLAN = `${GROUP}/approved-plan`
 
-/** On a Service of Culvert's class: the domain that its ports get, in place of an address each. */
+/** On a Service of Culvert's class: the domain of its ports, instead of an address for each. */
 export const SERVICE_DOMAIN = `${GROUP}/domain`
 /** On such a Service: names of the IPPolicies that decide who may connect, separated by commas. */
 export const SERVICE_IP_POLICIES = `${GROUP}/ip-policies`
@@ -55,11 +55,11 @@ export const REMOTE_ID = `${INTERNAL}/id`
  * was removed.
  */
 export const OUTPUT_OF = `${INTERNAL}/output-of`
-/** Beside it: our keys in the object, separated by commas. Others are left alone. */
+/** On the same object: our keys in it, separated by commas. Others are not changed. */
 export const OUTPUT_KEYS = `${INTERNAL}/output-keys`
 /**
- * Beside it: the labels, and the annotations, that the CR's spec has set there, separated by commas. Others are left
- * alone.
+ * On the same object: the labels, and the annotations, that the CR's spec has set, separated by commas. Others are not
+ * changed.
  */
 export const OUTPUT_LABELS = `${INTERNAL}/output-labels`
 export const OUTPUT_ANNOTATIONS = `${INTERNAL}/output-annotations`
@@ -67,12 +67,12 @@ export const OUTPUT_ANNOTATIONS = `${INTERNAL}/output-annotations`
  * On a Deployment of agents: a digest of its Pod template as Culvert wrote it, by which a change of that is noticed.
  */
 export const TEMPLATE_DIGEST = `${INTERNAL}/template-digest`
-/** On Pods of an agent with a token: the id of its object, so that they start anew with another token. */
+/** On Pods of an agent with a token: the id of its object, so that they are replaced with another token. */
 export const TOKEN_VERSION = `${INTERNAL}/token-of`
 /** Label by which people find what Culvert created. */
 export const MANAGED_BY = 'app.kubernetes.io/managed-by'
 /**
- * On a Secret with a token: the nonce of the create that made the object. Beside it, `REMOTE_ID` is the object's id.
+ * On a Secret with a token: the nonce of the object's create. `REMOTE_ID` on the same Secret is the object's id.
  */
 export const CREATE_NONCE = `${INTERNAL}/create-nonce`
 /** On a Secret with a token: a digest of it, by which a modification is noticed. */

@@ -13,7 +13,7 @@ const AWAITED_AT_A_TIME = 8
 export interface PollerOptions {
   readonly client: Pick<KubeClient, 'get'>
   readonly type: ResourceType
-  /** The objects to read, determined anew in each round. */
+  /** The objects to read, determined in each round. */
   readonly names: () => Iterable<ObjectKey>
   /** The first round begins when this resolves: before that, `names` is incomplete. */
   readonly ready: Promise<unknown>

@@ -79,7 +79,7 @@ export class MapStore<T extends KubeObject> implements Store<T> {
   }
 }
 
-/** Files the object of that key under its values in place of those of `previous`; most changes change none. */
+/** Indexes the object of that key under its values instead of those of `previous`; most changes change none. */
 function refile<T extends KubeObject>(
   { valuesOf, keys }: Index<T>,
   key: string,

@@ -1,4 +1,4 @@
-/** How long work goes on before timers, sockets and probes get their turn, in milliseconds. */
+/** How long work continues before it yields to timers, sockets and probes, in milliseconds. */
 const TURN_MS = 10
 
 /** Does something for each item, with other work between two of them where `turns` asks for that. */

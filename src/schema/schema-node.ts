@@ -13,7 +13,7 @@ export interface SchemaNode {
   readonly default?: unknown
   readonly format?: string
   readonly pattern?: string
-  /** What matches the pattern, in words. Only here: a CRD has a rule in place of both. */
+  /** What matches the pattern, in words. Only here: a CRD has a rule instead of both. */
   readonly mustBe?: string
   readonly minLength?: number
   readonly maxLength?: number

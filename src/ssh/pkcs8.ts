@@ -13,7 +13,7 @@ export function withoutPKCS8(text: string): string {
   try {
     key = createPrivateKey(text)
   } catch {
-    // Whoever parses it next says that it is no key.
+    // The next parser reports that it is not a key.
     return text
   }
   switch (key.asymmetricKeyType) {

@@ -2,7 +2,7 @@
 export const writeReasons = {
   /** A resource is new, or its spec changed. */
   spec: 'spec',
-  /** Something behind a reference, Secret or ConfigMap that the spec names changed. */
+  /** Something behind a reference, Secret or ConfigMap in the spec changed. */
   dependency: 'dependency',
   /** The object was changed or deleted at the API and is restored. */
   drift: 'drift',

@@ -6,7 +6,7 @@ export const CLOCK_SKEW_MS = 300_000
 /**
  * A recorded time of a past event. A clock that was ahead may have recorded a time that is still in the future;
  * counting from there would block everything that follows for as long as the clock was ahead. Such a time counts as
- * now, and whoever stores it records that instead, so that it does not move on with the clock. Every stored time from
+ * now, and its owner records that instead, so that it does not move with the clock. Every stored time from
  * which something is counted is read by this rule.
  *
  * @param noted wall time in milliseconds

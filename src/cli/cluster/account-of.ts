@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts'
 
 /**
  * The account of a resource, by the operator's own decision: the one in use, that of the resource it is part of, the
- * one that its spec names, or the default. Undefined if there is none to choose.
+ * one in its spec, or the default. Undefined if there is none to choose.
  */
 export async function accountInUse(snapshot: Snapshot, cr: CustomResource): Promise<AccountKey | undefined> {
   const { namespace = '' } = cr.metadata

@@ -42,7 +42,7 @@ export function clusterOptions(command: Command): Command {
 
 /**
  * Runs a command against a cluster and sets the exit code: that of `run`, or 1 with a message for an error that a
- * person can mend.
+ * user can fix.
  */
 export async function askCluster(flags: ClusterFlags, run: (cluster: Cluster) => Promise<number>): Promise<void> {
   const terminals = standardTerminals()

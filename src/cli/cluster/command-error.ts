@@ -18,12 +18,12 @@ export type CommandErrorCode =
   | 'Refused'
 
 /**
- * An error that a person can mend. The message names the object and the cause; no stack trace is printed.
+ * An error that a user can fix. The message names the object and the cause; no stack trace is printed.
  */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
   readonly code: CommandErrorCode
-  /** One command that mends it, or shows more. */
+  /** One command that fixes it, or shows more. */
   readonly command: string | undefined
 
   constructor(code: CommandErrorCode, message: string, command?: string, options: ErrorOptions = {}) {

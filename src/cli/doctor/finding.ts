@@ -36,7 +36,7 @@ export interface Finding {
   readonly cause: string
   /** What to do; absent where the command says it all. */
   readonly remedy?: string
-  /** The command that mends it, or shows more. */
+  /** The command that fixes it, or shows more. */
   readonly command?: string | undefined
 }
 

@@ -85,7 +85,7 @@ export async function readPatient(
   }
 }
 
-/** Whoever has claimed accounts; the operator of the flags unless every account is claimed. */
+/** The operators that have claimed accounts; the operator of the flags unless every account is claimed. */
 async function operatorsOf(
   { clock, kube }: Cluster,
   accounts: readonly (StatedResource & AccountResource)[],

@@ -272,7 +272,7 @@ function leave({ collection, descriptor, object }: Subject, why: string): LeftOu
 
 /**
  * Whether the marker names a resource that the manifest can be: one of its kind, in the namespace that was asked for.
- * Whoever has a key to the account can write a marker, so that it decides about nothing else.
+ * Anyone with a key to the account can write a marker, so it decides nothing else.
  */
 function namesOwn({ definition: { kind } }: ManagedDescriptor, marker: Marker, namespace: string): boolean {
   return marker.kind === kind && marker.namespace === namespace && IS_NAME.test(marker.name)
@@ -385,7 +385,7 @@ function write(request: ExportRequest, subject: Subject, index: ExportIndex, acc
   }
 }
 
-/** Description and metadata, to the byte; of metadata with a mark, the keys beside it. */
+/** Description and metadata, to the byte; of metadata with a marker, the other keys. */
 function textsOf({ descriptor, object }: Subject): Fields {
   if (descriptor.identity.markedBy !== 'metadata') return {}
   const metadata = object.metadata ?? ''

@@ -11,7 +11,7 @@ export type CheckedOrphan =
   | {
       readonly type: 'orphan'
       readonly orphan: Orphan
-      /** Objects at the API that refer to it, as `collection/id`. */
+      /** Remote objects that refer to it, as `collection/id`. */
       readonly usedBy: readonly string[]
     }
   /** It is none any more. */

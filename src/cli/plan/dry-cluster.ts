@@ -113,7 +113,7 @@ export class DryCluster implements KubeClient {
     return Promise.resolve({ items, resourceVersion: String(this.#revision) })
   }
 
-  /** The sources are told directly. */
+  /** The sources are notified directly. */
   watch<T extends KubeObject>(): AsyncIterable<WatchFrame<T>> {
     throw new KubeError('Unexpected', 'a cluster in memory is not watched')
   }

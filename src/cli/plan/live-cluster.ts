@@ -99,8 +99,8 @@ export function accountNamed(accounts: readonly AccountResource[], name: string,
 
 /**
  * Address and key of an account of the cluster.
- * @throws PlanError if the operator has not verified it: whoever may write an Account must not choose whom this machine
- *   calls
+ * @throws PlanError if the operator has not verified it: users who may write an Account must not choose which server
+ *   this machine calls
  */
 export async function configOf(place: AccountPlace, account: AccountResource): Promise<SessionConfig> {
   const access = await clusterAccount(place, account)

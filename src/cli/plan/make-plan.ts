@@ -39,7 +39,7 @@ export interface PlanRequest {
   readonly namespace: string
   readonly config: SessionConfig
   readonly reader: AccountReader
-  /** The cluster to which the manifests would be applied. Absent: what it would know is told from the account. */
+  /** The cluster to which the manifests would be applied. Absent: its state is derived from the account. */
   readonly live?: LiveCluster | undefined
   /**
    * Only resources of the account with that name; `Account/NAME` or `ClusterAccount/NAME`. Default: of every account.
@@ -50,7 +50,7 @@ export interface PlanRequest {
   readonly operatorNamespace?: string
   /** Id of the installation that will apply the manifests. Default: the one whose marks the objects carry. */
   readonly installation?: string | undefined
-  /** Judges the manifests; whoever makes many plans keeps what it has compiled. Default: a new one. */
+  /** Validates the manifests; reuse it for several plans, since it caches compiled rules. Default: a new one. */
   readonly admission?: SpecAdmission
   readonly logger: Logger
   readonly clock?: Clock

@@ -24,7 +24,7 @@ export function marksOf(
   others?: readonly RemoteObject[],
 ): readonly Mark[] {
   const descriptor = kinds.managedKind(write.origin.resource.kind)
-  // What the plan itself makes, and may delete again, protects and opens nothing that is there now.
+  // Objects that the plan itself creates, and may delete again, protect and open nothing that exists now.
   if (descriptor === undefined || isPlaceholder(write.before?.id)) return []
   return [
     ...lifeMarks(write),

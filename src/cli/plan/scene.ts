@@ -15,7 +15,7 @@ import type { DryAccount } from './dry-account.ts'
 import { type DryCluster, typesByKind } from './dry-cluster.ts'
 import { remembered } from './remembered.ts'
 
-/** A manifest of a resource that has an object at the API. */
+/** A manifest of a resource with a remote object. */
 export interface PlannedResource {
   readonly at: ManifestAt
   readonly descriptor: ManagedDescriptor
@@ -28,7 +28,7 @@ export class PlanError extends Error {
   readonly code = 'CANNOT_PLAN'
 }
 
-/** The manifests of resources with objects at the API, in their order. @throws PlanError if two have the same name */
+/** The manifests of resources with remote objects, in their order. @throws PlanError if two have the same name */
 export function plannedResources(
   kinds: KindsRegistry,
   manifests: readonly ManifestAt[],

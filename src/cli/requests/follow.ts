@@ -74,7 +74,7 @@ function changedConditions(object: StatedResource, shown: Map<string, string>): 
   return lines
 }
 
-/** Longest watch; the server ends it, and another one goes on where it ended. */
+/** Longest watch; the server ends it, and another one continues where it ended. */
 const WATCH_SECONDS = 300
 
 /**

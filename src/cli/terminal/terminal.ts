@@ -47,7 +47,7 @@ export function terminalOf(stream: Output): Terminal {
     write: (text) => void stream.write(escaped(text, true)),
     json: (value) => void stream.write(`${jsonText(value, 2)}\n`),
     redraw: (lines) => {
-      // Up to the first of the former lines, then each line anew, cleared to its end, and what is left below.
+      // Move up to the first of the former lines, reprint each line, cleared to its end, and clear what is left below.
       const up = drawn === 0 ? '' : `\u001b[${drawn}A`
       stream.write(`${up}\r${lines.map((line) => `${textOf(line)}\u001b[K\n`).join('')}\u001b[J`)
       drawn = lines.length
@@ -68,7 +68,7 @@ export function standardTerminals(): Terminals {
 
 /**
  * Ends the process without a word once nobody reads what it prints, as `culvert tree | head` does. A command that
- * handles errors of a stream itself, as the audit records of an operator do, goes on.
+ * handles errors of a stream itself, as the audit records of an operator do, continues.
  */
 export function endWithReader(): void {
   for (const stream of [process.stdout, process.stderr]) {

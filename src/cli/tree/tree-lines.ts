@@ -53,7 +53,7 @@ function sideMessage(resource: StatedResource): string | undefined {
   return side === undefined ? undefined : `${side.reason}: ${side.message}`
 }
 
-/** Room for the state and the beginning of a message, beside a long name. */
+/** Space for the state and the beginning of a message, next to a long name. */
 const LEAST_STATE = 24
 
 /** Lines of trees: a resource each, with its state and what it waits for. `namespace`: names of others are in full. */

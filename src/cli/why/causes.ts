@@ -61,7 +61,7 @@ export async function findCauses(snapshot: Snapshot, asked: StatedResource): Pro
 const MOST_READ = 50
 
 /**
- * What is wrong with a resource that works, and what a person has to mend of those that it needs, down to the last: an
+ * What is wrong with a resource that works, and what a human has to fix in its dependencies, transitively: an
  * edge is Ready although no agent serves the group behind it.
  */
 export async function findSides(snapshot: Snapshot, asked: StatedResource): Promise<readonly Side[]> {
@@ -78,7 +78,7 @@ export async function findSides(snapshot: Snapshot, asked: StatedResource): Prom
   return [...ownSides(asked), ...ofOthers]
 }
 
-/** What is wrong with a resource beside its state. */
+/** Further problems of a resource, in addition to its state. */
 export function ownSides(resource: StatedResource): readonly Side[] {
   return sidesOf(resource).map((condition) => ({ name: nameOf(resource), condition }))
 }

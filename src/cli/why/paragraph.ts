@@ -10,7 +10,7 @@ import type { Link, Side } from './causes.ts'
 export interface Facts {
   /** From the resource that was asked about to the cause. */
   readonly links: readonly [Link, ...Link[]]
-  /** What is wrong beside that, with the resource that was asked about, or with what it needs. */
+  /** Further problems, of the given resource or of its dependencies. */
   readonly sides: readonly Side[]
   /** Events about the cause, or the resource that was asked about; undefined: not read. */
   readonly events: readonly CulvertEvent[] | undefined
@@ -41,7 +41,7 @@ function fullName({ kind, namespace, name }: ResourceName): string {
   return namespace === undefined ? `${kind}/${name}` : `${kind}/${name} in namespace ${namespace}`
 }
 
-/** A name beside another: its namespace only where it differs. */
+/** A name relative to another: with its namespace only if it differs. */
 function nameBeside(name: ResourceName, other: ResourceName): string {
   return name.namespace === other.namespace ? `${name.kind}/${name.name}` : fullName(name)
 }
@@ -90,7 +90,7 @@ function causeSentence({ by, name, resource, state, unreadable }: Link, previous
   return `It depends on ${what} which ${verbFor(state, works)}${sinceText(state, now)}: ${state.message}.`
 }
 
-/** Only what makes a difference: a leader that is there is as expected. */
+/** Only exceptions: a running leader is expected. */
 function leaderSentence(leader: Leader, state: ResourceState | undefined): readonly string[] {
   switch (leader.type) {
     case 'leading':

@@ -39,7 +39,7 @@ export interface AdminOptions {
 
 /**
  * What a test or a person may do to the emulator without going through the API. Served under `/_emulator/`, and
- * callable directly by whoever started the emulator in the same process. Everything that fell due before a change
+ * callable directly by code in the same process. Everything that fell due before a change
  * happens before it.
  */
 export class Admin {

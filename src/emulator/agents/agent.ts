@@ -7,7 +7,7 @@ export const SSH = 'ssh'
 /**
  * - `online`: has a session.
  * - `restarting`: its process is being replaced; back at `back_at`.
- * - `stopped`: exited because it was told to.
+ * - `stopped`: exited on request.
  * - `refused`: was not admitted when it came back.
  */
 export type AgentState = 'online' | 'restarting' | 'stopped' | 'refused'
@@ -41,7 +41,7 @@ export interface Agent extends StoredObject {
   tunnel_ids: string[]
   /** When it comes back from a restart, in emulated milliseconds. */
   back_at: number | null
-  /** The update that it was told to install and has not restarted into: the version, and when it was told. */
+  /** The requested update that it has not restarted into yet: the version, and the time of the request. */
   update_to: string | null
   update_asked_at: number | null
   /** Restrictions that are not enforced and would have refused it when it last connected. */

@@ -5,7 +5,7 @@ import { latestInMajor } from './version.ts'
 /** How long a caller must wait after an update before it restarts the agent (`management-api.md § Limits`). */
 const UPDATE_TO_RESTART_MS = 10_000
 
-/** Progress of the update that an agent was told to install. */
+/** Progress of a requested update of an agent. */
 export type UpdateProgress = 'none' | 'running' | 'installed'
 
 export function updateProgress(agent: Agent, now: number): UpdateProgress {
@@ -14,7 +14,7 @@ export function updateProgress(agent: Agent, now: number): UpdateProgress {
 }
 
 /**
- * The agent after it was told to update itself, or one of the four refusals (`management-api.md § Endpoints`, Tunnel
+ * The agent after a request to update itself, or one of the four refusals (`management-api.md § Endpoints`, Tunnel
  * sessions, rule 4).
  */
 export function beginUpdate(agent: Agent, now: number): Agent {
@@ -36,7 +36,7 @@ export function beginUpdate(agent: Agent, now: number): Agent {
 }
 
 /**
- * The agent after it was told to restart. It runs the new version only if the update is complete and was requested long
+ * The agent after a request to restart. It runs the new version only if the update is complete and was requested long
  * enough ago; otherwise the update is lost (`api-decisions.md § Behaviour`).
  */
 export function beginRestart(agent: Agent, now: number): Agent {

@@ -26,7 +26,7 @@ export const caPem: Reader<string> = reader(
     if (typeof value !== 'string') throw invalid(at, 'must be a string')
     const labels = [...value.matchAll(LABEL)].map(([, label = '']) => label)
     const other = labels.find((label) => label !== 'CERTIFICATE')
-    if (other !== undefined) throw invalid(at, `holds a ${JSON.stringify(other)} beside certificates`)
+    if (other !== undefined) throw invalid(at, `contains a ${JSON.stringify(other)} in addition to certificates`)
     const blocks = blocksIn(value).length
     if (blocks === 0) throw invalid(at, 'holds no certificate in PEM')
     if (blocks < labels.length) throw invalid(at, 'a certificate has no proper end')

@@ -57,7 +57,7 @@ export class TrafficJournal {
     this.#capacity = capacity
   }
 
-  /** Adds a line, which the caller completes as the connection goes on. */
+  /** Adds a line, which the caller completes as the connection continues. */
   open(given: Pick<TrafficEntry, 'time' | 'protocol' | 'hostport' | 'source' | 'sourcePort'>): TrafficEntry {
     this.#sequence += 1
     const entry: TrafficEntry = {

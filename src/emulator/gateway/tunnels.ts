@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-/** Who connected to an edge, as the agent is told. */
+/** The client of an edge, as passed to the agent. */
 export interface Origin {
   readonly address: string
   readonly port: number

@@ -41,7 +41,7 @@ interface Parts extends ApiOptions, SourceOptions {
 /**
  * The API: every request is recorded, meets its fault, is authenticated, checked against the IP restrictions,
  * rate-limited and checked for the version, in this order, before its body is read. A fastify plugin, so that the admin
- * surface beside it has none of this.
+ * surface has none of this.
  */
 export function apiPlugin(options: ApiOptions): (app: FastifyInstance) => Promise<void> {
   const parts: Parts = {

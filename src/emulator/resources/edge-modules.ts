@@ -145,7 +145,7 @@ export const policyModule: EdgeModule = {
   },
 }
 
-/** A rule with defaults in place of what was not sent. */
+/** A rule with defaults for fields that were not sent. */
 function withDefaults(rule: Json): Json {
   if (!isJsonObject(rule)) return rule
   const { actions } = rule

@@ -118,7 +118,7 @@ export interface Resource {
   readonly parts?: readonly Part[]
   readonly memberLists?: readonly MemberList[]
   readonly commands?: readonly Command[]
-  /** The object after the time from `dueAt` has come, by the emulated clock. Must advance `dueAt`. */
+  /** The object after the time from `dueAt`, by the emulated clock. Must advance `dueAt`. */
   readonly onDue?: (object: StoredObject, at: number, context: WriteContext) => StoredObject
   /** When the object next needs `onDue`, in emulated milliseconds. */
   readonly dueAt?: (object: StoredObject) => number | undefined

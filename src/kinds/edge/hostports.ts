@@ -35,7 +35,7 @@ export function hostportReferences({ hostports }: EdgeSpec): readonly FoundRefer
 }
 
 /**
- * The hosts that a spec names literally, and which reservation the API finds for each: an address with exactly that
+ * The literal hosts in a spec, and the reservation that the API finds for each: an address with exactly that
  * host and port, since all addresses may share one host; else the domain itself; else a wildcard above it.
  */
 export function literalHosts({ hostports = [] }: EdgeSpec): readonly NamedValue[] {

@@ -5,7 +5,7 @@ import { bool, choice, integer, list, object, text } from '../../schema/define.t
 import { cut } from '../../util/cut.ts'
 import { given, ID_LENGTH, listOf, objectOf, refId, refIds, shownIds, sorted, textOf } from '../shared/remote.ts'
 
-/** A module of an edge, as the spec names it. */
+/** The name of a module of an edge in the spec. */
 export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'
 
 /** Twice what a spec may have, since changes made outside Culvert may add some. */

@@ -26,7 +26,7 @@ export interface EdgeModule {
    * names the module is kept by an adopted edge.
    */
   members(spec: EdgeSpec): readonly string[]
-  /** The module to send, as enabled; undefined if the spec names nothing. `held`: the edge's module in that form. */
+  /** The module to send, as enabled; undefined if the spec is empty. `held`: the edge's module in that form. */
   sent(desired: Desired<EdgeSpec>, held: Fields | undefined): Fields | undefined
   /** The returned module in the form in which it is sent, but for `enabled`. */
   held(module: Fields): Fields
@@ -228,7 +228,7 @@ export function enabledModule(edge: RemoteObject, { name }: EdgeModule): Fields 
   return module?.enabled === false ? undefined : module
 }
 
-/** Whether the spec names the module and enables it. */
+/** Whether the spec sets the module and enables it. */
 export function wantsModule(spec: EdgeSpec, { field }: EdgeModule): boolean {
   const module = spec[field]
   return module !== undefined && module.enabled !== false

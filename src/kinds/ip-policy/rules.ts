@@ -26,7 +26,7 @@ export function ruleAction(change = '') {
   })
 }
 
-/** An action as a spec names it. */
+/** An action in the terms of a spec. */
 export type RuleAction = Static<ReturnType<typeof ruleAction>>
 
 /** An action as the API names it. */
@@ -38,7 +38,7 @@ export function sentAction(action: RuleAction): SentAction {
 }
 
 /**
- * A rule as the spec declares it, complete and in API terms: `metadata` is the marker with the user's own keys beside
+ * A rule as declared in the spec, complete and in API terms: `metadata` is the marker with the user's own keys next to
  * it.
  */
 export interface WantedRule {
@@ -132,7 +132,7 @@ export interface RulesState {
 
 /**
  * The writes that turn the held rules into the wanted ones. After each of them, no address is admitted that both the
- * held and the wanted rules refuse, whatever other policies stand beside this one, and whatever the service does with
+ * held and the wanted rules refuse, whatever other policies the edge has, and whatever the service does with
  * an address that no rule matches while no rule allows anything (decision 0049). The policy is never empty on the way.
  *
  * 1. new denies, on ranges without a rule

@@ -36,7 +36,7 @@ export function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-/** A map of texts: null is the empty text, since the key is there; entries of another type are left out. */
+/** A map of strings: null is the empty string, since the key exists; entries of another type are dropped. */
 export function textMapOf(value: unknown): Readonly<Record<string, string>> {
   const entries = Object.entries(objectOf(value) ?? {}).map(([key, text]) => [key, text ?? ''])
   return Object.fromEntries(entries.filter(([, text]) => typeof text === 'string'))

@@ -9,7 +9,7 @@ class MissingMemberError extends Error {
 }
 
 /**
- * The member of a union that its discriminator chooses, which the CRD ensures is there.
+ * The member of a union that its discriminator chooses, which the CRD requires.
  *
  * @param path path of the member, such as `spec.firehose`
  * @throws MissingMemberError

@@ -119,7 +119,7 @@ export interface Validity {
 
 /**
  * Both times to send. A new certificate is sent both, so that its length does not depend on two clocks agreeing. For an
- * existing one, a start that the spec leaves open is left alone once it has come, and the length is measured from its
+ * existing one, a start that the spec leaves open is kept once it is past, and the length is measured from its
  * actual start.
  */
 export function wantedValidity(

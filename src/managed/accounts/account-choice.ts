@@ -37,7 +37,7 @@ export function accountOf(context: AccountChoices, cr: CustomResource): AccountN
  * The session of a CR's account. An account that was used stays in use: an attempt is resolved, and an object kept,
  * where it was made.
  * @throws WaitError while the account is missing, not Ready, or not for this namespace, or its share of requests is
- *   used up; TerminalError if it does not allow what the spec asks for, or the spec names another account than the one
+ *   used up; TerminalError if it does not allow what the spec requests, or the spec has an account other than the one
  *   in use. A deletion waits in either case.
  */
 export function openSession(
@@ -46,7 +46,7 @@ export function openSession(
 ): MemberSession {
   const account = accountOf(context, cr)
   if (account === undefined) throw withoutAccount(context, cr)
-  // An object is deleted where it is, whatever account the spec names by now.
+  // An object is deleted where it is, whatever account is now in the spec.
   if (!isDeleting(cr)) refuseMove(context, cr, account)
   const session = context.accounts.session(account, cr)
   const blocked = 'cache' in session ? session.blocked() : session

@@ -47,7 +47,7 @@ export interface AccountContext {
   readonly baseURLPolicy: BaseURLPolicy
   readonly installation: string
   readonly fingerprints: Fingerprints
-  /** The operator's namespace: the Secrets of ClusterAccounts are there. */
+  /** The operator's namespace, with the Secrets of ClusterAccounts. */
   readonly operatorNamespace: string
   /** Undefined if the operator holds no RoleBindings. */
   readonly holds?: Pick<NamespaceHolds, 'hold'> | undefined

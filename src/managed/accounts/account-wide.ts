@@ -23,7 +23,7 @@ const ELSEWHERE: ReadonlySet<ApiErrorCode> = new Set([
   'Unlistable',
 ])
 
-/** Whether a call failed for a reason of its own, which whoever made the call may report in words of its own. */
+/** Whether a call failed for a specific reason, which the caller may report in its own words. */
 export function isOfThisCall(error: unknown): error is ApiError {
   return error instanceof ApiError && !ELSEWHERE.has(error.code)
 }

@@ -3,16 +3,16 @@ import type { Clock } from '../../util/clock.ts'
 const MINUTE_MS = 60_000
 
 /**
- * A share of an account's requests: an average per minute. A member whose turn has come may send whatever it needs,
+ * A share of an account's requests: an average per minute. A member whose turn it is may send whatever it needs,
  * since work that has begun is not interrupted; requests beyond the share delay the next turn. Waiting members hold no
- * worker: each is told when to come back, one after another.
+ * worker: each gets a time to return, one after another.
  */
 export class RequestShare {
   readonly perMinute: number
   readonly #clock: Clock
   /** Monotonic time when the debt is paid off. */
   #settledAt = Number.NEGATIVE_INFINITY
-  /** When waiting members were told to come back, in order. */
+  /** Return times of waiting members, in order. */
   readonly #turns = new Map<string, number>()
   #lastTurn = Number.NEGATIVE_INFINITY
 

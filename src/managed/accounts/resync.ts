@@ -193,7 +193,7 @@ function isOwnedBeside(
   return status.id === undefined || heldIds(status).some((id) => id === object.id || id === parent)
 }
 
-/** Whether the object is a copy beside the one that its CR holds. While a create is open, that is not decided. */
+/** Whether the object is a copy of the one that its CR holds. While a create is open, that is not decided. */
 function isCopy(context: AccountContext, cr: CustomResource, collection: Collection): boolean {
   const descriptor = context.kinds.managedKind(cr.kind)
   const ofParent = descriptor?.identity.collections.some(({ path }) => path === collection.path) ?? false

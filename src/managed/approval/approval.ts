@@ -43,7 +43,7 @@ export async function awaitApproval(
   await permit(run, of, APPROVAL_MS, async (isLive) => {
     if (existing === undefined) return planOf(run, asOf, undefined)
     const remote = isLive ? await confirm(run, run.collection, existing.id) : existing
-    // What is there now is for the next run to find out.
+    // The next run finds out the current state.
     if (remote === undefined) throw new WaitError(reasons.Progressing, `${existing.id} no longer exists`, 0, true)
     return planOf(run, asOf, await observeChildren(run, remote, isLive))
   })
@@ -104,7 +104,7 @@ async function permit(
     run.note({ plan: shownPlan(requests, hash, waitingSince(run, of)) })
     throw waiting(run, requests, retryMs)
   }
-  // Stored first: a process that dies goes on with what was approved, and nothing else needs the approval again.
+  // Stored first: after a crash the approved plan continues, and nothing else needs the approval again.
   run.note({ plan: undefined })
   run.noteInternal({ approved: { of, plan: hash } })
   await run.store('executing the approved plan')

@@ -231,7 +231,7 @@ export class CommandReconciler {
     refuseUse(session, namespace, keeper, { path: 'spec.target.id', id, asked: 'Adopt' })
   }
 
-  /** If the spec names no account, a session named by reference is in the account that shows it. */
+  /** If the spec has no account, a session selected by reference is in the account that shows it. */
   #withAccount(descriptor: CommandDescriptor, cr: CommandResource): CommandResource {
     const { sessionRef } = cr.spec.target
     if (cr.spec.accountRef !== undefined || sessionRef === undefined) return cr

@@ -39,7 +39,7 @@ export function isAwaiting(descriptor: CommandDescriptor, spec: CommandSpec, tar
   return targets.some((target) => target.newID === undefined && renewedAt(target, renewing) !== undefined)
 }
 
-/** When the target was told to restart; undefined if it was not, or if its likeness is unknown. */
+/** When the restart was sent to the target; undefined if it was not, or if its likeness is unknown. */
 function renewedAt({ internal, startedAt, actions }: Target, renewing: ReadonlySet<string>): string | undefined {
   if (internal?.likeness === undefined || startedAt === undefined) return undefined
   return actions.find(({ action, state }) => renewing.has(action) && state === 'Done')?.sentAt

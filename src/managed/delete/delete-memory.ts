@@ -19,7 +19,7 @@ export class DeleteMemory {
   released?: boolean | undefined
 
   /**
-   * The finalizer of a restored CR is back, and its deletion begins anew. A request that was sent stays sent, and what
+   * The finalizer of a restored CR is back, and its deletion starts over. A request that was sent stays sent, and what
    * held the deletion up is corrected by the next check.
    */
   rollBack(): void {

@@ -84,7 +84,7 @@ export class NamespaceHolds {
     return binding !== undefined && isDeleting(binding)
   }
 
-  /** `isNeeded` is called when the write's turn has come, so that it sees changes made meanwhile. */
+  /** `isNeeded` is called right before the write, so that it sees changes made in the meantime. */
   #inTurn(namespace: string, isNeeded: () => boolean): Promise<void> {
     const before = this.#writing.get(namespace) ?? Promise.resolve()
     const write = before.catch(() => undefined).then(() => this.#set(namespace, isNeeded()))

@@ -25,7 +25,7 @@ export interface ReleaseOptions {
 export interface Departure {
   /** Resources whose finalizer was removed. */
   readonly resources: number
-  /** Objects at the API that resources hold, released now or before. */
+  /** Remote objects of the resources, released now or before. */
   readonly objects: number
   readonly outputs: number
   readonly keptKeys: number

@@ -40,7 +40,7 @@ export interface AccessEntry {
 export interface AccessNeeds {
   /** DNS names; `*.` and a name means everything below it, and `*` every name. */
   readonly domains?: readonly { readonly path: string; readonly domain: string }[]
-  /** Labels by which tunnels are chosen: all that have them, whoever runs them. */
+  /** Labels that select tunnels: all that have them, regardless of who runs them. */
   readonly chosen?: { readonly path: string; readonly labels: Readonly<Record<string, string>> }
   /** Labels that tunnels may be bound with; `*` means every key or value. */
   readonly bound?: readonly { readonly path: string; readonly key: string; readonly value: string }[]

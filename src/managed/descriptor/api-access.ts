@@ -35,7 +35,7 @@ export interface APIRestriction<Spec> {
   readonly field: string
   /** Whether an object of that spec restricts callers. */
   spec(spec: Spec): boolean
-  /** Whether an object at the API restricts callers. */
+  /** Whether a remote object restricts callers. */
   object(remote: RemoteObject): boolean
 }
 

@@ -37,6 +37,6 @@ export interface Desired<Spec> {
   decides(field: string): boolean
   /** Wall time in milliseconds. */
   readonly now: number
-  /** `metadata` of the object or of one of its children: the marker, with the user's own keys beside it. */
+  /** `metadata` of the object or of one of its children: the marker, together with the user's own keys. */
   marker(nonce: string, metadata?: OwnMetadata): string
 }

@@ -2,7 +2,7 @@ import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { Ref } from './common.ts'
 import type { Fields } from './fields.ts'
 
-/** How an object at the API is written down as a spec that, once applied, changes nothing about it. */
+/** How a remote object is exported as a spec that changes nothing when applied. */
 export interface ManifestWriter {
   /** What people know the object by, the best first: its resource is named after it. Texts of any content. */
   namedAfter(remote: RemoteObject): readonly (string | undefined)[]

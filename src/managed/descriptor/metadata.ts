@@ -5,7 +5,7 @@ import { mapLimit } from '../../schema/rules.ts'
 import { ownField } from '../../util/own-field.ts'
 
 /**
- * `metadata` of a spec: the user's own texts, which are stored beside Culvert's marker in the one JSON object that the
+ * `metadata` of a spec: the user's own strings, which are stored with Culvert's marker in the one JSON object that the
  * API keeps.
  */
 export type OwnMetadata = Readonly<Record<string, string>>
@@ -81,7 +81,7 @@ export interface MetadataSpec {
  * is written to a service which spaces or orders JSON in its own way.
  *
  * @param marked marker and map, for an object that Culvert created. Undefined for any other: it gets no marker, and
- *   only the keys that the spec names are set.
+ *   only the keys in the spec are set.
  */
 export function wantedMetadata(
   { metadata = {}, rawMetadata }: MetadataSpec,
@@ -114,8 +114,8 @@ export function markedKind(text: string): string | undefined {
 }
 
 /**
- * The keys beside the mark in the metadata of an object that Culvert made; undefined if there are none, and for any
- * other text.
+ * The user's keys in the metadata of an object that Culvert created; undefined if there are none, and for any other
+ * string.
  */
 export function ownKeys(text: string): OwnMetadata | undefined {
   const { [MARK_KEY]: mark, ...own } = parseObject(text) ?? {}

@@ -6,7 +6,7 @@ import type { RemoteObject } from '../../api/types.ts'
  * named it before, as recorded in `status.internal.appliedModules`. Their names consist of letters.
  */
 export interface Modules<Spec> {
-  /** Parts that the spec names, also to disable them. */
+  /** Parts that the spec sets, including those that it disables. */
   named(spec: Spec): readonly string[]
   /** Parts that the object has. */
   held(remote: RemoteObject): readonly string[]

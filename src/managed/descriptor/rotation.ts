@@ -8,7 +8,7 @@ export interface Rotation<Spec> {
   readonly type: 'rotation' | 'renewal'
   /** Wall time in milliseconds from which the object must be replaced; undefined: never by itself. */
   dueAt(view: RotationView<Spec>): number | undefined
-  /** How long the former object keeps working beside the new one, in milliseconds. */
+  /** How long the former object remains valid after the new one is created, in milliseconds. */
   overlapMs(spec: Spec): number
   /** API fields that a new object never takes over from the former one. */
   readonly fresh?: readonly string[]

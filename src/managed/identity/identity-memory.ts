@@ -41,7 +41,7 @@ export interface Denial {
 /** The same for all: there are tens of thousands of memories, and most have nothing to hold here. */
 const NONE: readonly never[] = []
 
-/** What this process knows of the requests that created, sought and deleted the objects of one CR. */
+/** In-memory state of the requests that created, searched for and deleted the objects of one CR. */
 export class IdentityMemory {
   /** The answer of a POST, kept until it is stored. */
   answer?: Answer | undefined

@@ -6,7 +6,7 @@ import { MARK_KEY, type OwnMetadata, objectText, parseObject, sortedEntries } fr
 
 /**
  * The marker that Culvert writes into the `metadata` of an object that it creates, so that the object can be recognised
- * as its own whatever happens to the answer: `{"culvert": {…}}`, with the user's own keys beside it.
+ * as its own whatever happens to the response: `{"culvert": {…}}`, together with the user's own keys.
  */
 export interface Marker {
   readonly installation: string

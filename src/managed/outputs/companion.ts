@@ -28,7 +28,7 @@ const UNINSTALLED_MS = 30_000
 const REFUSED_MS = 600_000
 
 /**
- * The object that the CR asks for beside itself or, by its status, asked for; undefined if it asks for none, or never
+ * The companion that the CR requests or, by its status, has requested; undefined if it requests none, or never
  * got one.
  */
 export function companionTarget(

@@ -28,7 +28,7 @@ export function heldToken(secret: DataObject | undefined, key: string): HeldToke
 }
 
 /**
- * A digest that is stored only beside the token in its Secret, so it need not conceal the token. `id` is the object's.
+ * A digest that is stored only with the token in its Secret, so it need not conceal the token. `id` is the object's.
  */
 function digestOf(token: string, id: string): string {
   return createHmac('sha256', id).update(token).digest('hex').slice(0, DIGEST_LENGTH)

@@ -13,7 +13,7 @@ export interface DataObject extends KubeObject {
   readonly immutable?: boolean
 }
 
-/** An object of another operator's type beside a CR. */
+/** An object of another operator's type that belongs to a CR. */
 export interface CompanionTarget {
   readonly kind: string
   readonly name: string

@@ -63,7 +63,7 @@ export function notOurs(target: Place, owner: string): TerminalError {
   )
 }
 
-/** @throws TerminalError if the target's data cannot change, whoever owns it */
+/** @throws TerminalError if the target's data cannot change, regardless of its owner */
 export function refuseImmutable(target: Place, { immutable }: DataObject): void {
   if (immutable !== true) return
   const field = target.kind === 'Secret' ? 'spec.output.secret.name' : 'spec.output.configMap.name'

@@ -104,7 +104,7 @@ function tooEarly(run: Reconciliation, why: string): WaitError {
   return new WaitError(reasons.TokenAltered, message, Math.ceil(pause))
 }
 
-/** The token in another place of the CR's, read live; `secret` is what the place that the spec names holds. */
+/** The token in another Secret of the CR, read live; `secret` is the one set in the spec. */
 async function formerToken(
   run: Reconciliation,
   { target, key: wanted }: TokenPlace,

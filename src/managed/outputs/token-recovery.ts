@@ -40,7 +40,7 @@ interface Held extends Issued {
 }
 
 /**
- * Tokens in Secrets of the CR, with what they were issued for: first in the place that the spec names, then in all
+ * Tokens in Secrets of the CR, with what they were issued for: first in the Secret set in the spec, then in all
  * others that it wrote to.
  */
 async function heldTokens(run: Reconciliation): Promise<readonly Held[]> {

@@ -127,7 +127,7 @@ function collectionOfChildren({ descriptor }: Reconciliation): Collection {
   return collection
 }
 
-/** @throws WaitError if the child that must exist beside a deleted one is, or may be, gone. */
+/** @throws WaitError if the child that must outlive a deleted one no longer exists, or may not. */
 async function confirmBeside(
   run: Reconciliation,
   collection: Collection,

@@ -24,7 +24,7 @@ export interface UpdateOperation {
   readonly alternatives: readonly Fields[]
 }
 
-/** Replaces the object by a new one, since these fields cannot be changed. Nothing else is planned beside it. */
+/** Replaces the object by a new one, since these fields cannot be changed. Nothing else is planned with it. */
 export interface ReplaceOperation {
   readonly type: 'replace'
   readonly fields: readonly string[]
@@ -52,7 +52,7 @@ export interface PlanContext {
 
 /**
  * The body of the POST: every field that a create may carry. `metadata` (or the name, until the id is known) is the
- * marker with the user's own keys beside it (`management-api.md § Standard operations`). An absent field means the
+ * marker with the user's own keys (`management-api.md § Standard operations`). An absent field means the
  * API's default, so nulls are left out.
  * @param former the object to be replaced; fields left alone in it are copied
  */
@@ -118,7 +118,7 @@ export function planReplacement<Spec extends CommonSpec>(
 }
 
 /**
- * `wanted` beside what the object has, both in the form in which they are compared, and the names of the fields that
+ * `wanted` and the object's values, both in the form in which they are compared, and the names of the fields that
  * differ. A field that is undefined in `wanted` is left alone, and so is one that only differs as the service has
  * chosen where the spec leaves a part open.
  */

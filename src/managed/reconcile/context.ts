@@ -148,7 +148,7 @@ export interface Accounts {
   session(account: AccountName, cr: AccountMember): MemberSession | Blocked
 }
 
-/** Which keys accounts use, whoever issued them. */
+/** Which keys accounts use, regardless of who issued them. */
 export interface KeyDependents {
   /**
    * `Kind/name` of an account that uses the token of object `id`, which `cr` holds. The token is identified by its

@@ -336,7 +336,7 @@ function withoutAbsent(fields: Fields): Fields {
 /** Longest URI that the CRD accepts, in characters. */
 const LONGEST_URI = 2048
 
-/** Leaves out what the CRD would refuse: the id beside it could not be stored. */
+/** Drops values that the CRD would refuse: otherwise the id could not be stored. */
 function addressOf({ uri, created_at: created }: RemoteObject): OwnStatus {
   const createdAt = typeof created === 'string' ? rfc3339Of(created) : undefined
   return {

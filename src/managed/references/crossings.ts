@@ -78,7 +78,7 @@ export function namedTargets(descriptor: ManagedDescriptor, cr: CustomResource):
 /** A resource that refers to one of another namespace, or to its object. */
 export interface ForeignReferrer {
   readonly referrer: CustomResource
-  /** The resources that its spec names. */
+  /** The resources in its spec. */
   readonly names: readonly ResourceName[]
   /** Whether both are known to live in one account. */
   readonly inOneAccount: boolean

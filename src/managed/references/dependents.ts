@@ -36,7 +36,7 @@ export interface Dependent {
 }
 
 /**
- * Objects at the API that refer to the object, managed here or not, from lists that began at the monotonic time `since`
+ * Remote objects that refer to the object, managed here or not, from lists that began at the monotonic time `since`
  * or later, and after every request of this process that named the object had ended.
  * @throws WaitError while such a request is in flight
  */
@@ -82,7 +82,7 @@ function settledAt({ context, session }: Reconciliation, id: string, since: numb
 
 /**
  * Whether an object that uses the target by a value counts. In a shared account a resource of another namespace does
- * only if it is or was permitted to: whoever names a host must not hold up the deletion of its reservation.
+ * only if it is or was permitted to: setting a host must not block the deletion of its reservation.
  */
 function mayHoldUp(
   { context: { resources }, cr, session }: Reconciliation,
@@ -167,7 +167,7 @@ export function mayHoldObject(cr: CustomResource): boolean {
   return hasFinalizer(cr) && (heldIds(statusOf(cr)).length > 0 || isOpen)
 }
 
-/** A CR that others refer to, whose readers are told which ones. */
+/** A CR that is referred to, with the CRs to show to its readers. */
 export interface Grantor {
   readonly target: CustomResource
   readonly resources: Pick<ManagedContext['resources'], 'namespace'>

@@ -5,7 +5,7 @@ import { isGranted } from './crossings.ts'
 import { keeperOf, refusalOfUse, valueNotPermitted } from './reach.ts'
 
 /**
- * Values such as the host of an edge find an object at the API without referring to it. In a shared account they reach
+ * Values such as the host of an edge select a remote object without referring to it. In a shared account they reach
  * as far as a reference by id, so that nobody takes by a literal what a reference would be refused.
  */
 

@@ -7,7 +7,7 @@ import type { ServicePart } from './objects.ts'
 import { currentOf, isSettled } from './status.ts'
 
 /**
- * Keeps an Edge closed while it cannot be restricted as its Service asks. An Edge that waits for a policy goes on
+ * Keeps an Edge closed while it cannot be restricted as its Service requires. An Edge that waits for a policy continues
  * serving as it did, and that may be everyone (docs/decisions/0043-services-of-type-load-balancer.md).
  */
 

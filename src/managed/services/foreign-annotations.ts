@@ -1,6 +1,6 @@
 /**
- * Annotations by which other load balancers are told who may connect, such as only clients of a private network. A
- * Service that has come from another load balancer may rely on one, so that only those are ignored that are known to
+ * Annotations with which other load balancers restrict who may connect, such as only clients of a private network. A
+ * Service migrated from another load balancer may rely on one, so that only those are ignored that are known to
  * restrict nothing (docs/decisions/0043-services-of-type-load-balancer.md).
  */
 

@@ -220,7 +220,7 @@ export class ServiceReconciler {
     this.#context.events.record(service, { type: 'Warning', reason: said.reason, message: said.message })
   }
 
-  /** Notes on its Edges what a person has to mend, for a condition there; undefined removes it. */
+  /** Records on its Edges what a human has to fix, for their condition; undefined removes it. */
   async #note(service: ServiceResource, note: string | undefined): Promise<void> {
     const { kinds, kube } = this.#context
     for (const { kind, metadata } of this.#own(service).filter((part) => part.kind === 'Edge' && !isDeleting(part))) {

@@ -30,7 +30,7 @@ export interface ServicePort {
 export interface Ingress {
   readonly hostname?: string
   readonly ip?: string
-  /** Of an `ip` only. With `Proxy`, nodes do not take over the traffic to it: whoever chose it gets none of theirs. */
+  /** Of an `ip` only. With `Proxy`, nodes do not redirect traffic to it: it cannot be used to capture their traffic. */
   readonly ipMode?: 'VIP' | 'Proxy'
   readonly ports?: readonly { readonly port: number; readonly protocol: string }[]
 }

@@ -72,7 +72,7 @@ function kubeResult(error: KubeError, existing: boolean): ReconcileResult {
     // `NotFound` is no exception: a proxy may have answered it. If the CR is really gone, the next run finds none.
     default: {
       const { isRefusedWrite: lasts, message } = error
-      // Whoever mends the webhook or the policy wakes nobody.
+      // Fixing the webhook or the policy requeues nothing.
       const outcome: Outcome = { type: 'backoff', error }
       return {
         state: { type: lasts ? 'stalled' : 'failing', reason: kubeReason(error), message, existing },

@@ -26,11 +26,11 @@ import type { Watches } from './watches.ts'
 
 /** The indexes of the watched objects, by what their values are. */
 export const indexes = {
-  /** Resources: the resources that the spec names. */
+  /** Resources: the resources in the spec. */
   targets: 'targets',
   /** The same, of other namespaces. */
   crossings: 'crossings',
-  /** Resources: the objects that the spec names by id. */
+  /** Resources: the objects in the spec, by id. */
   targetIds: 'target ids',
   /** Resources: ids of their own objects, from the status. */
   holds: 'holds',
@@ -168,7 +168,7 @@ export function inputText(source: InputSource, namespace: string | undefined, na
   return `${source}/${namespace ?? ''}/${name}`
 }
 
-/** The value of `targetIds`: an object that a spec names by its id. */
+/** The value of `targetIds`: an object that a spec refers to by id. */
 export function idText(kind: string, id: string): string {
   return `${kind}/${id}`
 }

@@ -191,8 +191,8 @@ function targetsOf(
 }
 
 /**
- * Wakes the resource whose object another has just let go of: its deletion may wait for that. By whom it was held does
- * not matter here: by a resource whose spec let go earlier, or by an object made by hand.
+ * Requeues the resource whose object has just lost a reference: its deletion may wait for that. It does not matter
+ * which object referred to it: that of a resource whose spec dropped it earlier, or an unmanaged one.
  * @param lost a key that an object of the account had
  */
 export function wakeReleased(

@@ -25,7 +25,7 @@ const FORMS: readonly CredentialForm[] = ['key', 'token']
 /** What agents connect with, once it can be used. */
 interface Usable {
   readonly mounted: MountedKey
-  /** Changes whenever agents have to start anew, beside the name of the Secret. */
+  /** Changes whenever agents have to be replaced, in addition to the name of the Secret. */
   readonly version: string | undefined
 }
 
@@ -182,7 +182,7 @@ export class TunnelCredentials {
   }
 }
 
-/** What agents mount now, or will mount first: enough to have their Pods checked before anything is there. */
+/** What agents mount now, or will mount first: enough to have their Pods checked before anything exists. */
 export function expectedKey(
   { spec, metadata, status = {} }: TunnelResource,
   deployment: Deployment | undefined,

@@ -10,7 +10,7 @@ export interface KeyFacts {
   /** Value of the annotation that asks for a new one. */
   readonly requested: string | undefined
   /**
-   * Whether the Secret with the key of the status is there. A token that is lost is the TunnelCredential's to replace.
+   * Whether the Secret with the key of the status exists. A lost token is replaced by the TunnelCredential.
    */
   readonly isThere: boolean
   /** What the Deployment mounts, for a Tunnel that lost its status. */
@@ -29,7 +29,7 @@ interface Planned {
 
 type KeyStatus = Changed<Pick<TunnelStatus, 'key' | 'formerKey' | 'token' | 'formerToken' | 'lastHandledRotateAt'>>
 
-/** What the agents of a Tunnel connect with; undefined: with what its spec names. */
+/** The credential of a Tunnel's agents; undefined: the one in its spec. */
 export function formOf({ agent, credentialRef }: TunnelSpec): CredentialForm | undefined {
   if (credentialRef !== undefined) return undefined
   return agent === undefined ? 'key' : 'token'
@@ -51,7 +51,7 @@ export function planKey(facts: KeyFacts): KeyStatus {
     formerKey: key.former,
     token: token.current,
     formerToken: token.former,
-    // What the spec names is not ours to replace.
+    // The credential in the spec is not ours to replace.
     lastHandledRotateAt: isNew ? (requested ?? status.lastHandledRotateAt) : status.lastHandledRotateAt,
   }
 }

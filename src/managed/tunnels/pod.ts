@@ -16,7 +16,7 @@ export interface MountedKey {
   readonly key: string
 }
 
-/** What the Pods of a Tunnel are made from, beside its spec. */
+/** What the Pods of a Tunnel are created from, in addition to its spec. */
 export interface TunnelFacts {
   readonly name: string
   readonly namespace: string
@@ -34,7 +34,7 @@ export type AgentFacts =
       readonly image: string
       readonly gateway: NonNullable<AccountSpec['sshGateway']>
     }
-  /** Another one, which starts anew when `version`, that of its token, changes. */
+  /** Another one, which is replaced when `version`, that of its token, changes. */
   | { readonly type: 'foreign'; readonly spec: ForeignAgent; readonly version: string | undefined }
 
 /** A container of a Pod, as far as Culvert writes it. */
@@ -159,7 +159,7 @@ function ownAgent(spec: TunnelSpec, facts: TunnelFacts, { image, gateway }: Agen
 }
 
 /**
- * An agent of the service, which is told by its environment what to do: Kubernetes replaces `$(NAME)` in its arguments.
+ * An agent of the service, configured by its environment: Kubernetes expands `$(NAME)` in its arguments.
  */
 function foreignAgent(tunnel: TunnelSpec, facts: TunnelFacts, { spec }: AgentOf<'foreign'>): Container {
   const { service } = tunnel
@@ -206,7 +206,7 @@ function agentArgs(spec: TunnelSpec, facts: TunnelFacts, gateway: AgentOf<'own'>
   return [
     'agent',
     `--gateway=${gateway.address}`,
-    // The key alone: another host or comment beside it replaces no agent.
+    // Only the key: a change of its host or comment replaces no agent.
     ...gateway.hostKeys.map((hostKey) => `--host-key=${hostKeyOf(hostKey) ?? hostKey}`),
     `--key=${KEY_FOLDER}/${KEY_FILE}`,
     `--forward=${boundText(facts)}=${hostOf(spec.service, facts)}:${spec.service.port}`,

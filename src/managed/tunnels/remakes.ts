@@ -10,7 +10,7 @@ interface Known {
 }
 
 /**
- * Which objects of an owner were there, so that one that is gone is told from one that was never made, and how often
+ * Which objects of an owner existed, to distinguish a deleted one from one that was never created, and how often
  * each was made again. In memory only: a new process has just listed the owners.
  */
 export class Remakes {

@@ -4,7 +4,7 @@ interface Contest {
   /** The number that the Deployment was to have last. */
   wanted: number
   repeats: Repeats | undefined
-  /** Whether somebody was told of these repeats. */
+  /** Whether these repeats were reported. */
   isTold: boolean
 }
 

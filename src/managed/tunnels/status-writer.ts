@@ -12,7 +12,7 @@ import { type Changed, type TunnelResource, tunnelStatus } from './tunnel.ts'
 /**
  * Writes the status of a Tunnel, if it differs, on the version from which it was decided.
  *
- * @param said how the reconcile ended; absent: it goes on, and the conditions stay
+ * @param said how the reconcile ended; absent: it continues, and the conditions stay
  * @returns the Tunnel with that status
  * @throws ConflictError if the Tunnel has changed meanwhile
  */

@@ -18,7 +18,7 @@ export interface ClaimMetrics {
 export class Deferrals {
   readonly #metrics: ClaimMetrics
   readonly #logger: Logger
-  /** The operators that were told, by `Kind/namespace/name` and UID of the account. */
+  /** The operators that were reported, by `Kind/namespace/name` and UID of the account. */
   readonly #told = new Map<string, string>()
 
   constructor(metrics: ClaimMetrics, logger: Logger) {

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../util/clock.ts'
 
 /**
- * Least time between two lists of everything, from start to start: whoever may change the labels of one account again
+ * Minimum time between two lists of everything, from start to start: a user who changes the labels of one account again
  * and again makes the cluster list everything no more often than this. Milliseconds.
  */
 const PAUSE_MS = 5_000

@@ -102,8 +102,8 @@ class Parser {
   }
 
   /**
-   * @param isBlock whether a collection in block style may stand here
-   * @param isIndentless whether its entries may stand in the column of the key
+   * @param isBlock whether a collection in block style is allowed here
+   * @param isIndentless whether its entries may begin in the column of the key
    */
   #node(isBlock: boolean, isIndentless: boolean): YamlNode {
     const { line } = this.#scanner.peek()

@@ -14,8 +14,8 @@ export interface YamlDocument {
 /**
  * The documents of a file as kubectl reads them: with sigs.k8s.io/yaml, which lies between YAML 1.1 and 1.2, after a
  * split at lines that begin with `---`; or as JSON, where the file begins with `{`. What kubectl refuses is refused.
- * Unlike kubectl, it also refuses collections nested deeper than 1,000 levels and a key that is there as text and as a
- * number.
+ * Unlike kubectl, it also refuses collections nested deeper than 1,000 levels and a key that exists both as a
+ * string and as a number.
  *
  * @param file bytes in UTF-8, or in UTF-16 with a byte order mark; or their text
  * @throws YamlError
@@ -27,7 +27,7 @@ export function readYaml(file: string | Uint8Array): readonly YamlDocument[] {
   try {
     return [...documents, ...readChunks(rest, line)]
   } catch (error) {
-    // What begins as JSON is JSON to whoever wrote it.
+    // A document that begins as JSON was meant as JSON.
     throw error instanceof YamlError ? (refused ?? error) : error
   }
 }

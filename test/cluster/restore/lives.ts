@@ -19,7 +19,8 @@ export interface Subject extends Manifest {
   /** Collection of the object. */
   readonly path: string
   /**
-   * Whether the object carries the marker of its resource; else `rawMetadata` has taken its place or, a bot, it has none.
+   * Whether the object carries the marker of its resource: not with `rawMetadata`, and not bots, which have no
+   * metadata.
    */
   readonly marked: boolean
   readonly token: boolean

@@ -106,7 +106,7 @@ function apiFinding(object: string, { spec, metadata }: AccountResource, error: 
 /** Lists of a resync, at the least: one page for each collection in use. */
 const COLLECTIONS = Object.keys(collections).length
 
-/** Whether the limit of requests leaves room for work beside the resync. */
+/** Whether the request limit leaves capacity for work in addition to the resync. */
 function checkBudget(account: StatedResource & AccountResource): readonly Finding[] {
   const { rateLimit, resyncInterval = accountDefaults.resyncInterval } = account.spec
   if (rateLimit === undefined) return []

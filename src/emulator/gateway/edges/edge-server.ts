@@ -115,7 +115,7 @@ export class EdgeServer {
     return [...new Set([...this.#edges.hostports(true), ...this.#bound('tcp')])]
   }
 
-  /** Hostports that share the TLS port, and are told apart by the name in the handshake. */
+  /** Hostports that share the TLS port, and are distinguished by the name in the handshake. */
   #named(): string[] {
     return [...new Set([...this.#edges.hostports(false), ...this.#bound('tls')])]
   }

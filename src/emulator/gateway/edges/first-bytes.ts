@@ -7,7 +7,7 @@ export type Beginning<T> =
   | { readonly kind: 'incomplete' }
   /** It is something else; never changes with more bytes. */
   | { readonly kind: 'malformed' }
-  /** `length` is the number of bytes that belong to it alone, and are not left to whoever reads next. */
+  /** `length` is the number of bytes that belong to it alone, and are not left to the next reader. */
   | { readonly kind: 'found'; readonly value: T; readonly length: number }
 
 /** A client that did not begin as it has to. */
@@ -28,7 +28,7 @@ export interface FirstBytesOptions<T> {
 }
 
 /**
- * Reads what begins a connection. What belongs to whoever reads next is put back, and the socket is paused.
+ * Reads the beginning of a connection. Bytes for the next reader are pushed back, and the socket is paused.
  *
  * @throws BadBeginning when it begins otherwise, the client leaves, or it takes too long
  */
@@ -61,7 +61,7 @@ export function readFirstBytes<T>(
       resolve(beginning.value)
     }
     const cancel = clock.setTimer(ms, () => fail(`the client had not ${deed} within ${ms} ms`))
-    // Whoever read before has paused it.
+    // The previous reader has paused it.
     socket.on('data', add).on('end', ended).on('close', ended).resume()
   })
 }

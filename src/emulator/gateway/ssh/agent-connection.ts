@@ -213,7 +213,7 @@ export class AgentConnection {
     accept?.()
   }
 
-  /** A client that asks for any port is told one that none of its forwards of that address has. */
+  /** A client that requests any port gets one that none of its forwards of that address has. */
   #freePort(address: string): number {
     while (this.#forwards.has(keyOf(address, this.#nextPort))) this.#nextPort += 1
     return this.#nextPort
@@ -298,7 +298,7 @@ export class AgentConnection {
     })
   }
 
-  /** What a client still asks, after it was told why it is disconnected, is not carried out. */
+  /** Further requests of a client, after it was sent the reason for its disconnection, are ignored. */
   #guarded(work: () => void): void {
     if (!this.#isEnding) this.#safely(work)
   }
