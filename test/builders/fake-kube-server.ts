@@ -14,7 +14,7 @@ export interface SeenRequest {
 
 export type KubeHandler = (request: SeenRequest, response: ServerResponse) => void | Promise<void>
 
-/** An HTTP server in place of the API server: it answers as a test specifies, over real sockets. */
+/** An HTTP server instead of the API server: it answers as a test specifies, over real sockets. */
 export interface FakeKubeServer extends AsyncDisposable {
   readonly url: string
   readonly requests: SeenRequest[]

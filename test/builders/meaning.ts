@@ -69,7 +69,7 @@ function aclMeaning(rules: readonly string[]): unknown {
 }
 
 /**
- * Values signed anew for each object: keys of authorities, certificates, times that the spec leaves open, of which only
+ * Values that differ in each object: keys of authorities, certificates, times that the spec leaves open, of which only
  * the difference counts. The comment of a public key has no meaning. Under a policy the service owns a domain's
  * certificate.
  */

@@ -95,7 +95,7 @@ test('adopting never widens: fields that the spec leaves out stay unchanged, dri
     expect((await world.get(each.kind, nameOf(each)))?.status).toMatchObject({ id: ids[index], adopted: true })
   }
 
-  // What is left alone is left alone for good; what the spec has set goes back to the default once it leaves the spec.
+  // What is left alone stays so; a field that the spec has set returns to its default once it leaves the spec.
   const [credential] = handmade as [Handmade]
   const naming = { externalID: ids[0], managementPolicy: 'Manage' }
   await world.api.patch(`/credentials/${ids[0]}`, { id: ids[0], acl: ['bind:b.example.com'] })
@@ -105,7 +105,7 @@ test('adopting never widens: fields that the spec leaves out stay unchanged, dri
   await world.apply(credential.kind, nameOf(credential), { acl: ['bind:c.example.com'], ...naming })
   await world.ready(credential.kind, nameOf(credential))
   await world.apply(credential.kind, nameOf(credential), naming)
-  await world.until(credential.kind, nameOf(credential), 'has let go of the field', ({ status }) => {
+  await world.until(credential.kind, nameOf(credential), 'has released the field', ({ status }) => {
     return status?.internal?.applied?.includes('acl') === false
   })
   const sent = world.writes(mark).flatMap(({ method, path, body }: JournalEntry) => {
@@ -166,7 +166,7 @@ test('an adopted credential reports that its token is unknown until it is rotate
       await world.until(kind, name, `has ${managementPolicy}`, ({ metadata, status }) => {
         return status?.observedGeneration === metadata.generation
       })
-      await readyAs(kind, name, 'its token is not known here')
+      await readyAs(kind, name, 'its token is known only to its creator')
     }
     await world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' })
     await readyAs(kind, name, 'is in its Secret')

@@ -31,7 +31,7 @@ async function snapshot(world: World): Promise<readonly unknown[]> {
   const objects = await Promise.all(
     [...new Set(paths)].map(async (path) => ({ path, objects: await world.remote(path) })),
   )
-  // The progress of certificates goes on by itself.
+  // The progress of certificates continues by itself.
   return objects.map(({ path, objects: found }) => ({
     path,
     objects: found.map(({ certificate_management_status, certificate, ...rest }) => rest),

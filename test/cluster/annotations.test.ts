@@ -72,7 +72,7 @@ test('a paused resource that never was created stays so until it is resumed', { 
   expect(await world.remote('backends/tunnel_group')).toHaveLength(1)
 })
 
-test('a request for a look reads the object from the API once and, with nothing to put right, writes only its answer', async () => {
+test('a request for a look reads the object from the API once and, with nothing to repaired, writes only its answer', async () => {
   await using world = await World.open()
   await world.apply('Backend', 'web', tunnels)
   const before = await world.ready('Backend', 'web')

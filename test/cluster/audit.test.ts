@@ -120,7 +120,7 @@ test('each write to the account has one audit record with its resource and reaso
   tokens.push(await tokenOf(world, rotated))
   expect(await phase()).toEqual(['rotation POST api_keys', 'superseded DELETE api_keys'])
   await world.kube.mergePatch(secrets, { namespace: world.namespace, name: 'ci' }, { stringData: { token: 'altered' } })
-  const reissued = await world.until('APIKey', 'ci', 'is issued anew', ({ status }) => {
+  const reissued = await world.until('APIKey', 'ci', 'is reissued', ({ status }) => {
     return status !== undefined && status.id !== rotated.status?.id && status.internal?.superseded === undefined
   })
   tokens.push(await tokenOf(world, reissued))

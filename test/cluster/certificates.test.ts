@@ -80,7 +80,7 @@ test('a custom domain shows the records to create, and is Ready once they exist,
   expect(status.provisioningJob).toMatchObject({ errorCode: 'DNS_ERROR', retriesAt: expect.any(String) })
   const message = conditionOf(failing, 'Ready')?.message
   for (const { name, value } of records) expect(message).toContain(`the record ${name} CNAME ${value}`)
-  expect(message).toContain(`tried again at ${status.provisioningJob?.retriesAt}`)
+  expect(message).toContain(`the next attempt is at ${status.provisioningJob?.retriesAt}`)
   const events = () => world.events('ReservedDomain', 'apps')
   await until('an Event warns', async () => (await events()).some(({ reason }) => reason === 'DNSError'), {
     describe: events,
@@ -125,8 +125,8 @@ test('an internal error of the service is waited out and recovers by itself', { 
     CertificateReady: 'False InternalError',
   })
   const { provisioningJob } = statusOf(failing)
-  expect(message).toContain('it will be retried')
-  expect(message).toContain(`tried again at ${provisioningJob?.retriesAt}`)
+  expect(message).toContain('could not issue the certificate')
+  expect(message).toContain(`the next attempt is at ${provisioningJob?.retriesAt}`)
 
   catchUp(world)
   await world.ready('ReservedDomain', 'shop')
@@ -221,7 +221,7 @@ test('a renewal that fails is shown long before the certificate expires, while t
   const failing = (await world.get('ReservedDomain', 'shop')) as Resource
   expect(status).toBe('False')
   expect(message).toContain('the certificate in use still works, but its renewal fails')
-  expect(message).toContain(`make the record shop.example.com CNAME ${statusOf(failing).cnameTarget}`)
+  expect(message).toContain(`create the record shop.example.com CNAME ${statusOf(failing).cnameTarget}`)
   expect(conditionsOf(failing)).toMatchObject({ Ready: 'True Available', DNSReady: 'False DNSError' })
   expect(statusOf(failing)).toMatchObject({ certificateID, provisioningJob: { errorCode: 'DNS_ERROR' } })
   // Valid for 90 days, renewed after 60 (`api-decisions.md § Certificate provisioning in the emulator`).

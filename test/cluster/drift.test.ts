@@ -210,7 +210,7 @@ test('rules changed, removed or added by hand are corrected within one resync', 
     expect(await meaning(), what).not.toEqual(before)
     await world.resync()
     const same = async (): Promise<boolean> => JSON.stringify(await meaning()) === JSON.stringify(before)
-    await until(`${what} is put right`, same, { describe: async () => [before, await meaning()] })
+    await until(`${what} is repaired`, same, { describe: async () => [before, await meaning()] })
     const told = async (): Promise<boolean> => (await toldDrifts(world, { kind: 'IPPolicy', name })).length > 0
     await until(`${what} is told`, told, { describe: () => world.events('IPPolicy', name) })
     const after = await driftCounts(world)
@@ -267,7 +267,7 @@ test('an object deleted at the API is recreated within one resync', { tags: 'nig
   }
 })
 
-/** What an object has in common with one made anew from the same spec. */
+/** What an object has in common with one recreated from the same spec. */
 function essence(path: string, { id, created_at: _at, metadata: _metadata, ...rest }: Body): Body {
   const common = Object.entries(rest).filter(([field]) => !collectionTests(path)?.madeAnew?.includes(field))
   return JSON.parse(JSON.stringify(Object.fromEntries(common)).replaceAll(String(id), 'its-id'))

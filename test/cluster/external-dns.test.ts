@@ -43,7 +43,7 @@ function endpointThat(world: World, name: string, met: (endpoint: DNSEndpoint) =
     const found = await endpointNamed(world, name)
     return found !== undefined && met(found) ? found : undefined
   }
-  return until(`DNSEndpoint ${name} is as it should be`, look, {
+  return until(`DNSEndpoint ${name} is up to date`, look, {
     timeoutMs: 90_000,
     describe: async () => ({ found: await endpointNamed(world, name), log: world.operator.log.split('\n').slice(-20) }),
   })

@@ -9,7 +9,7 @@ function fieldsOf({ body }: JournalEntry): readonly string[] {
   return Object.keys(body as Fields).filter((name) => name !== 'id')
 }
 
-test('a module that others put on an edge is reported and left alone until the spec names it', async () => {
+test('a module that others put on an edge is reported and left alone until the spec sets it', async () => {
   await using world = await World.open()
   const base = { protocol: 'TCP' }
   await world.apply('Edge', 'shop', base)

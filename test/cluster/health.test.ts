@@ -56,7 +56,7 @@ test('the usual controller metrics have values once work was done', async () => 
   await world.api.patch(`/backends/tunnel_group/${status?.id}`, { id: status?.id, description: 'drifted' })
   await world.resync()
   const metric = (name: string, ...labels: readonly string[]) => world.operator.metric(name, ...labels)
-  await until('the drift was put right', async () => (await metric('culvert_drift_total')) > 0)
+  await until('the drift was repaired', async () => (await metric('culvert_drift_total')) > 0)
   await world.ready('Backend', 'web')
   for (const [name, ...labels] of KNOWN) expect(await metric(name, ...labels), name).toBeGreaterThan(0)
   await until('nothing is left to do', async () => (await metric('workqueue_depth')) === 0)

@@ -173,7 +173,7 @@ async function waitsFor(world: World, kind: string, name: string, user: string):
     return met.every((type) => {
       // Of what no resource manages it is told what to do.
       const [message, remedy = ''] = conditionOf(each, type)?.message.split('. ') ?? []
-      return message === `in use by ${user}` && user.includes('_') === remedy.includes('delete it at the API')
+      return message === `in use by ${user}` && user.includes('_') === remedy.includes('delete them in the service')
     })
   })
   expect(conditionOf(cr, 'Ready')).toMatchObject({ status: 'False', reason: 'Deleting' })
@@ -347,7 +347,7 @@ test('a waiting Edge names the policy that lacks a rule', async () => {
   await world.ready('Edge', 'front')
 })
 
-test('an Edge never exists without a module that its spec names', async () => {
+test('an Edge never exists without a module that its spec sets', async () => {
   await using world = await World.open()
   const authority = world.emulator.admin.seed({
     objects: { certificate_authorities: [{ ca_pem: caPem }] },

@@ -191,7 +191,7 @@ test('a release killed in the middle is completed by the next one', { tags: 'nig
   for (const name of names) await world.ready('APIKey', name)
   await world.operator.stop()
   const scope = ['--watch-namespace', world.namespace, '--lease-duration', '5s', '--renew-deadline', '3s']
-  // The second finalizer: by then a Secret was let go of whose resource is still held.
+  // The second finalizer: by then a Secret was released whose resource is still held.
   const paths = new Set<string>()
   const hold = proxy.intercept(({ method, path, body }) => {
     if (method !== 'PATCH' || !path.includes('/apikeys/') || !body.includes('finalizers')) return undefined

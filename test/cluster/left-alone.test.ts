@@ -72,7 +72,7 @@ test('a change between an uploaded certificate and a policy clears the former, i
   const policy = { authority: 'letsencrypt', private_key_type: 'rsa' }
   expect(patched(world.writes(mark))).toEqual([{ certificate_id: null, certificate_management_policy: policy }])
 
-  // The certificate of the policy is none that was chosen, even where the spec names the same.
+  // The certificate of the policy is none that was chosen, even where the spec sets the same.
   const { certificate } = await held(world)
   const { id } = certificate as { readonly id: string }
   await world.apply('ReservedDomain', 'shop', { domain, certificate: { type: 'Uploaded', uploaded: { id } } })
@@ -229,7 +229,7 @@ test('one backend named twice is refused with both paths, and accepted once one 
   ] as const) {
     const { message } = await world.reason('Backend', name, 'Synced', 'InvalidSpec')
     expect(message).toContain(
-      `spec.${list}.backendRefs[0] and spec.${list}.backendRefs[1] name the same Backend (${id})`,
+      `spec.${list}.backendRefs[0] and spec.${list}.backendRefs[1] refer to the same Backend (${id})`,
     )
   }
   expect(await world.remote('backends/failover')).toEqual([])
@@ -310,7 +310,7 @@ test('an SSH authority is deleted despite expired certificates, and names the un
   })
   const message = conditionOf(waiting, 'Ready')?.message
   expect(message).toMatch(new RegExp(`^in use by ssh_user_certificates/${valid}\\. `))
-  expect(message).toContain('delete it at the API')
+  expect(message).toContain('delete them in the service')
   await world.api.delete(`/ssh_user_certificates/${valid}`)
   await world.annotate('SSHCertificateAuthority', 'team', { 'culvert.dev/reconcile-requested-at': 'now' })
   await world.gone('SSHCertificateAuthority', 'team', 60_000)

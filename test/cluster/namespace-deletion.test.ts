@@ -225,7 +225,7 @@ test('the RoleBinding is held only as long as something in its namespace needs t
   expect(await roles.held()).toEqual([FINALIZER])
   await world.delete('Account', 'default')
   await world.gone('Account', 'default')
-  await until('the binding is let go of', async () => (await roles.held())?.length === 0)
+  await until('the binding is released', async () => (await roles.held())?.length === 0)
 })
 
 test('a release frees the RoleBinding too, and completes the deletion of a namespace', {

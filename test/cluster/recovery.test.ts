@@ -70,7 +70,7 @@ test('a resource that was removed by hand and applied again takes its former obj
   timeout: 240_000,
 }, async () => {
   await using world = await World.open()
-  // A token goes with its Secret, and that with its owner: see tokens.test.ts. A bot bears the mark until it has its
+  // A token goes with its Secret, and that with its owner: see tokens.test.ts. A bot has the marker until it has its
   // name only.
   const lasting = managed.filter((descriptor) => !hasToken(descriptor) && descriptor.identity.markedBy === 'metadata')
   const { manifests, ids } = await oneOfEach(world, 'minimal', lasting)

@@ -149,7 +149,7 @@ for (const [release, scenes] of releases.flatMap((each) => {
 
 test('every recorded resource was taken over', () => list.end())
 
-/** An operator of this version goes on from what the scene has left. */
+/** An operator of this version continues from what the scene has left. */
 async function expectTakenOver(takeover: Takeover): Promise<void> {
   const { world, scene } = takeover
   for (const recorded of scene.objects) {

@@ -89,7 +89,7 @@ test('a changed PEM in a ConfigMap replaces the authority; an unusable one is re
   const mark = world.mark()
   await world.configMap('bundle', { ca: `${caPem}${key}` })
   const { message } = await world.reason('CertificateAuthority', 'staff', 'Synced', 'InvalidInput')
-  expect(message).toMatch(/^spec\.caPEMFrom: holds a private key/)
+  expect(message).toMatch(/^spec\.caPEMFrom: contains a private key/)
   expect(message).not.toContain('c2VjcmV0')
   expect(world.writes(mark)).toEqual([])
   expect((await world.get('Edge', 'shop'))?.status?.conditions?.[0]).toMatchObject({

@@ -138,7 +138,7 @@ class Rotations {
     await turns.look()
     await this.askAll()
     for (const subject of subjects) if (subject.sort.asked) await this.settled(subject)
-    // Whole from wherever it was: two more. All at once, since each goes on by itself.
+    // Whole from wherever it was: two more. All at once, since each continues by itself.
     const timed = subjects.filter(({ sort }) => !sort.asked)
     const look = async (): Promise<boolean> => {
       await turns.look()

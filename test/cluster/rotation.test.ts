@@ -156,7 +156,7 @@ test('a rotation that the API refuses shows in a condition and an Event; a reque
   expect(after.status?.id).not.toBe(before.status?.id)
   expect(await openedBy(world, 'APIKey', await tokenOf(world, after))).toBe(after.status?.id)
   await until('the metric says that it does not fail any more', async () => (await metric()) === 0)
-  // The former one works on for the overlap that counts where the spec names none.
+  // The former one works on for the overlap that counts where the spec sets none.
   expect(await openedBy(world, 'APIKey', token)).toBe(before.status?.id)
 })
 

@@ -34,7 +34,7 @@ describe('the rules that the builders generate', () => {
     [
       'a text with too many bytes',
       { ...good, description: 'é'.repeat(128) },
-      'description takes at most 255 bytes of UTF-8',
+      'description must have at most 255 bytes of UTF-8',
     ],
     ['none of a union', { hostports: [{ port: 1 }] }, 'set exactly one of host, reservedDomain'],
     [

@@ -81,7 +81,7 @@ test('another public key in the Secret issues another certificate, and a private
   const mark = world.mark()
   await world.secret('alice-key', { 'id.pub': '-----BEGIN OPENSSH PRIVATE KEY-----\nsecret\n' })
   const synced = await world.reason('SSHUserCertificate', 'alice', 'Synced', 'InvalidInput')
-  expect(synced.message).toContain('spec.publicKeyFrom: holds a private key')
+  expect(synced.message).toContain('spec.publicKeyFrom: contains a private key')
   expect(world.writes(mark)).toEqual([])
 })
 

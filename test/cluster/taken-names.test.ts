@@ -23,7 +23,7 @@ test('a name taken by a resource of the namespace is refused with that resourceâ
   await world.ready('Edge', 'db')
   expect(await refusal(world, 'Edge', 'late', edge)).toContain(`${DOMAIN}:443 belongs to Edge/db of this namespace`)
 
-  // An edit comes too late, too; what was there before goes on working.
+  // An edit comes too late, too; what was there before continues working.
   await world.apply('Edge', 'moving', { ...edge, hostports: [{ type: 'Host', host: DOMAIN, port: 8443 }] })
   await world.ready('Edge', 'moving')
   expect(await refusal(world, 'Edge', 'moving', edge)).toContain('belongs to Edge/db of this namespace')
@@ -39,7 +39,7 @@ test('a name taken by an unmanaged object is refused with its id, and adopting i
   await using world = await World.open()
   const { body } = await world.api.post('/reserved_domains', { domain: DOMAIN })
   const message = await refusal(world, 'ReservedDomain', 'shop', { domain: DOMAIN })
-  expect(message).toContain(`${DOMAIN} belongs to ${body.id}, which nobody here has: adopt it`)
+  expect(message).toContain(`${DOMAIN} belongs to ${body.id}, which no resource here manages: adopt it`)
   await world.apply('ReservedDomain', 'shop', {
     domain: DOMAIN,
     externalID: body.id,

@@ -151,7 +151,7 @@ for (const [kind, path, ...tags] of [
     expect((await secretNamed(world, 'ci'))?.data?.keep).toBe(btoa('mine'))
     expect(creates(world)).toBe(3)
 
-    // Whatever goes on altering it gets no more tokens for now.
+    // Whatever continues altering it gets no more tokens for now.
     await edit(world, 'ci', { data: { token: btoa('altered again') } })
     const { message } = await world.reason(kind, 'ci', 'Synced', 'TokenAltered')
     expect(message).toContain('key token of Secret ci was altered')
@@ -196,7 +196,7 @@ test('a Secret carries the labels and annotations of the spec: a change is one w
   const metadata = async () => (await secretNamed(world, 'ci'))?.metadata
   const managed = { 'app.kubernetes.io/managed-by': 'culvert' }
   const bears = (labels: object) =>
-    until(`the Secret bears ${JSON.stringify(labels)}`, async () => {
+    until(`the Secret carries ${JSON.stringify(labels)}`, async () => {
       return isDeepStrictEqual((await metadata())?.labels, { ...managed, ...labels })
     })
   await world.apply('APIKey', 'ci', spec({ team: 'edge' }, { 'example.com/reflect': 'true' }))
@@ -314,7 +314,7 @@ test('a token is written only into its Secret, whatever fails', { timeout: 120_0
   for (const { kind, name } of subjects) await world.ready(kind, name, 60_000)
   const [first] = subjects
   await edit(world, tokenPlaceIn(first?.spec ?? {}, String(first?.name)).name, { data: { token: btoa('altered') } })
-  await world.until(String(first?.kind), String(first?.name), 'was issued anew', ({ status }) => {
+  await world.until(String(first?.kind), String(first?.name), 'was reissued', ({ status }) => {
     return status?.internal?.superseded === undefined && status?.internal?.create?.attempt === 1
   })
   await world.resync()

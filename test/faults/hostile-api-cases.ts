@@ -50,8 +50,8 @@ type Answer = readonly [what: string, harm: Harm, says: RegExp | undefined]
 
 /** Faults that may replace any answer. */
 const ANYWHERE: readonly Answer[] = [
-  ['100 MB with Content-Length', huge(true), /the answer is larger than 8388608 bytes/],
-  ['100 MB without Content-Length', huge(false), /the answer is larger than 8388608 bytes/],
+  ['100 MB with Content-Length', huge(true), /the response is larger than 8388608 bytes/],
+  ['100 MB without Content-Length', huge(false), /the response is larger than 8388608 bytes/],
   ['a gzip bomb', gzipBomb, /with a body that is not UTF-8/],
   ['a byte at a time', slowBody, /no complete answer in 1 s/],
   ['headers a byte at a time', slowHeaders, /no complete answer in 1 s/],
@@ -106,7 +106,7 @@ export function hostileCases(elsewhere: string): readonly HostileCase[] {
     list(
       'a cycle of pages',
       page(({ harmed }) => `?page=${harmed % 2}`),
-      /leads back to a page already read/,
+      /points to a page that was already read/,
     ),
     list(
       'a page that leads to another host',
@@ -138,7 +138,7 @@ export function hostileCases(elsewhere: string): readonly HostileCase[] {
     list('a next page that is a number', text('{"backends":[],"next_page_uri":1}'), /\/next_page_uri must be string/),
     ...[301, 307, 308].flatMap((status): HostileCase[] => {
       const harm = redirect(status, `${elsewhere}/x`)
-      const says = /answered with a redirect/
+      const says = /returned a redirect/
       return [
         { what: `a redirect ${status}`, place: 'list', harm, says },
         { what: `a redirect ${status}`, place: 'create', harm, says, again: 'asked' },

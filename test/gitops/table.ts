@@ -19,7 +19,7 @@ export type Said = (tool: ToolName, title: string, step: number) => string | und
 
 /**
  * Expects that the documentation has the scenarios and the states of each tool. With CULVERT_WRITE_TABLE=1 it is
- * written anew, with their messages: look at it as a user would.
+ * written again, with their messages: look at it as a user would.
  *
  * @throws when a tool has not said anything at a step
  */

@@ -38,30 +38,30 @@ export const backend: ManagedKindTestData = {
     refuseChange(
       'with a body of many bytes',
       { httpResponse: { body: 'ä'.repeat(200_000) } },
-      'body takes at most 262144 bytes',
+      'body must have at most 262144 bytes',
       of('HTTPResponse', { httpResponse: { body: '' } }),
     ),
     refuse(
       'with a header of a long name',
       of('HTTPResponse', { httpResponse: { headers: { ['a'.repeat(256)]: 'x' } } }),
-      'headers takes names of at most 255 characters',
+      'names in headers must have at most 255 characters',
     ),
     refuse(
       'with a header of many bytes',
       of('HTTPResponse', { httpResponse: { headers: { a: 'ä'.repeat(4000) } } }),
-      'headers takes at most 4096 bytes',
+      'headers must have at most 4096 bytes',
     ),
-    refuse('with the member of another type', { httpResponse: {} }, 'set the member that goes with type'),
-    refuse('without the member of its type', { tunnelGroup: undefined }, 'set the member that goes with type'),
+    refuse('with the member of another type', { httpResponse: {} }, 'set the member for the type'),
+    refuse('without the member of its type', { tunnelGroup: undefined }, 'set the member for the type'),
     refuse(
       'with a weighted child twice',
       of('Weighted', shares(share('a', 1), share('a', 2))),
-      'backendRefs names a backend twice: give it one entry',
+      'backendRefs contains a backend twice: merge them into one entry',
     ),
     refuse(
       'with a failover child twice',
       of('Failover', order('a', 'a')),
-      'backendRefs names a backend twice: keep the first',
+      'backendRefs contains a backend twice: keep the first',
     ),
     refuse(
       'with a child by name and by id',
@@ -71,7 +71,7 @@ export const backend: ManagedKindTestData = {
     refuse(
       'with a long name of a label',
       { tunnelGroup: { labels: { ['a'.repeat(256)]: 'b' } } },
-      'labels takes names of at most 255 characters',
+      'names in labels must have at most 255 characters',
     ),
   ],
   specs: {

@@ -19,7 +19,7 @@ export const certificateAuthority: ManagedKindTestData = {
     ...managedRefusals,
     ...textRefusals,
     ...grantRefusals,
-    refuseChange('with a PEM of many bytes', { caPEM: 'ä'.repeat(200_000) }, 'caPEM takes at most 262144 bytes'),
+    refuseChange('with a PEM of many bytes', { caPEM: 'ä'.repeat(200_000) }, 'caPEM must have at most 262144 bytes'),
     refuse('without PEM', { caPEM: undefined }, 'set exactly one of caPEM, caPEMFrom'),
     refuse(
       'with a PEM from two places',

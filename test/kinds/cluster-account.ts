@@ -13,17 +13,17 @@ export const clusterAccount: KindTestData = {
     refuse(
       'with an expression without values',
       { access: [{ namespaceSelector: { matchExpressions: [{ key: 'a', operator: 'In' }] } }] },
-      'values goes with the operators In and NotIn',
+      'values is required with the operators In and NotIn',
     ),
     refuse(
       'for namespaces with a label of a long name',
       { access: [{ namespaceSelector: { matchLabels: { ['a'.repeat(506)]: 'x' } } }] },
-      'matchLabels takes at most 512 bytes in all',
+      'matchLabels must have at most 512 bytes in total',
     ),
     refuse(
       'with more of labels than a spec has room for',
       { access: [{ namespaceSelector: {}, labels: { ['a'.repeat(200)]: 'b'.repeat(60) } }] },
-      'labels takes at most 256 bytes in all',
+      'labels must have at most 256 bytes in total',
     ),
   ],
 }

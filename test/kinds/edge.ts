@@ -61,40 +61,40 @@ export const edge: ManagedKindTestData = {
     refuseHostport(
       'with a hostport of nothing',
       { type: 'Host', port: 1 },
-      'set the member that goes with type, and no other: host for Host, reservedDomainRef for ReservedDomain',
+      'set the member for the type, and no other: host for Host, reservedDomainRef for ReservedDomain',
     ),
     refuseHostport(
       'with a hostport of two',
       { type: 'Host', host: 'a.example.com', reservedDomainRef: { name: 'a' }, port: 1 },
-      'set the member that goes with type',
+      'set the member for the type',
     ),
-    refuseHostport('with a host without port', { type: 'Host', host: 'a.example.com' }, 'port goes with type Host'),
+    refuseHostport('with a host without port', { type: 'Host', host: 'a.example.com' }, 'port is required with type Host'),
     refuseHostport(
       'with a port for a reserved address',
       { type: 'ReservedAddress', reservedAddressRef: { name: 'a' }, port: 1 },
-      'port goes with type Host',
+      'port is required with type Host',
     ),
     refuse(
       'with a backend module without backend',
       { backend: {} },
-      'name or id is needed while the module is enabled',
+      'name or id is required while the module is enabled',
     ),
-    refuse('with a restriction without policy', { ipRestriction: {} }, 'ipPolicyRefs is needed while the module'),
-    refuse('with mutual TLS without authority', { mutualTLS: {} }, 'certificateAuthorityRefs is needed while'),
+    refuse('with a restriction without policy', { ipRestriction: {} }, 'ipPolicyRefs is required while the module'),
+    refuse('with mutual TLS without authority', { mutualTLS: {} }, 'certificateAuthorityRefs is required while'),
     refuse(
       'with TLS modules on TCP',
       { protocol: 'TCP', mutualTLS: authority },
-      'mutualTLS is for TLS edges: remove mutualTLS',
+      'mutualTLS is allowed only for TLS edges: remove mutualTLS',
     ),
     refuse(
       'with termination on TCP',
       { protocol: 'TCP', tlsTermination: {} },
-      'tlsTermination is for TLS edges: remove',
+      'tlsTermination is allowed only for TLS edges: remove',
     ),
     refuse(
       'with a minimum version for TLS that passes through',
       { tlsTermination: { ...upstream, minVersion: '1.2' } },
-      'minVersion has no meaning with terminateAt: Upstream: remove',
+      'minVersion has no effect with terminateAt: Upstream: remove',
     ),
     refuse(
       'with mutual TLS for TLS that passes through',
@@ -111,7 +111,7 @@ export const edge: ManagedKindTestData = {
     refuse(
       'with more expressions than fit',
       { trafficPolicy: { inbound: [{ expressions: Array.from({ length: 5 }, () => 'a'.repeat(16_384)) }] } },
-      'expressions of inbound and outbound take at most 65536 characters together',
+      'expressions of inbound and outbound must have at most 65536 characters together',
     ),
   ],
   specs: {
@@ -256,7 +256,7 @@ function declares(spec: Body, { object }: Held, resolved: Resolved): readonly De
       ({ terminateAt = 'Edge', minVersion = null }) => [String(terminateAt).toLowerCase(), minVersion],
       ({ terminate_at, min_version }) => {
         const isNamed = (spec.tlsTermination as Body).minVersion !== undefined
-        // If the spec names none, the service chooses one.
+        // If the spec sets none, the service chooses one.
         // Some services take versions only as in `tls1.2`.
         const version = typeof min_version === 'string' ? min_version.replace(/^tls/, '') : (min_version ?? null)
         return [terminate_at ?? 'edge', isNamed ? version : null]

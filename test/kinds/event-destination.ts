@@ -69,7 +69,7 @@ export const eventDestination: ManagedKindTestData = {
     ...managedRefusals,
     ...textRefusals,
     ...grantRefusals,
-    refuse('without target', { monitor: undefined }, 'set the member that goes with type, and no other'),
+    refuse('without target', { monitor: undefined }, 'set the member for the type, and no other'),
     refuse(
       'with a target that the CRD does not know',
       { type: 'S3', monitor: undefined },
@@ -83,7 +83,7 @@ export const eventDestination: ManagedKindTestData = {
     refuse(
       'with a cloud target that nobody signs in to',
       { type: 'Kinesis', monitor: undefined, kinesis: { ...stream, auth: { type: 'Role' } } },
-      'set the member that goes with type, and no other: role for Role, accessKey for AccessKey',
+      'set the member for the type, and no other: role for Role, accessKey for AccessKey',
     ),
   ],
   specs: {

@@ -42,21 +42,21 @@ export const ipPolicy: ManagedKindTestData = {
     refuse(
       'with rules from two places',
       { rulesSource: 'IPPolicyRules' },
-      'rules goes with rulesSource: Inline only: remove rules',
+      'rules is allowed only with rulesSource: Inline: remove rules',
     ),
     refuseRule(
       'with what is no address',
       { cidr: '10.0.0' },
-      'cidr is neither an address nor a range in CIDR notation',
+      'cidr must be an address, such as 192.0.2.1, or a range in CIDR notation',
     ),
     refuseRule('with host bits', { cidr: '10.0.0.1/8' }, 'cidr has host bits set: write'),
     refuseRule('with upper case', { cidr: '2001:DB8::/32' }, 'cidr is not in canonical form: write'),
     refuseRule('with zeros spelt out', { cidr: '2001:db8:0::/32' }, 'cidr is not in canonical form'),
-    refuseRule('with a long rule description', { description: LONG }, 'description takes at most'),
+    refuseRule('with a long rule description', { description: LONG }, 'description must have at most'),
     refuseRule(
       'with long rule metadata',
       { metadata: { a: `${'a'.repeat(158)}ä` } },
-      'metadata takes at most 160 bytes in all',
+      'metadata must have at most 160 bytes in total',
     ),
   ],
   specs: {

@@ -63,12 +63,12 @@ export const reservedDomain: ManagedKindTestData = {
     refuse(
       'with a certificate both managed and uploaded',
       { certificate: { type: 'Managed', uploaded: { id: 'cert_1' } } },
-      'set the member that goes with type, and no other: managed for Managed (optional), uploaded for Uploaded',
+      'set the member for the type, and no other: managed for Managed (optional), uploaded for Uploaded',
     ),
     refuse(
       'with an uploaded certificate that is not named',
       { certificate: { type: 'Uploaded' } },
-      'set the member that goes with type',
+      'set the member for the type',
     ),
   ],
   specs: {
@@ -167,7 +167,7 @@ export const reservedDomain: ManagedKindTestData = {
     'spec.httpsEndpointConfigurationRef.id': endpointPlace,
   },
   declares: (spec, { object }) => {
-    // Under a policy the service chooses the certificate, and one left from a policy stays in use if the spec names
+    // Under a policy the service chooses the certificate, and one left from a policy stays in use if the spec sets
     // none.
     const { type, uploaded: chosen } = (spec.certificate ?? {}) as Body
     return [

@@ -27,12 +27,12 @@ export const sshCertificateAuthority: ManagedKindTestData = {
       privateKeyType: 'RSA',
       ellipticCurve: undefined,
     }),
-    refuse('with a curve for RSA', { privateKeyType: 'RSA' }, 'ellipticCurve goes with'),
-    refuse('with bits for ECDSA', { keySize: 4096 }, 'keySize goes with privateKeyType: RSA only'),
+    refuse('with a curve for RSA', { privateKeyType: 'RSA' }, 'ellipticCurve is allowed only with'),
+    refuse('with bits for ECDSA', { keySize: 4096 }, 'keySize is allowed only with privateKeyType: RSA'),
     refuse(
       'with a number of bits in between',
       { privateKeyType: 'RSA', ellipticCurve: undefined, keySize: 3072 },
-      'keySize is 2048 or 4096: choose',
+      'keySize must be 2048 or 4096',
     ),
   ],
   specs: {

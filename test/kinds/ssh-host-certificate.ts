@@ -31,7 +31,7 @@ export const sshHostCertificate: ManagedKindTestData = {
   },
   refusals: [
     ...certificateRefusals,
-    refuse('with a pattern', { principals: ['*.example.com'] }, 'write each name out in lower case'),
+    refuse('with a pattern', { principals: ['*.example.com'] }, 'list each name in lower case'),
     refuse('with upper case', { principals: ['A.example.com'] }, 'principals has a pattern or an upper-case letter'),
   ],
   specs: {
@@ -99,7 +99,7 @@ export const sshHostCertificate: ManagedKindTestData = {
   places: certificatePlaces,
   declares: (spec, held, resolved) => declaredCertificate(spec, held, resolved, '8760h'),
   publishes: ({ principals }, { certificate, ssh_certificate_authority_id: by }, objectAt) => {
-    // The authority that signed it according to the API, whether the spec names it by name or by id.
+    // The authority that signed it according to the API, whether the spec sets it by name or by id.
     const authority = objectAt(`ssh_certificate_authorities/${by}`)
     const file = { 'ssh_host_key-cert.pub': line(certificate) }
     if (authority === undefined) return file

@@ -58,14 +58,14 @@ export const sshUserCertificate: ManagedKindTestData = {
       { extensions: { 'permit-pty': 'yes' } },
       'extensions has a value for one of',
     ),
-    refuseAddress('192.0.2', 'sourceAddresses is neither an address nor a range in CIDR notation'),
+    refuseAddress('192.0.2', 'sourceAddresses must be an address, such as 192.0.2.1, or a range in CIDR notation'),
     refuseAddress('2001:DB8::1', 'sourceAddresses is not in canonical form: write'),
     refuseAddress('192.0.2.1/24', 'sourceAddresses has host bits set: write'),
     refuseAddress('2001:DB8::/32', 'sourceAddresses is not in canonical form: write'),
     refuse(
       'with an extension of a long name',
       { extensions: { ['a'.repeat(256)]: '' } },
-      'extensions takes names of at most 255 characters',
+      'names in extensions must have at most 255 characters',
     ),
   ],
   specs: {

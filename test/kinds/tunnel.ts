@@ -30,7 +30,7 @@ const inAgent = (because: string, agent: Body, message: string) => {
 }
 
 const LONG = 'a'.repeat(318)
-const OWN_KEY = "has a key under culvert.dev, which is Culvert's own: choose another prefix"
+const OWN_KEY = "has a key under culvert.dev, which is reserved for Culvert: choose another prefix"
 
 /** What is fixed has no field. Without strict validation, which `kubectl` asks for, it is pruned. */
 const fixed = Object.entries({
@@ -68,17 +68,17 @@ export const tunnel: KindTestData = {
       { annotations: { 'internal.culvert.dev/token-of': 'x' } },
       `annotations ${OWN_KEY}`,
     ),
-    inTemplate('with a long label', { labels: { [LONG]: 'x' } }, 'labels takes names of at most 317'),
-    inTemplate('with a long annotation', { annotations: { [LONG]: 'x' } }, 'annotations takes names of at most 317'),
+    inTemplate('with a long label', { labels: { [LONG]: 'x' } }, 'names in labels must have at most 317'),
+    inTemplate('with a long annotation', { annotations: { [LONG]: 'x' } }, 'names in annotations must have at most 317'),
     inTemplate(
       'with an annotation that confines less',
       { annotations: { 'container.apparmor.security.beta.kubernetes.io/agent': 'unconfined' } },
-      'annotations has a key under container.apparmor.security.beta.kubernetes.io/, which would weaken what confines',
+      'annotations has a key under container.apparmor.security.beta.kubernetes.io/, which would weaken the confinement of',
     ),
     inTemplate(
       'with a long label of nodes',
       { nodeSelector: { [LONG]: 'x' } },
-      'nodeSelector takes names of at most 317',
+      'names in nodeSelector must have at most 317',
     ),
     inTemplate('that tolerates every taint', { tolerations: [{ operator: 'Exists' }] }, 'tolerations[0].key: Required'),
     inTemplate(
@@ -95,7 +95,7 @@ export const tunnel: KindTestData = {
     inAgent(
       'with an agent that has a variable of Culvert',
       { env: [{ name: 'CULVERT_LABELS', value: 'x' }] },
-      "name begins with CULVERT_, which is Culvert's own: choose another name",
+      "the prefix CULVERT_ is reserved for Culvert: choose another name",
     ),
     inAgent(
       'with an agent that has a variable of two values',

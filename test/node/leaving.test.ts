@@ -33,7 +33,7 @@ afterAll(async () => {
   await opened.disposeAsync()
 })
 
-test('resources that were let go of stay when the chart is uninstalled, and hold nobody up', async () => {
+test('resources that were released stay when the chart is uninstalled, and hold nobody up', async () => {
   await node.kubectlOutput(['-n', NAMESPACE, 'scale', 'deployment', RELEASE, '--replicas=0'])
   await until('no operator runs', async () => (await operatorPods(node)).length === 0, { timeoutMs: 60_000 })
   const release = ['operator', '--release', '--kubeconfig', node.kubeconfig, '--namespace', NAMESPACE]

@@ -54,7 +54,7 @@ export function sorted(values: readonly unknown[]): readonly unknown[] {
 
 /**
  * The keys beside Culvert's marker in the metadata of an object. In an adopted object, which has no marker, only the
- * keys that the spec names count.
+ * keys that the spec sets count.
  */
 export function ownKeys(metadata: unknown, declared: unknown): unknown {
   const wanted = Object.keys((declared ?? {}) as Body)

@@ -40,7 +40,7 @@ async function rollOut(): Promise<PodProcess> {
   return operator
 }
 
-/** The resources, and their objects at the API. */
+/** The resources, and their remote objects. */
 async function ids(): Promise<readonly (readonly unknown[])[]> {
   const all = await cluster.list('culvert', '--all-namespaces')
   return all.map(({ kind, metadata, status }) => [kind, metadata.name, metadata.uid, status?.id])
@@ -131,7 +131,7 @@ it('uninstalls as install.md says: the resources with their objects first', asyn
   expect(await account.objects('edges/tls')).toEqual([])
   expect(await account.objects('ip_policies')).toEqual([])
   const { helm, output } = await helmWithJob(cluster, 4, uninstallation.split(' ').slice(1), LEFTOVERS)
-  expect(output).toContain('Nothing is left')
+  expect(output).toContain('No resource needs')
   expect(helm, helm.stderr).toMatchObject({ code: 0 })
   expect(await cluster.get('deployment', 'culvert', HOME)).toBeUndefined()
   expect(await operator?.stop()).toBe(0)

@@ -206,7 +206,7 @@ it('leaves no RoleBinding behind when it is uninstalled after its resources', as
     const bindings = (await cluster.list('rolebindings', '--all-namespaces')) as readonly Live[]
     return bindings.filter(({ metadata }) => metadata.name === `${ONE.home}-culvert-hold`)
   }
-  await until('the binding is let go of', async () => {
+  await until('the binding is released', async () => {
     return (await held()).every(({ metadata }) => metadata.finalizers === undefined)
   })
   await cluster.helmed(4, ['uninstall', 'culvert', '--no-hooks', '--namespace', ONE.home])

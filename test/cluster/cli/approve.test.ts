@@ -17,7 +17,7 @@ describe('plans that wait for approval', () => {
     expect(why.stdout).toContain(`culvert approve -n ${world.namespace} backend/web`)
     const asked = await run(world, 'approve', 'backend/web')
     expect(asked.code).toBe(1)
-    expect(asked.stderr).toMatch(/the input is no terminal[\s\S]+--plan [0-9a-f-]+ --yes/)
+    expect(asked.stderr).toMatch(/the input is not a terminal[\s\S]+--plan [0-9a-f-]+ --yes/)
     expect(await world.remote('backends/tunnel_group')).toEqual([])
 
     const approved = await run(world, 'approve', 'backend/web', '--yes', '--wait', '--timeout', '30s')
@@ -47,17 +47,17 @@ describe('plans that wait for approval', () => {
     await world.reason('IPPolicy', 'office', 'Synced', 'AwaitingApproval')
     const { stdout } = await run(world, 'approve', 'ippolicy/office')
     expect(stdout).toMatch(
-      /^27\. \+ create ip_policy_rules\n.+\n {5}cidr: "0\.0\.0\.0\/0"\n[^\d]+! the policy lets in 0\.0\.0\.0\/0\n1\. /,
+      /^27\. \+ create ip_policy_rules\n.+\n {5}cidr: "0\.0\.0\.0\/0"\n[^\d]+! the policy admits 0\.0\.0\.0\/0\n1\. /,
     )
     expect(stdout.match(/^\d+\. /gm)).toHaveLength(27)
-    expect(stdout).not.toContain('not the whole plan')
+    expect(stdout).not.toContain('not shown in full')
 
     await world.apply('IPPolicy', 'large', spec(999, 'x'.repeat(250)))
     await world.reason('IPPolicy', 'large', 'Synced', 'AwaitingApproval')
     const refused = await run(world, 'approve', 'ippolicy/large', '--yes')
     expect(refused.code).toBe(1)
     expect(refused.stdout.slice(0, 500)).toMatch(
-      /^! This is not the whole plan\. Not shown: \d+ requests.*\n1001\. \+ create/,
+      /^! This is not shown in full\. Not shown: \d+ requests.*\n1001\. \+ create/,
     )
     expect(await world.remote('ip_policies')).toEqual([])
 
@@ -81,7 +81,7 @@ describe('plans that wait for approval', () => {
     await world.reason('Backend', 'web', 'Synced', 'AwaitingApproval')
     const refused = await run(world, 'approve', 'backend/web', '--plan', '12345678-0', '--yes')
     expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain('the plan is another by now')
+    expect(refused.stderr).toContain('the plan has changed')
     expect(await world.remote('backends/tunnel_group')).toEqual([])
   })
 

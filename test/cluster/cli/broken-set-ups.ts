@@ -183,7 +183,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'web', group, 'AccountNotReady')
     },
     asked: 'Backend/web',
-    says: /It depends on its account, Account\/default, which .*Put a valid key into the Secret/,
+    says: /It depends on its account, Account\/default, which .*Store a valid key in the Secret/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
   },
@@ -209,7 +209,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'web', { ...group, accountRef: { name: 'other' } }, 'AccountNotReady')
     },
     asked: 'Backend/web',
-    says: /Account\/other, which is stalled.*names a host that is not allowed.*--allow-api-host/,
+    says: /Account\/other, which is stalled.*has a host that is not allowed.*--allow-api-host/,
     command: /^kubectl edit accounts\.culvert\.dev\/other /,
     first: 'Account/other',
   },
@@ -253,7 +253,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'ReservedDomain', 'shop', { domain: 'shop.tunnel.example' }, 'Conflict')
     },
     asked: 'ReservedDomain/shop',
-    says: /is stalled, and nothing more happens until somebody acts.*shop\.tunnel\.example belongs to .*Free the name/,
+    says: /is stalled until someone intervenes.*shop\.tunnel\.example belongs to .*Free the name/,
     command: /^kubectl edit reserveddomains\.culvert\.dev\/shop /,
     first: 'ReservedDomain/shop',
     tags: 'nightly',
@@ -314,7 +314,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'APIKey', 'ci', {}, 'OutputNotOwned')
     },
     asked: 'APIKey/ci',
-    says: /Name another one in `spec\.output`, or delete it/,
+    says: /Choose another one in `spec\.output`, or delete it/,
     command: /^kubectl edit apikeys\.culvert\.dev\/ci /,
     first: 'APIKey/ci',
     tags: 'nightly',
@@ -340,7 +340,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'web', { ...group, description: 'no' }, 'Rejected')
     },
     asked: 'Backend/web',
-    says: /is stalled.*Its object goes on working as before/,
+    says: /is stalled.*Its object works as before/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
     first: 'Backend/web',
     tags: 'nightly',
@@ -354,7 +354,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'web', { ...group, description: 'new' }, 'ApiError')
     },
     asked: 'Backend/web',
-    says: /is not in sync.*Its object goes on working as before.*If it persists, check the message and the state of the API/,
+    says: /is not in sync.*Its object works as before.*If it persists, check the message and the state of the API/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: 'Backend/web',
     tags: 'nightly',
@@ -383,7 +383,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'web', group, 'CollectionNotListable')
     },
     asked: 'Backend/web',
-    says: /Let the API key list the collection/,
+    says: /Allow the API key to list the collection/,
     command: /^kubectl describe /,
     first: 'Account/default',
     tags: 'nightly',
@@ -399,7 +399,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await told(world, 'Backend', 'one', 'IdentityUnproven')
     },
     asked: 'Backend/one',
-    says: /Put the right key back, or confirm the new account/,
+    says: /Restore the right key, or confirm the new account/,
     command: /^kubectl describe /,
     first: 'Account/default',
     tags: 'nightly',
@@ -440,7 +440,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'web', spec, 'Observed')
     },
     asked: 'Backend/web',
-    says: /works, but not all is as its spec says.*Nothing, unless you want to adopt it/,
+    says: /works, but does not fully match its spec.*Nothing, unless you want to adopt it/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: undefined,
     tags: 'nightly',
@@ -482,7 +482,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await world.reason('ReservedDomain', 'shop', 'Ready', 'DNSError', 60_000)
     },
     asked: 'ReservedDomain/shop',
-    says: /Create the records that `status\.dnsRecords` lists/,
+    says: /Create the records in `status\.dnsRecords`/,
     command: /^kubectl describe reserveddomains\.culvert\.dev\/shop /,
     first: 'ReservedDomain/shop',
     tags: 'nightly',
@@ -566,7 +566,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'web', { ...group, description: 'new' }, 'ApiError')
     },
     asked: 'Backend/web',
-    says: /is not in sync.*too many requests for this account; it is tried again after a pause/,
+    says: /is not in sync.*too many requests for this account; Culvert retries after a pause/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: 'Account/default',
     tags: 'nightly',
@@ -581,7 +581,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await apply(world, 'Backend', 'two', spec, 'NotAdoptable')
     },
     asked: 'Backend/two',
-    says: /is stalled.*Backend\/one.*Name another object, or fix what the message names/,
+    says: /is stalled.*Backend\/one.*Choose another object, or fix the problem in the message/,
     command: /^kubectl edit backends\.culvert\.dev\/two /,
     first: 'Backend/two',
     tags: 'nightly',
@@ -786,7 +786,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await accountSeen(world)
     },
     asked: 'Tunnel/shop',
-    says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` of the chart/,
+    says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` in the chart/,
     command: /^kubectl describe tunnels\.culvert\.dev\/shop /,
     first: 'Tunnel/shop',
     tags: 'nightly',

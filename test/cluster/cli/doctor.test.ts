@@ -28,7 +28,7 @@ describe('doctor', () => {
     await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })
     await world.ready('IPPolicy', 'office')
     const { code, lines } = await doctor(world)
-    expect(lines).toEqual(['Nothing is wrong.'])
+    expect(lines).toEqual(['No problem found.'])
     expect(code).toBe(0)
   })
 

@@ -86,8 +86,8 @@ describe('culvert sessions', () => {
   test('refuses what is no session, and says what is right', { tags: 'nightly' }, async () => {
     await using world = await World.open({ account: { mirrorSessions: { enabled: true } } })
     const cases: readonly (readonly [args: readonly string[], message: RegExp])[] = [
-      [[], /name the sessions, or select them/],
-      [['ts-1', '-l', 'a=b'], /name the sessions, or select them/],
+      [[], /specify either names of sessions or labels/],
+      [['ts-1', '-l', 'a=b'], /specify either names of sessions or labels/],
       [['ts-1'], /no session "ts-1" is online/],
       [['-l', 'a>b'], /"a>b" in the selector "a>b" is no requirement/],
       [['-l', 'a=b'], /No session is online/],

@@ -273,7 +273,7 @@ function steady(printedText: string): string {
   )
 }
 
-/** With CULVERT_WRITE_SESSIONS=1 it is written anew: look at it as a user would. */
+/** With CULVERT_WRITE_SESSIONS=1 it is written again: look at it as a user would. */
 async function expectRecorded(file: string, session: string): Promise<void> {
   const path = fileURLToPath(new URL(file, SESSIONS))
   if (process.env.CULVERT_WRITE_SESSIONS === '1') {

@@ -40,8 +40,8 @@ test('an account moves between two operators by its label, and its resources wit
   expect(['POST', 'PATCH', 'DELETE'].map((method) => writes(method).length)).toEqual([1, 1, 1])
   // Each says when it takes and gives up the account: twice the first, once the second.
   const said = ({ log }: typeof green, text: string) => log.split(`"this operator ${text} the account"`).length - 1
-  expect([said(green, 'works on'), said(green, 'no longer works on')]).toEqual([2, 1])
-  expect([said(blue, 'works on'), said(blue, 'no longer works on')]).toEqual([1, 1])
+  expect([said(green, 'now manages'), said(green, 'no longer manages')]).toEqual([2, 1])
+  expect([said(blue, 'now manages'), said(blue, 'no longer manages')]).toEqual([1, 1])
 })
 
 test('why and doctor look at the operator that has the account', { tags: 'nightly' }, async () => {
@@ -65,5 +65,5 @@ test('why and doctor look at the operator that has the account', { tags: 'nightl
   })
   const { findings } = JSON.parse(doctor.lines.join('\n')) as { readonly findings: readonly Finding[] }
   expect(findings[0]).toMatchObject({ severity: 'error', object: `operator ${operatorNamespace}/green` })
-  expect(findings[0]?.cause).toContain(`nothing of Account/default in namespace ${namespace} is reconciled until`)
+  expect(findings[0]?.cause).toContain(`resources of Account/default in namespace ${namespace} are not reconciled until`)
 })

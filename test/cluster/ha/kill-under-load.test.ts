@@ -123,7 +123,7 @@ test('a leader killed under load is replaced within the Lease duration, and noth
     ]),
     'writes between': between.length,
     'creates that belong to no resource, or to two': strangers.length,
-    'creates that had to be made anew, their token lost': twice.length,
+    'creates that had to be recreated, their token lost': twice.length,
     'looks of the other at the Lease': looksUntilTaken,
   })
 })

@@ -24,7 +24,7 @@ async function installationOf(world: World, name: string): Promise<string> {
 }
 
 /**
- * Every resource has an object that is there, and no other bears the installation's mark; resolves to how many bear
+ * Every resource has an object that is there, and no other carries the installation's mark; resolves to how many bear
  * another's.
  */
 async function expectHeldOnce(world: World, installation: string): Promise<number> {
@@ -46,7 +46,7 @@ async function expectHeldOnce(world: World, installation: string): Promise<numbe
   return others
 }
 
-/** Whose create it was: each bears a mark. */
+/** Whose create it was: each carries a mark. */
 function installationIn(entry: JournalEntry): string | undefined {
   return markIn(entry)?.installation
 }
@@ -74,7 +74,7 @@ test('two installations with separate namespaces, the same manifests and one acc
   const shared = second.filter(({ id }) => first.some((other) => other.id === id))
   expect(shared).toEqual([])
 
-  // What each has made bears its own mark, and names a resource of its own namespace.
+  // What each has made carries its own mark, and names a resource of its own namespace.
   const ids = { blue: await installationOf(blue, 'blue'), green: await installationOf(green, 'green') }
   const creates = blue.journal().filter(({ method, status }) => method === 'POST' && status === 201)
   const makers = creates.map(installationIn)

@@ -53,7 +53,7 @@ async function expectSilence(world: World): Promise<void> {
   expect(await versions(world)).toEqual(before)
 }
 
-test('every spec of every kind lives at a server that makes other choices: made once, edited, put right, deleted', {
+test('every spec of every kind lives at a server that makes other choices: made once, edited, repaired, deleted', {
   timeout: 400_000,
   tags: 'nightly',
 }, async () => {
@@ -90,7 +90,7 @@ test('every spec of every kind lives at a server that makes other choices: made 
   }
   await world.resync()
   for (const each of described) {
-    await until(`${each.name} is put right`, () => description(each) === `${each.name}, edited`)
+    await until(`${each.name} is repaired`, () => description(each) === `${each.name}, edited`)
   }
   await allReady()
   await expectSilence(world)

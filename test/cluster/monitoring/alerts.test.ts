@@ -95,7 +95,7 @@ function listenAt({ address }: Target): readonly string[] {
 
 async function expectNoAlert(prometheus: TestPrometheus): Promise<void> {
   const began = performance.now()
-  // A scrape that a busy machine missed is no matter of the operator: then the time begins anew.
+  // A scrape that a busy machine missed is no matter of the operator: then the time begins again.
   const window = LONG_ENOUGH + 1
   const looks = `count_over_time(culvert_build_info{}[${window}s]) >= ${LONG_ENOUGH}`
   const seenEnough = async (): Promise<boolean> => {

@@ -58,7 +58,7 @@ test.each([
     await applyManifests(next, backup)
     await next.startOperator()
 
-    // What bears the mark it takes; where the Secret is gone a token is issued, and the former one is revoked.
+    // What carries the marker it takes; where the Secret is gone a token is issued, and the former one is revoked.
     for (const subject of before.filter(({ marked }) => marked)) {
       expect(await told(next, subject, 'Recovered')).toContain(subject.id)
       const { status } = await next.ready(subject.kind, subject.name, 60_000)
@@ -68,9 +68,9 @@ test.each([
       }
       await told(next, subject, 'Reissued')
       const gone = async () => (await next.api.get(`/${subject.path}/${subject.id}`)).status === 404
-      await until(`${subject.kind}/${subject.name} has let go of its former object`, gone)
+      await until(`${subject.kind}/${subject.name} has released its former object`, gone)
     }
-    // Of what bears none it tells, and makes another unless the API refuses to.
+    // Of what carries none it tells, and makes another unless the API refuses to.
     const unmarked = before.filter(({ marked }) => !marked)
     const refused: string[] = []
     for (const subject of unmarked) {
@@ -80,7 +80,7 @@ test.each([
     expect(new Set(refused)).toEqual(new Set(['AgentIngress', 'Edge', 'IPPolicyRule', 'ReservedDomain']))
 
     // The advice: what was made in vain goes with its resource, which then takes the former object. A lost token is
-    // gone for good.
+    // permanently gone.
     await deleteAll(next, unmarked)
     for (const subject of unmarked) {
       if (!subject.token) await takeBack(next, subject, subject.id)

@@ -136,7 +136,7 @@ export async function applyManifests(world: World, { resources }: Pick<Backup, '
   for (const cr of resources) await putBack(world, cr, true)
 }
 
-/** Deletes CRs as people do, all at once; they go in the order in which they let go of each other. */
+/** Deletes CRs as people do, all at once; they go in the order in which they released each other. */
 export async function deleteAll(world: World, manifests: readonly Manifest[]): Promise<void> {
   for (const { kind, name } of manifests) await world.delete(kind, name)
   await Promise.all(manifests.map(({ kind, name }) => world.gone(kind, name, 60_000)))
@@ -207,7 +207,7 @@ export async function objectIds(world: World): Promise<readonly string[]> {
   return ids.filter((id) => !there.includes(id)).toSorted()
 }
 
-/** Whether the Secret that the spec names opens the object. */
+/** Whether the Secret that the spec sets opens the object. */
 export async function opens(world: World, { kind, name, spec }: Manifest, id: string): Promise<boolean> {
   const place = tokenPlaceIn(spec, name)
   const secret = await world.kube.get<Secret>(secrets, { namespace: world.namespace, name: place.name })

@@ -109,7 +109,7 @@ test('restored without status and with new UIDs, every kind recovers its object,
     await told(world, subject, 'Recovered')
     if (subject.token && SECRETS[titleOf(subject)].reissued) await told(world, subject, 'Reissued')
   }
-  // Of what bears no mark it says which object it may be, and how to have it.
+  // Of what carries no mark it says which object it may be, and how to have it.
   for (const subject of after.filter(({ marked }) => !marked)) {
     const { message } = await world.reason(subject.kind, subject.name, 'Ready', 'AlreadyExists')
     expect(message).toContain(`spec.externalID: ${subject.id}`)

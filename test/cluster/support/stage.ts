@@ -43,7 +43,7 @@ export class Stage implements AsyncDisposable {
     const world = resources.use(await World.open({ operator: false, flags: own, leaderElect }))
     const finder = new LaneFinder(world)
     const proxies: (readonly [KubeProxy, Find])[] = [[kube, (request) => finder.atKube(request)]]
-    // An Account's address is immutable: the world's own is created anew.
+    // An Account's address is immutable: the world's own is recreated.
     await world.delete('Account', 'default')
     for (const name of ['default', ...accounts]) {
       const api = resources.use(await KubeProxy.inFrontOf(world.emulator.url))

@@ -51,7 +51,7 @@ export function keySecretOf({ spec }: TunnelDeployment): string {
 }
 
 /**
- * Runs `culvert agent` as the Deployment of a Tunnel describes it, with a port of loopback in place of the Service, and
+ * Runs `culvert agent` as the Deployment of a Tunnel describes it, with a port of loopback instead of the Service, and
  * resolves once its forwards are bound. Its key file goes when it has ended.
  */
 export async function startAgentOf(world: World, tunnel: string, port: number): Promise<CulvertAgent> {

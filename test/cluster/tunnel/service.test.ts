@@ -136,7 +136,7 @@ async function placeOf(hostport: string) {
   })
 }
 
-/** Runs an agent as the Deployment describes it, with an upstream in place of the Service. */
+/** Runs an agent as the Deployment describes it, with an upstream instead of the Service. */
 async function withAgent(tunnel: string, use: () => Promise<void>): Promise<void> {
   const upstream = await Upstream.named('service')
   const agent = await startAgentOf(world, tunnel, upstream.port)
@@ -386,7 +386,7 @@ test.each<[string, Readonly<Record<string, string>>, object, string]>([
   await said(name, 'InvalidSpec', field)
   await until('there is an Event', async () => (await warnings(name)).length > 0)
   expect(await namesOf(name)).toEqual([])
-  // A change that mends nothing says nothing new.
+  // A change that fixes nothing says nothing new.
   await serve(name, { ...annotations, note: 'seen' }, http, spec)
   await serve(name, {}, http)
   await until('it is made', async () => (await namesOf(name)).includes(`Edge/${name}-80`))
@@ -431,7 +431,7 @@ test('what a Service owns is kept as it is, and goes when its type changes', { t
   expect(conditionIn(await service('kept'))).toBeUndefined()
 })
 
-test('an annotation that makes no sense is told on the Edge too, until it is mended', async () => {
+test('an annotation that makes no sense is told on the Edge too, until it is fixed', async () => {
   await serve('told')
   await reached('told')
   await serve('told', { 'culvert.dev/ip-policy': 'office' })

@@ -69,7 +69,7 @@ const find = (name: string): Promise<Deployment | undefined> => {
 
 /** The Deployment of a Tunnel, once something holds of its Pods. */
 async function podsOf(tunnel: string, holds: (pods: Pods) => unknown = () => true) {
-  const deployment = await until(`the Deployment of ${tunnel} is as it should be`, async () => {
+  const deployment = await until(`the Deployment of ${tunnel} is up to date`, async () => {
     const found = await find(tunnel)
     return found !== undefined && holds(found.spec.template) ? found : undefined
   })
@@ -339,7 +339,7 @@ describe('an agent of the service', () => {
   }
   const credentials = async () => (await world.remote('credentials')).map(({ id, acl }) => ({ id, acl }))
 
-  test('has a token that permits exactly its labels, and starts anew when another takes its place', {
+  test('has a token that permits exactly its labels, and starts again when another takes its place', {
     timeout: 240_000,
   }, async () => {
     // It needs no SSH gateway.
@@ -386,7 +386,7 @@ describe('an agent of the service', () => {
       return (await world.kube.get(secrets, { namespace: world.namespace, name: 'own-tunnel-token-1' })) === undefined
     })
 
-    // A token that somebody deletes is issued anew in the same Secret.
+    // A token that somebody deletes is reissued in the same Secret.
     await world.kube.delete(secrets, { namespace: world.namespace, name: 'own-tunnel-token-2' })
     const renewed = await podsOf('own', (pods) => {
       return pods.metadata.annotations?.['internal.culvert.dev/token-of'] !== second.status?.id

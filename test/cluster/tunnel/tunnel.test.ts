@@ -238,7 +238,7 @@ describe('a Tunnel', () => {
 
   test('has a name of at most 40 characters and no dot', async () => {
     for (const name of ['a'.repeat(41), 'shop.example']) {
-      await expect(world.apply('Tunnel', name, SPEC)).rejects.toThrow('metadata.name takes at most 40 characters')
+      await expect(world.apply('Tunnel', name, SPEC)).rejects.toThrow('metadata.name must have at most 40 characters')
     }
     await world.apply('Tunnel', 'a'.repeat(40), SPEC)
   })

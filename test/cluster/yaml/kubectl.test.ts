@@ -225,7 +225,7 @@ test('every generated manifest that kubectl stores is planned as it is stored', 
     const head = `apiVersion: culvert.dev/v1alpha1\nkind: Backend\nmetadata: {name: b${index}, namespace: ${namespace}}\n`
     await writeFile(join(folder, `b${index}.yaml`), head + spec)
   }
-  // Some are refused, by kubectl or by the CRD: it goes on with the others.
+  // Some are refused, by kubectl or by the CRD: it continues with the others.
   await runProgram(inject('kubectlPath'), ['apply', '-f', folder], { env: { ...process.env, KUBECONFIG: kubeconfig } })
   const names = (await world.list('Backend')).map(({ metadata }) => metadata.name)
   expect(names.length).toBeGreaterThan(50)

@@ -305,7 +305,7 @@ describe('an agent keeps its tunnels', () => {
     const silent = await serving(Upstream.start(() => undefined))
     const agent = CulvertAgent.connect({ ...world.gateway.ssh, port: silent.port }, key, 'app=x=127.0.0.1:9')
     running.push(agent)
-    expect(await agent.failure('GatewayUnreachable')).toContain('does not answer in time')
+    expect(await agent.failure('GatewayUnreachable')).toContain('did not respond in time')
   })
 })
 

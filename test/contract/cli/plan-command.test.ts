@@ -253,6 +253,6 @@ spec:
   test('to prune without a cluster', async () => {
     const { code, errors } = await run(textOf([office([allow])]), { prune: true })
     expect(code).toBe(1)
-    expect(errors).toContain('--prune compares with a cluster')
+    expect(errors).toContain('--prune needs a cluster')
   })
 })

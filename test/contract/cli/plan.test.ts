@@ -72,7 +72,7 @@ test('a plan marks the removal of the last rule that allows anything as opening,
     return operations.flatMap(({ marks }) => marks.map(({ type, text }) => `${type}: ${text}`))
   }
   const LOST = (cidr: string): string =>
-    `opened: the policy allows nothing any more without ${cidr}: a service may then let in everybody`
+    `opened: the policy has no allow rule left without ${cidr}: the service may then admit everyone`
   const inline = (rules: readonly object[]): BareManifest => ({ kind: 'IPPolicy', name: 'guarded', spec: { rules } })
   const parts = (...actions: readonly string[]): readonly BareManifest[] => [
     { kind: 'IPPolicy', name: 'parted', spec: { rulesSource: 'IPPolicyRules' } },
@@ -96,7 +96,7 @@ test('a plan marks the removal of the last rule that allows anything as opening,
   ]
   const opened = (await marksOf(swapped)).filter((mark) => mark.startsWith('opened'))
   expect(opened.toSorted()).toEqual([
-    'opened: the policy lets in 10.1.0.0/16',
+    'opened: the policy admits 10.1.0.0/16',
     'opened: the policy no longer refuses 10.1.0.0/16',
   ])
   expect(await marksOf(parts('Deny', 'Deny'))).toContain(LOST('10.0.0.0/16'))

@@ -79,7 +79,7 @@ describe('the emulator with a data file', () => {
     expect(answered.filter((id) => !told.includes(id))).toEqual([])
   })
 
-  it('goes on with ids in order of creation, the clock and the DNS table after a restart', async () => {
+  it('continues with ids in order of creation, the clock and the DNS table after a restart', async () => {
     const first = await start('--api-key', KEY, '--admin-token', 'admin')
     const admin = new EmulatorClient(`${first.url}/_emulator`, 'admin')
     await admin.post('/clock', { advanceSeconds: 86_400 })

@@ -40,7 +40,7 @@ describe('what is kept of restrictions to judge requests by', () => {
     expect(await status()).toBe(200)
   })
 
-  it('is read anew where a snapshot brings it', async () => {
+  it('is reread where a snapshot brings it', async () => {
     const policy = given('ipp', 1)
     emulator.admin.seed({
       objects: {

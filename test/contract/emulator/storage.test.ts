@@ -71,7 +71,7 @@ async function ids(client: EmulatorClient, collection: string): Promise<string[]
 }
 
 describe('a disk that is full', () => {
-  it('answers 503 in words, undoes what was under way, and goes on where there is room again', async () => {
+  it('answers 503 in words, undoes what was under way, and continues where there is room again', async () => {
     const first = await start(400)
     const made: string[] = []
     let refusal: Answer | undefined

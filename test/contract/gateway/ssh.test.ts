@@ -121,7 +121,7 @@ describe('a forward', () => {
   test.each([
     ['labels that the ACL lacks', ['bind:app=web'], 'app=shop:1', 'lacks bind:app=shop'],
     ['labels of which the ACL lacks one', ['bind:app=*'], 'app=shop,version=1:1', 'lacks bind:version=1'],
-    ['no name', [], '8080', 'is neither labels'],
+    ['no name', [], '8080', 'must be labels'],
     ['a domain that is not reserved', [], 'nobody.example.org:443', 'nobody.example.org:443 is not reserved'],
     ['an address that is not reserved', [], 'nobody.example.org:444', 'nobody.example.org:444 is not reserved'],
   ])('of %s ends the client with the reason', async (_what, acl, bind, reason) => {
@@ -199,7 +199,7 @@ test(
       await expect.poll(() => emulator.output, SOON).toMatch(/^TLS edges listening on 127.0.0.1:\d+;/m)
       const [, taken] = /^SSH gateway listening on (\S+)/m.exec(emulator.output) ?? []
       await expect(EmulatorProcess.start(['--gateway', '--ssh-listen', String(taken)])).rejects.toThrow(
-        `address already in use ${taken}; name another address with --listen, --ssh-listen, --tls-listen or --dns-listen`,
+        `address already in use ${taken}; choose another address with --listen, --ssh-listen, --tls-listen or --dns-listen`,
       )
     } finally {
       expect(await emulator.stop('SIGTERM')).toBe(0)

@@ -54,14 +54,14 @@ test('an account moves although either operator is killed at it', async () => {
   await stage.play('claims, killed at a move', 16, 100, 16)
 })
 
-test('an account that two operators select is taken over from one that dies for good', async () => {
+test('an account that two operators select is taken over from one that dies permanently', async () => {
   const stage = await Stage.open()
   for (const episode of some(lives, 8)) {
-    await stage.atEveryWrite(episode, 'SIGKILL for good', (at, when) => ({
+    await stage.atEveryWrite(episode, 'SIGKILL permanently', (at, when) => ({
       at,
       when,
       to: 'both',
-      killed: 'former, for good',
+      killed: 'former, permanently',
     }))
   }
   await stage.play('claims, taken over from the dead', 12, 30, 8)

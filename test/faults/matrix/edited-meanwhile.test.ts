@@ -49,7 +49,7 @@ function cutsOf(role: Role): readonly Cut[] {
     return pairs
       .filter(({ from, to }) => from !== to)
       .flatMap(({ from, to }) => {
-        const fault = `SIGKILL, and version ${to} in place of ${from}`
+        const fault = `SIGKILL, and version ${to} instead of ${from}`
         return POINTS.map((when): Cut => {
           return {
             role,

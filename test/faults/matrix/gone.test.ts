@@ -52,7 +52,7 @@ test.each<[string, WireAnswer]>([
   world.delete('Backend', 'group')
   await world.advance(10 * MINUTE_MS)
   expect(isGone(world)).toBe(false)
-  expect(saysOf(world)).toContain('lists it: trying again')
+  expect(saysOf(world)).toContain('lists it: retrying')
   expect(await objects(world)).toHaveLength(1)
   expect(deletes.length).toBeGreaterThan(10)
   expect(deletes.length).toBeLessThan(40)
@@ -133,7 +133,7 @@ test('an object deleted again and again is recreated immediately, then less and 
   expect((made[0] ?? Number.NaN) - begun).toBeLessThan(3 * MINUTE_MS)
   expect(pauses.toSorted((left, right) => left - right)).toEqual(pauses)
   expect(made.length).toBeLessThan(8)
-  expect(saysOf(world)).toContain('was deleted at the API, as was the one before')
+  expect(saysOf(world)).toContain('was deleted outside Culvert again')
   world.down()
 })
 

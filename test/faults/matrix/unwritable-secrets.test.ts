@@ -49,7 +49,7 @@ describe('a token that could not be written is not asked for', () => {
         message.includes(`Secret ${secret.name} is immutable`),
       )
       expect(told).toEqual([expect.objectContaining({ status: 'False', reason: 'RotationFailing' })])
-      expect(told?.[0]?.message).toContain('delete it, and it is created again')
+      expect(told?.[0]?.message).toContain('delete it to have it recreated')
       world.deleteSecret(secret.name)
       await world.advance(60_000)
       expect(posts()).toBeGreaterThan(1)

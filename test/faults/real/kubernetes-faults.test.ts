@@ -45,7 +45,7 @@ class Lives {
     return wrong
   }
 
-  /** Everything is as it should be, and nothing is written any more. */
+  /** Everything is up to date, and nothing is written any more. */
   async expectAtRest(): Promise<void> {
     await expectExactlyOneEach(this.world, this.#ended)
     const before = this.writes.count

@@ -30,8 +30,8 @@ const OPEN: ReadonlySet<string> = new Set([
   'another CA',
   'a large budget',
   'a small budget',
-  'made anew',
-  'made anew, confirmed long ago',
+  'recreated',
+  'recreated, confirmed long ago',
 ])
 
 export const accountEdits: readonly AccountEdit[] = [
@@ -44,11 +44,11 @@ export const accountEdits: readonly AccountEdit[] = [
   edit('another CA', false, set({ caBundle: CERTIFICATE }), set({ caBundle: null })),
   edit('a small budget', false, set({ rateLimit: { requestsPerMinute: 1, burst: 1 } }), set({ rateLimit: null })),
   edit('a large budget', false, set({ rateLimit: { requestsPerMinute: 6000, burst: 100 } }), () => undefined),
-  edit('made anew', false, makeAnew({}), () => undefined),
-  edit('made anew, confirmed long ago', false, makeAnew({}, CONFIRMED), () => undefined),
-  edit('made anew elsewhere', true, makeAnew({ baseURL: ELSEWHERE }), set({ baseURL: 'https://api.example.com' })),
+  edit('recreated', false, makeAnew({}), () => undefined),
+  edit('recreated, confirmed long ago', false, makeAnew({}, CONFIRMED), () => undefined),
+  edit('recreated elsewhere', true, makeAnew({ baseURL: ELSEWHERE }), set({ baseURL: 'https://api.example.com' })),
   edit(
-    'made anew elsewhere, confirmed long ago',
+    'recreated elsewhere, confirmed long ago',
     true,
     makeAnew({ baseURL: ELSEWHERE }, CONFIRMED),
     set({ baseURL: 'https://api.example.com' }),
@@ -70,7 +70,7 @@ export function madeElsewhere({ api }: SimulatedWorld): readonly string[] {
 }
 
 function edit(title: string, isElsewhere: boolean, begin: AccountEdit['begin'], end: AccountEdit['end']): AccountEdit {
-  return { title, isElsewhere, keepsWorking: OPEN.has(title), losesStatus: title.startsWith('made anew'), begin, end }
+  return { title, isElsewhere, keepsWorking: OPEN.has(title), losesStatus: title.startsWith('recreated'), begin, end }
 }
 
 /** Like a restore, which bypasses the CRD's rules about changes. */

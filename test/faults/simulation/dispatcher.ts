@@ -3,7 +3,7 @@ import type { ServerName, WireAnswer } from './faults.ts'
 import type { Caller, Network } from './network.ts'
 import type { SimulatedProcess } from './process.ts'
 
-/** Connections of one process to a server of the simulation, in place of sockets. */
+/** Connections of one process to a server of the simulation, instead of sockets. */
 export class SimulatedDispatcher extends Dispatcher {
   readonly #process: SimulatedProcess
   readonly #network: Network

@@ -283,7 +283,7 @@ export class Instants {
     const parent = this.#world.all().find((cr) => {
       return cr.kind === 'IPPolicy' && (statusOf(cr).id === policy || this.#isAttempted(cr, policy))
     })
-    // The placeholder while an IPPolicyRule is replaced goes into the policy that its spec names, possibly by id.
+    // The placeholder while an IPPolicyRule is replaced goes into the policy that its spec sets, possibly by id.
     const isNamed = this.#world.all().some(({ kind, spec }) => {
       return (
         kind === 'IPPolicyRule' &&

@@ -76,7 +76,7 @@ function outputsOf(world: SimulatedWorld, uid: string): readonly unknown[] {
     .toSorted(([left], [right]) => byText(String(left), String(right)))
 }
 
-/** With names in place of ids, and of values that the service derives from an id. */
+/** With names instead of ids, and of values that the service derives from an id. */
 async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown> {
   let text = JSON.stringify(value)
   const { reserved_addrs: addresses } = await world.api.ask('GET', '/reserved_addrs?limit=100')
@@ -95,11 +95,11 @@ async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown
   )
 }
 
-/** With a word in place of the marker, which differs between attempts; the keys beside it stay. */
+/** With a word instead of the marker, which differs between attempts; the keys beside it stay. */
 function unmarked(object: Resource, uid: string): Resource {
   const marker = markerOf(object)
   if (marker === undefined) return object
-  const owner = marker.uid === uid ? '' : `${marker.uid}, in place of `
+  const owner = marker.uid === uid ? '' : `${marker.uid}, instead of `
   const word = `mark of ${owner}${marker.kind}/${marker.name}`
   return { ...object, metadata: JSON.stringify({ ...parseObject(String(object.metadata)), culvert: word }) }
 }

@@ -389,7 +389,7 @@ export class Oracle {
       const token = Buffer.from(data?.[place.key] ?? '', 'base64').toString()
       const opened = await this.#world.api.openedBy(cr.kind, token)
       const { id } = statusOf(cr)
-      if (opened !== id) problems.push(`the token of ${cr.kind}/${cr.metadata.name} opens ${opened} in place of ${id}`)
+      if (opened !== id) problems.push(`the token of ${cr.kind}/${cr.metadata.name} opens ${opened} instead of ${id}`)
     }
     return problems
   }
@@ -592,7 +592,7 @@ export type Picture = Readonly<Record<string, unknown>>
 export function differences(expected: unknown, actual: unknown, path = 'account'): readonly string[] {
   if (expected === CHANCE || JSON.stringify(expected) === JSON.stringify(actual)) return []
   if (typeof expected !== 'object' || typeof actual !== 'object' || expected === null || actual === null) {
-    return [`${path} is ${JSON.stringify(actual)} in place of ${JSON.stringify(expected)}`]
+    return [`${path} is ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`]
   }
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)])
   return [...names].flatMap((name) => {

@@ -21,7 +21,7 @@ const MOST_AT_ONCE = 5
  * Judges what policies admit after every write, address by address, whatever other policies stand beside them and
  * whatever the service does where nothing is allowed: no address that every spec refuses since the API last matched
  * one. Rules that are resources of their own have no joint order; but while one of them declares Allow, a policy in use
- * that allows something goes on to. What other clients change counts as if a spec had it. Part of the oracle.
+ * that allows something continues to. What other clients change counts as if a spec had it. Part of the oracle.
  */
 export class PolicyRules {
   readonly violations: string[] = []

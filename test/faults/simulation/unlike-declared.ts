@@ -24,7 +24,7 @@ export type HeldObjects = readonly (readonly [path: string, objects: readonly Re
 
 /**
  * Differences between the account and what the resources declare: for every resource, its declared object is computed
- * anew from the current cluster and compared with the API's actual object. An operator's knowledge and plans play no
+ * again from the current cluster and compared with the API's actual object. An operator's knowledge and plans play no
  * part.
  * @param resources those to compare; others may be referred to
  */
@@ -54,7 +54,7 @@ export function unlikeDeclared(
     ]
     return parts
       .filter(([, wanted, found]) => !isDeepStrictEqual(wanted, found))
-      .map(([part, wanted, found]) => `${at}: ${part} is ${textOf(found)} in place of ${textOf(wanted)}`)
+      .map(([part, wanted, found]) => `${at}: ${part} is ${textOf(found)} instead of ${textOf(wanted)}`)
   })
 }
 

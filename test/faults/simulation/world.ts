@@ -323,7 +323,7 @@ export class SimulatedWorld {
     return this.kube.get<CustomResource>(this.typeOf(kind), { namespace, name })
   }
 
-  /** Every resource of a kind with objects at the API. */
+  /** Every resource of a kind with remote objects. */
   all(): readonly CustomResource[] {
     return this.kinds.managed.flatMap((descriptor) => {
       return this.kube.list<CustomResource>(resourceTypeOf(descriptor)).items

@@ -142,7 +142,7 @@ describe('published records stay when the API says later', () => {
 
   test.each(later)('that a $kind $what', async ({ kind, name, domain }) => {
     const { message } = await lying.world.reason(kind, name, 'DNSEndpointReady', 'AnswerRefused', 90_000)
-    expect(message).toContain(`DNSEndpoint ${name} stays as it is`)
+    expect(message).toContain(`DNSEndpoint ${name} is not changed`)
     const found = await published(name)
     expect(found?.spec.endpoints.map(({ dnsName }) => dnsName)).toEqual([domain])
     expect(found?.metadata.resourceVersion).toBe(before.get(name)?.metadata.resourceVersion)

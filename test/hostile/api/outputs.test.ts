@@ -97,7 +97,7 @@ function deletions({ path }: Case, id: string | null): number {
 
 test.each(cases)('$kind: $what is written nowhere, and the object is deleted', async ({ kind, path, name, place }) => {
   const { message } = await lying.world.reason(kind, name, 'Synced', 'AnswerRefused', 90_000)
-  expect(message).toContain('the API answered a create with')
+  expect(message).toContain('the API returned')
   expect(conditionOf(await lying.world.get(kind, name), 'Ready')?.status).toBe('False')
   expect((await held(place, name))?.data ?? {}).toEqual({})
   expect((await lying.world.remote(path)).filter(({ description }) => description === name)).toEqual([])

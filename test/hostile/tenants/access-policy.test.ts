@@ -125,7 +125,7 @@ test('a namespace that no entry selects is refused every kind', async () => {
   await bindUserRole(cluster, { user: 'bob', namespace: other.namespace, role: 'edit' })
   const object = manifest('IPPolicy', 'office', { ...POLICY, ...shared() }, other.namespace)
   expect(await creating('bob', object)).toContain(
-    `ClusterAccount/${account.name} does not allow namespace ${other.namespace}: let its administrator extend spec.access`,
+    `ClusterAccount/${account.name} does not allow namespace ${other.namespace}: have its administrator extend spec.access`,
   )
 })
 

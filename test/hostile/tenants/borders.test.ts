@@ -88,7 +88,7 @@ interface Prey {
   readonly resource: Resource
   /** By `Kind/name`. */
   readonly ids: ReadonlyMap<string, string>
-  /** Addresses of all these objects at the API. */
+  /** Addresses of all these remote objects. */
   readonly paths: readonly string[]
 }
 

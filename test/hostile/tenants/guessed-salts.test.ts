@@ -32,11 +32,11 @@ async function openWorld(): Promise<World> {
   return world
 }
 
-/** Starts an operator, and returns what the statuses note since: all of it anew. */
+/** Starts an operator, and returns what the statuses note since: all of it again. */
 async function notedAnew(world: World): Promise<readonly string[]> {
   const before = await notesOf(world, NOTING)
   await world.startOperator()
-  return until('all is noted anew', async () => {
+  return until('all is noted again', async () => {
     const now = await notesOf(world, NOTING)
     return now.length === NOTING.length && now.every((note) => !before.includes(note)) ? now : undefined
   })

@@ -138,7 +138,7 @@ describe('a kind that is no longer allowed is neither changed nor deleted, and c
       const deleting = await said(tenant, subject, 'Ready', 'KindNotAllowed')
       expect(deleting.metadata.deletionTimestamp).toBeDefined()
       expect(conditionOf(deleting, 'Ready')?.message).toMatch(
-        /extend|add the kind to an entry of spec\.access.*To end the deletion and leave what is at the API, set spec\.deletionPolicy: Retain/,
+        /extend|add the kind to an entry of spec\.access.*To finish the deletion and keep the remote object, set spec\.deletionPolicy: Retain/,
       )
       expect(callsFor(kind, mark).filter(({ method }) => method !== 'GET')).toEqual([])
 

@@ -311,7 +311,7 @@ test('a team with a share of the request budget stays within it and leaves the r
   for (let index = 0; index < 20; index++) await blog.ready('Backend', `free-${index}`, 30_000)
   const made = () => world.writes(mark).filter(({ body }) => JSON.stringify(body).includes(shop.namespace)).length
   expect(made(), 'the others did not wait for them').toBeLessThan(many)
-  const share = `rate limited: ClusterAccount/${both.name} gives namespace ${shop.namespace} ${perMinute}`
+  const share = `rate limited: ClusterAccount/${both.name} allows namespace ${shop.namespace} ${perMinute}`
   await shop.until('Backend', `paced-${many - 1}`, 'says what it waits for', (cr) => {
     return conditionOf(cr, 'Ready')?.message.includes(share) === true || cr.status?.id !== undefined
   })

@@ -86,7 +86,7 @@ for (const { title, writes, lose, tags } of LOSSES) {
     const audit = AuditLog.ofSuite()
     const [mark, auditMark] = [world.mark(), await audit.mark()]
     await world.startOperator()
-    await until('all is noted anew', async () => {
+    await until('all is noted again', async () => {
       const now = await notesOf(world, NOTING)
       return now.length === NOTING.length && now.every((note) => !before.includes(note))
     })
@@ -161,7 +161,7 @@ test('an input that changes while the salt is lost is not sent; its next change 
   await world.secret('inputs', { pin: 'second-value' })
   const mark = world.mark()
   await world.startOperator()
-  await until('all is noted anew', async () => (await notesOf(world, NOTING)).every((note) => !before.includes(note)))
+  await until('all is noted again', async () => (await notesOf(world, NOTING)).every((note) => !before.includes(note)))
   await world.resync()
   expect(world.writes(mark)).toEqual([])
   await world.secret('inputs', { pin: 'third-value' })
@@ -199,6 +199,6 @@ test('an operator that may not create the Secret reports it and does nothing wit
     namespace: operatorNamespace,
     flags: ['--watch-namespace', namespace, '--allow-api-host', new URL(world.emulator.url).host],
   })
-  await expect(started).rejects.toThrow(`Secret ${operatorNamespace}/${SALT_SECRET} holds the salt`)
+  await expect(started).rejects.toThrow(`Secret ${operatorNamespace}/${SALT_SECRET} contains the salt`)
   expect(world.journal(mark)).toEqual([])
 })

@@ -53,7 +53,7 @@ export const aclDrifts: CollectionTestData['drifts'] = {
 }
 
 export const aclRefusals: readonly Refusal[] = [
-  refuse('with a rule that is none', { acl: ['bind:'] }, 'acl takes rules bind:<domain>, bind:<host>'),
+  refuse('with a rule that is none', { acl: ['bind:'] }, 'acl accepts rules of the form bind:<domain>, bind:<host>'),
   ...['\n', '\u0000', '\u009b', '\u202e', '\u2028'].map((misleading) => {
     return refuse(
       `with ${JSON.stringify(misleading)}`,
@@ -61,7 +61,7 @@ export const aclRefusals: readonly Refusal[] = [
       'acl has a control character',
     )
   }),
-  refuse('with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl has * beside other rules, which * makes'),
+  refuse('with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl contains both * and other rules, which * makes'),
 ]
 
 export const aclPlaces: ManagedKindTestData['places'] = {

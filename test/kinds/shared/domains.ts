@@ -92,7 +92,7 @@ export const domainPlace = fc
   )
   .map(([label, parent]) => `${label}.${parent}`)
 
-/** Fields that others may set too: theirs unless the spec names one. */
+/** Fields that others may set too: theirs unless the spec sets one. */
 export function declaredRef(part: string, ref: unknown, object: Body): readonly Declared[] {
   return ref === undefined ? [] : [[part, idOf(ref), idOf(object[part])]]
 }

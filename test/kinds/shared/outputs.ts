@@ -32,7 +32,7 @@ export function outputRefusals(member: Member): readonly Refusal[] {
   const rows = ['labels', 'annotations'].flatMap((field) => [
     [`${field} has a key under culvert.dev`, { [field]: { 'culvert.dev/mine': 'x' } }] as const,
     [`${field} has a key under culvert.dev`, { [field]: { 'internal.culvert.dev/id': 'x' } }] as const,
-    [`${field} takes names of at most 317 characters`, { [field]: { [`${'p'.repeat(317)}/a`]: 'x' } }] as const,
+    [`names in ${field} must have at most 317 characters`, { [field]: { [`${'p'.repeat(317)}/a`]: 'x' } }] as const,
   ])
   const managedBy = { labels: { 'app.kubernetes.io/managed-by': 'me' } }
   return [...rows, ['labels has app.kubernetes.io/managed-by', managedBy] as const].map(([message, metadata], index) =>

@@ -47,7 +47,7 @@ export const grantRefusals: readonly Refusal[] = [
         { namespaceSelector: { matchLabels: { ['a'.repeat(300)]: 'x'.repeat(63), b: 'x'.repeat(63) } } },
       ],
     },
-    'matchLabels takes at most 384 bytes in all, written as JSON: shorten it',
+    'matchLabels must have at most 384 bytes in total as JSON: shorten it',
   ),
 ]
 
@@ -56,7 +56,7 @@ export function crossingRefusal(change: (ofAnother: Body) => Body): Refusal {
   return refuse(
     'with a namespace beside an id',
     change({ namespace: 'other', id: 'x_1' }),
-    'namespace goes with name: set name, or remove namespace',
+    'namespace requires name: set name, or remove namespace',
   )
 }
 
@@ -70,8 +70,8 @@ export function accountRefusals(sessions: Body = {}): readonly Refusal[] {
       'interval must be from 1s to 24h: write it as',
     ),
     refuse('with an address that is no URL', { baseURL: 'api.example.com' }, 'baseURL must be an https URL without'),
-    refuse('with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle holds no certificate: set'),
-    refuse('with a version header of another use', { versionHeader: 'Authorization' }, 'versionHeader names a header'),
+    refuse('with a CA bundle that is no PEM', { caBundle: 'x' }, 'caBundle contains no certificate: set'),
+    refuse('with a version header of another use', { versionHeader: 'Authorization' }, 'versionHeader is a header'),
     refuse('with a resync too often', { resyncInterval: '0s' }, 'resyncInterval must be from 1s to 24h: write'),
     refuse('with a resync too seldom', { resyncInterval: '25h' }, 'resyncInterval must be from 1s to 24h: write'),
   ]

@@ -43,11 +43,11 @@ export const issuedNow = { valid_after: time, valid_until: time }
 const march = { valid_after: '2026-03-01T00:00:00Z' }
 const anew = { certificate: expect.any(String), valid_after: expect.any(String), valid_until: expect.any(String) }
 
-/** A change that signs the certificate anew. */
+/** A change that signs the certificate again. */
 export const again = (spec: Body, object: Body | ((id: IdOf) => Body) = {}): Edit =>
   another(spec, (id) => ({ ...anew, ...givenObject(object)(id) }))
 
-/** Edits of both kinds of certificate; each signs it anew, except a change of its destination. */
+/** Edits of both kinds of certificate; each signs it again, except a change of its destination. */
 export const certificateEdits: readonly Edit[] = [
   again({ sshCertificateAuthorityRef: { name: 'other' } }, (id) => ({
     ssh_certificate_authority_id: id('SSHCertificateAuthority', 'other'),
@@ -82,14 +82,14 @@ export const certificateRefusals: readonly Refusal[] = [
   crossingRefusal((ofAnother) => ({ sshCertificateAuthorityRef: ofAnother })),
   refuse('with an authority by no name', { sshCertificateAuthorityRef: {} }, 'set exactly one of name, id'),
   refuse('without public key', { publicKey: undefined }, 'set exactly one of publicKey, publicKeyFrom'),
-  refuse('with no public key as public key', { publicKey: 'x' }, 'publicKey is not in authorized-keys format: give'),
+  refuse('with no public key as public key', { publicKey: 'x' }, 'publicKey is not in authorized-keys format: use'),
   refuse(
     'with a public key from nowhere',
     { publicKey: undefined, publicKeyFrom: {} },
     'set exactly one of secretKeyRef, configMapKeyRef',
   ),
   refuse('without principals', { principals: undefined }, 'principals is empty, which makes the certificate valid'),
-  refuse('with empty principals', { principals: [] }, 'name them, or set anyPrincipal: true'),
+  refuse('with empty principals', { principals: [] }, 'list them, or set anyPrincipal: true'),
   refuse(
     'for all and for some',
     { anyPrincipal: true },

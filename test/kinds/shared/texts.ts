@@ -52,17 +52,17 @@ export const metadataRefusals: readonly Refusal[] = [
   refuse(
     'with 3073 bytes of metadata',
     { metadata: { a: 'a'.repeat(2000), b: `${'a'.repeat(1057)}ä` } },
-    'metadata takes at most 3072 bytes in all',
+    'metadata must have at most 3072 bytes in total',
   ),
 ]
 
 /** The same, and by kinds whose texts have limits in bytes. */
 export const textRefusals: readonly Refusal[] = [
-  refuse('with a description of 256 bytes', { description: LONG }, 'description takes at most 255 bytes'),
+  refuse('with a description of 256 bytes', { description: LONG }, 'description must have at most 255 bytes'),
   refuse(
     'with raw metadata of 4097 bytes',
     { rawMetadata: `${'a'.repeat(4095)}ä` },
-    'rawMetadata takes at most 4096 bytes',
+    'rawMetadata must have at most 4096 bytes',
   ),
   ...metadataRefusals,
 ]

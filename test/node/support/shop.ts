@@ -145,7 +145,7 @@ export async function exposeShop(node: KubernetesNode, name: string): Promise<vo
 /** Where the status of a Service says that it is reached. */
 export interface Reached {
   readonly url: string
-  /** For curl: in place of DNS, which has no record of the emulator's hosts. */
+  /** For curl: instead of DNS, which has no record of the emulator's hosts. */
   readonly resolve: string
 }
 
@@ -160,7 +160,7 @@ export async function reachedAt(node: KubernetesNode, name: string): Promise<Rea
 /** Collections of the API in which a Service has an object for each port. */
 const COLLECTIONS = ['edges/tcp', 'reserved_addrs', 'backends/tunnel_group', 'ssh_credentials'] as const
 
-/** The collections of the API with an object that bears the name. */
+/** The collections of the API with an object that carries the name. */
 export async function collectionsNaming(node: KubernetesNode, name: string): Promise<readonly string[]> {
   const address = await emulatorAddress(node)
   const headers = ['--header', `Authorization: Bearer ${API_KEY}`, '--header', 'Service-Version: 2']

@@ -11,7 +11,7 @@ const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } 
 export const atRest: Scene = {
   name: 'at-rest',
   about:
-    'Every kind Ready with every field that a spec may have; observed, adopted, paused, put right after drift, rotated, served by an agent.',
+    'Every kind Ready with every field that a spec may have; observed, adopted, paused, repaired after drift, rotated, served by an agent.',
   world: { leaderElect: true },
   async play({ world }) {
     await served(world)

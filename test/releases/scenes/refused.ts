@@ -10,7 +10,7 @@ const tunnels = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } 
 /** Refusals and failures of the API or Kubernetes. */
 export const refused: Scene = {
   name: 'refused',
-  about: 'One of each kind that the API refused for good, and others that the API or Kubernetes failed.',
+  about: 'One of each kind that the API refused permanently, and others that the API or Kubernetes failed.',
   proxied: true,
   async play({ world, forbid }) {
     await applyNeeds(world, cases, [SUFFIX])

@@ -28,7 +28,7 @@ describe('the end of a connection to the gateway', () => {
       { phase: 'dial', error: failed('x', { code: 'ECONNREFUSED' }) },
       'ECONNREFUSED',
     ],
-    ['silence', 'GatewayUnreachable', { phase: 'handshake', timedOut: true }, 'does not answer in time'],
+    ['silence', 'GatewayUnreachable', { phase: 'handshake', timedOut: true }, 'did not respond in time'],
     [
       'another host key',
       'HostKeyDiffers',
@@ -84,7 +84,7 @@ describe('the end of a connection to the gateway', () => {
       { farewell: 'the session was stopped' },
       'ended the connection: the session was stopped',
     ],
-    ['a dead gateway', 'GatewaySilent', { error: failed('Keepalive', { level: 'client-timeout' }) }, 'no sign of life'],
+    ['a dead gateway', 'GatewaySilent', { error: failed('Keepalive', { level: 'client-timeout' }) }, 'does not respond to keepalives'],
     ['an end without a word', 'Disconnected', {}, 'was closed'],
   ])('by %s is told apart as %s', (_what, code, ending, said) => {
     const error = explain({ ...ENDING, ...ending })

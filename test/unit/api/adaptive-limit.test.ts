@@ -35,13 +35,13 @@ function median(values: readonly number[]): number {
 
 const api = fc.record({ capacity: fc.integer({ min: 1, max: 200 }), ms: fc.integer({ min: 1, max: 500 }) })
 
-it('comes near to what an API bears, and stays there', () => {
+it('comes near to what an API can handle, and stays there', () => {
   fc.assert(
     fc.property(api, fc.integer({ min: 1, max: 100 }), ({ capacity, ms }, most) => {
       const values = driven(new AdaptiveLimit(most), { capacity, ms }, 400 * ms)
       const settled = values.slice(values.length / 2)
       expect(Math.max(...values)).toBeLessThanOrEqual(most)
-      // It begins anew once a minute.
+      // It begins again once a minute.
       expect(Math.min(...settled)).toBeGreaterThanOrEqual(Math.min(most, 8, Math.floor(0.8 * capacity)))
       expect(median(settled)).toBeGreaterThanOrEqual(Math.min(most, Math.floor(0.8 * capacity)))
       // Slow is twice as long as with few requests and 10 ms more; until that is seen, it rises further.
@@ -50,7 +50,7 @@ it('comes near to what an API bears, and stays there', () => {
   )
 })
 
-it('reaches what an idle API bears within a few rounds', () => {
+it('reaches what an idle API can handle within a few rounds', () => {
   const values = driven(new AdaptiveLimit(64), { capacity: 100, ms: 20 }, 100)
   expect(values.at(-1)).toBe(64)
 })
@@ -94,7 +94,7 @@ it('does not take one sort of requests for a slow one of another', () => {
   expect(limit.value).toBe(16)
 })
 
-it('takes an API that has become slower for good as it is after two minutes', () => {
+it('takes an API that has become slower permanently as it is after two minutes', () => {
   const limit = new AdaptiveLimit(32)
   driven(limit, { capacity: 100, ms: 20 }, 1_000)
   const values: number[] = []

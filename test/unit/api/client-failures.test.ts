@@ -140,10 +140,10 @@ describe('a write without a usable answer', () => {
     })
     const error = await failure(clientFor(server.url, { requestTimeoutMs: 150 }).create(ipPolicies, {}))
     expect(error).toMatchObject({ code: 'Timeout', definite: false })
-    expect(error.message).toBe('POST ip_policies: no complete answer in 0.15 s')
+    expect(error.message).toBe('POST ip_policies: no complete response within 0.15 s')
   })
 
-  it('is given up when the answer is larger than allowed', async () => {
+  it('is given up when the response is larger than allowed', async () => {
     let sent = 0
     const server = await serve((_, response) => {
       const chunk = Buffer.alloc(1024 * 1024, ' ')

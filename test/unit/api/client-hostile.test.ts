@@ -82,7 +82,7 @@ describe('an answer that means harm', () => {
     })
     const error = await failure(clientFor(server.url).create(ipPolicies, {}))
     expect(error).toMatchObject({ code: 'InvalidResponse', definite: false })
-    expect(error.message).toBe('POST ip_policies: the answer is larger than 8388608 bytes')
+    expect(error.message).toBe('POST ip_policies: the response is larger than 8388608 bytes')
     expect(sent?.writableEnded).toBe(false)
   })
 

@@ -82,7 +82,7 @@ describe('what the API server refuses', () => {
 })
 
 describe('a dry run', () => {
-  test('stores nothing, and goes on after what is refused', async () => {
+  test('stores nothing, and continues after what is refused', async () => {
     const options: unknown[] = []
     const dry = new DryRun({
       create: (...[, , , option]) => {

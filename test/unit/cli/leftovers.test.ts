@@ -29,13 +29,13 @@ afterEach(() => server[Symbol.asyncDispose]())
 const run = (namespaces: readonly string[] = [], allow = false): Promise<number> =>
   runLeftovers({ connection: server.connection, namespaces, allow, print: (line) => lines.push(line) })
 
-test('nothing is left where nothing bears the finalizer', async () => {
+test('nothing is left where nothing carries the finalizer', async () => {
   objects = { backends: [{ metadata: { namespace: 'shop', name: 'web', finalizers: ['example.com/other'] } }] }
   expect(await run()).toBe(0)
   expect(lines).toEqual(['No resource needs an operator to be deleted.'])
 })
 
-test('what bears the finalizer is named by kind, ten of each, and is a failure', async () => {
+test('what carries the finalizer is named by kind, ten of each, and is a failure', async () => {
   const backends = Array.from({ length: 12 }, (_, index) => ({
     metadata: { namespace: 'shop', name: `b${index}`, ...held },
   }))
@@ -72,7 +72,7 @@ test('it lists metadata and does nothing else', async () => {
 test('what something on the way answers 404 is no all-clear', async () => {
   server.handle((_request, response) => void response.writeHead(404).end('default backend - 404'))
   expect(await run([], true)).toBe(1)
-  expect(lines).toEqual([expect.stringContaining('not the API server')])
+  expect(lines).toEqual([expect.stringContaining('other than the API server')])
 })
 
 test('what may not be looked at is told of, and is no all-clear even where leftovers are allowed', async () => {

@@ -31,7 +31,7 @@ test('a list is read again after the pause that the API asks for, which is told'
   )
   await clock.advance(90_000)
   expect(await reading).toBe(list)
-  expect(told).toEqual(Array(2).fill('the API asks for a pause: reading ip_policies again in 45 s'))
+  expect(told).toEqual(Array(2).fill('the API requests a pause: reading ip_policies again in 45 s'))
 })
 
 test('any other failure ends it at once', async () => {

@@ -95,7 +95,7 @@ describe('the paragraph', () => {
     const links: [Link] = [link('Rejected', 'Stalled')]
     const paragraph = paragraphOf({ links, sides: [], events: [], requests, leader: undefined, now: NOW })
     expect(paragraph).toContain(
-      'The last request to the API, 2 minutes ago and because of drift: PATCH backends/bkd_1 refused (400): labels.',
+      'The last request to the API, 2 minutes ago, reason drift: PATCH backends/bkd_1 refused (400): labels.',
     )
   })
 

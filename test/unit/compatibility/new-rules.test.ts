@@ -22,7 +22,7 @@ function node(fields: Readonly<Record<string, TSchema>>, ...rules: readonly Rule
 }
 
 function rule(text: string): Rule {
-  return { rule: text, message: 'spec is wrong: mend it' }
+  return { rule: text, message: 'spec is wrong: fix it' }
 }
 
 const earlier = { type: choice(['A', 'B'], d), a: word, b: word }

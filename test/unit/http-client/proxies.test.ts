@@ -36,7 +36,7 @@ describe('a proxy', () => {
     (text) => {
       const refuse = () => proxyURL('HTTPS_PROXY', text)
       expect(refuse).toThrow(ProxyError)
-      expect(refuse).toThrow(/^HTTPS_PROXY is not .*: write HOST:PORT/)
+      expect(refuse).toThrow(/^HTTPS_PROXY is not .*: use HOST:PORT/)
       expect(refuse).not.toThrow(/secret/)
     },
   )

@@ -71,7 +71,7 @@ describe('an answer about a domain', () => {
   })
 
   test.each(unfitTargets)('is refused for a target that is %s', (_, value) => {
-    expect(ofDomain({ cname_target: value })).toMatch(/as cname_target, which is not a DNS name/)
+    expect(ofDomain({ cname_target: value })).toMatch(/as cname_target, which is not a valid target of a DNS record/)
     expect(ofDomain({ acme_challenge_cname_target: value })).toContain('acme_challenge_cname_target')
     expect(ofIngress({ ns_targets: [target, value] })).toContain('one of ns_targets')
   })

@@ -34,7 +34,7 @@ const remote: RemoteObject = {
 }
 
 describe('a create', () => {
-  test('carries every module that the spec names', () => {
+  test('carries every module that the spec sets', () => {
     expect(planCreate(edge, desiredOf({ spec }), 'marker')).toEqual({
       hostports: ['a.example.com:443'],
       backend: { enabled: true, backend_id: 'id-of-web' },
@@ -204,7 +204,7 @@ describe('a module that the spec switches off', () => {
     expect(planUpdate(edge, desired, off(['ipp_2']), { ...quiet, chosen })).toBeDefined()
     const readiness = (object: RemoteObject) =>
       edge.status.readiness({ spec: disabled, remote: object, now: 0 }).message
-    expect(readiness(found)).toContain('no contents of spec.ipRestriction, disabled')
+    expect(readiness(found)).toContain('contents of spec.ipRestriction while disabled')
     expect(readiness(off(['id-of-home']))).toBe('the edge has every module set in its spec')
   })
 
@@ -251,7 +251,7 @@ describe('a module that the spec switches off', () => {
     ])
   })
 
-  test('lets go of what it refers to once it has left the spec', () => {
+  test('releases what it refers to once it has left the spec', () => {
     const held = off(['ipp_2'])
     const kept = settledModules(edge.modules, held, { appliedModules: ['ipRestriction'] })
     expect(kept).toEqual({ appliedModules: ['ipRestriction'] })
@@ -406,7 +406,7 @@ describe('without a minVersion in the spec', () => {
     })
   })
 
-  test('an edge without one is as it should be', () => {
+  test('an edge without one is up to date', () => {
     expect(differs(null)).toBe(false)
   })
 
@@ -469,6 +469,6 @@ test('a domain or address is in use while an edge listens on it', () => {
 
 test('an enabled module without what it needs is a problem, not an edge without the module', () => {
   expect(edge.problems({ protocol: 'TCP', ipRestriction: {} })).toEqual([
-    'spec.ipRestriction.ipPolicyRefs is needed while the module is enabled: name one, or set enabled: false',
+    'spec.ipRestriction.ipPolicyRefs is required while the module is enabled: name one, or set enabled: false',
   ])
 })

@@ -69,7 +69,7 @@ test('a policy is never empty on the way, unless it ends or began so', () => {
   )
 })
 
-test('a plan that is cut off anywhere, with the spec changed meanwhile, goes on as safely', () => {
+test('a plan that is cut off anywhere, with the spec changed meanwhile, continues as safely', () => {
   fc.assert(
     fc.property(ruleSet, ruleSet, ruleSet, fc.nat(8), (first, second, third, steps) => {
       const model = modelWith(first)
@@ -95,7 +95,7 @@ test('the only rule of a policy changes its action behind a placeholder deny of 
     model.apply(operation)
   }
   expect(abouts).toEqual([
-    'create deny 192.0.2.1/32 for the time being',
+    'create deny 192.0.2.1/32 temporarily',
     'delete allow 10.0.0.0/8',
     'create deny 10.0.0.0/8',
   ])
@@ -108,8 +108,8 @@ test('rules that all change their actions do so behind a guard pair: an allow th
   const model = modelWith({ '10.0.0.0/8': 'Allow', '10.1.0.0/16': 'Deny' })
   const spec = policySpec({ '10.0.0.0/8': 'Deny', '10.1.0.0/16': 'Allow' })
   expect(planRulesOf(spec, model).map(({ type, about }) => `${type} ${about}`)).toEqual([
-    'create deny 192.0.2.0/31 for the time being',
-    'create allow 192.0.2.0/32 for the time being',
+    'create deny 192.0.2.0/31 temporarily',
+    'create allow 192.0.2.0/32 temporarily',
     'delete allow 10.0.0.0/8',
     'create deny 10.0.0.0/8',
     'delete deny 10.1.0.0/16',

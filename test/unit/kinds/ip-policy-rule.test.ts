@@ -127,7 +127,7 @@ describe('a rule that is deleted', () => {
       return found?.type === 'wait' ? found.message : ''
     }
     const coming = part({ name: 'IPPolicyRule/coming', status: {} })
-    expect(message(coming)).toContain('it is deleted once IPPolicyRule/coming is in place')
+    expect(message(coming)).toContain('it is deleted once IPPolicyRule/coming exists in the service')
     expect(message(coming)).not.toContain('add another rule')
     const stalled = (part().status.conditions ?? []).slice(0, 1).map((condition) => ({ ...condition, type: 'Stalled' }))
     const refused = part({ name: 'IPPolicyRule/refused', status: { conditions: stalled } })
@@ -158,7 +158,7 @@ describe('a rule that is deleted', () => {
         const found = release([policy({ parts: [coming] })], { siblings: [deny], own })
         return found?.type === 'wait' ? found.message : ''
       }
-      expect(message('Allow')).toContain('it is deleted once IPPolicyRule/coming is in place')
+      expect(message('Allow')).toContain('it is deleted once IPPolicyRule/coming exists in the service')
       expect(message('Deny')).toContain('add another rule')
     })
 
@@ -190,7 +190,7 @@ describe('a rule that changes its action to Deny', () => {
 
   test('stays an allow until a rule that declares Allow is in place, if it is the last one of a policy in use', () => {
     const found = replaced({ siblings: [deny], own, parts: [coming] })
-    expect(found).toEqual({ type: 'wait', message: expect.stringContaining('IPPolicyRule/coming is in place') })
+    expect(found).toEqual({ type: 'wait', message: expect.stringContaining('IPPolicyRule/coming exists in the service') })
     expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
   })
 

@@ -60,7 +60,7 @@ describe('the short table', () => {
     expect(shortOf('EventSubscription')[0]?.jsonPath).toBe('.spec.sources[0].type')
   })
 
-  test('of rules names the policy also where the spec names it by id', () => {
+  test('of rules names the policy also where the spec sets it by id', () => {
     const column = shortOf('IPPolicyRule').find(({ name }) => name === 'Policy')
     expect(column?.jsonPath).toBe(".spec.ipPolicyRef['name','id']")
   })

@@ -73,18 +73,18 @@ test('a DNS error names the records to make and when it is tried again, and stal
   expect(condition('DNSReady', remote)).toMatchObject({ status: 'False', reason: 'DNSError' })
 })
 
-test('a DNS error asks nobody to make the records that a DNSEndpoint is to make', () => {
+test('a DNS error asks nobody to create the records that a DNSEndpoint is to make', () => {
   const remote = remoteWith({ error_code: 'DNS_ERROR', msg: 'no CNAME', started_at: at(-60), retries_at: at(30) })
   const { message } = readiness(remote, start, { ...managed, dns: { endpoint: true } })
   expect(message).toContain('spec.dns.endpoint publishes the record *.apps.example.com CNAME x.cname.tunnel.example')
   expect(message).toContain('DNSEndpointReady')
-  expect(message).not.toContain('make the record')
+  expect(message).not.toContain('create the record')
 })
 
-test('an internal error says that it will be retried, and does not stall', () => {
+test('an internal error says that could not issue the certificate, and does not stall', () => {
   const found = readiness(remoteWith({ error_code: 'INTERNAL_ERROR', retries_at: at(45) }))
   expect(found).toMatchObject({ ready: false, reason: 'InternalError', stalled: false, pollMs: 45_000 })
-  expect(found.message).toContain('will be retried')
+  expect(found.message).toContain('the next attempt is at')
 })
 
 test('with a certificate the domain is ready and nothing is polled', () => {

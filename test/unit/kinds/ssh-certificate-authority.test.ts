@@ -82,6 +82,6 @@ test('an authority that was adopted with another type of key says so', () => {
   const remote = { id: 'sshca_1', public_key: sshKeys.rsa }
   const message = (spec: SSHCertificateAuthoritySpec): string =>
     sshCertificateAuthority.status.readiness({ spec, remote, now: 0 }).message
-  expect(message({ privateKeyType: 'Ed25519' })).toContain('a key of type rsa, and spec.privateKeyType is Ed25519')
+  expect(message({ privateKeyType: 'Ed25519' })).toContain('a key of type rsa, but spec.privateKeyType is Ed25519')
   for (const spec of [{}, { privateKeyType: 'RSA' as const }]) expect(message(spec)).toBe('the authority has its key')
 })

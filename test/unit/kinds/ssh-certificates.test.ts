@@ -157,7 +157,7 @@ describe('a certificate', () => {
     const found = readiness('2030-01-02T00:00:00Z')
     expect(found).toMatchObject({ ready: false, reason: 'Expired' })
     expect(found.stalled).toBeUndefined()
-    expect(found.message).toContain('a new one takes its place')
+    expect(found.message).toContain('a new certificate is being issued')
     const ended = readiness('2030-01-03T00:00:00Z', { ...base, validUntil: remote.valid_until })
     expect(ended).toMatchObject({ ready: false, reason: 'Expired', stalled: true })
     expect(ended.pollMs).toBeUndefined()
@@ -207,13 +207,13 @@ describe('a private key put in the place of a public one', () => {
 
   test('is refused without being shown, wherever it stands', () => {
     const inline = sshUserCertificate.problems({ ...base, publicKey: privateKey })
-    expect(inline).toEqual([expect.stringContaining('spec.publicKey: holds a private key')])
+    expect(inline).toEqual([expect.stringContaining('spec.publicKey: contains a private key')])
     const spec = { ...hostBase, publicKey: undefined, publicKeyFrom: { secretKeyRef: { name: 'a', key: 'b' } } }
     const found = sshHostCertificate.inputs?.problems?.({
       ...desired(spec as unknown as SSHHostCertificateSpec),
       input: () => privateKey,
     })
-    expect(found).toEqual([expect.stringContaining('spec.publicKeyFrom: holds a private key')])
+    expect(found).toEqual([expect.stringContaining('spec.publicKeyFrom: contains a private key')])
     expect([...inline, ...(found ?? [])].join()).not.toContain('b3BlbnNzaC1rZXk')
   })
 

@@ -56,5 +56,5 @@ test('the rules in effect stand in the status; none at the API permit everything
 test('a private key is refused before anything is sent', () => {
   const spec: SSHCredentialSpec = { publicKeyFrom: { secretKeyRef: { name: 'a', key: 'id' } } }
   const desired = { ...desiredOf({ spec }), input: () => '-----BEGIN OPENSSH PRIVATE KEY-----' }
-  expect(sshCredential.inputs?.problems?.(desired)).toEqual([expect.stringContaining('holds a private key')])
+  expect(sshCredential.inputs?.problems?.(desired)).toEqual([expect.stringContaining('contains a private key')])
 })

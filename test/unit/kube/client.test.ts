@@ -371,7 +371,7 @@ describe('failures', () => {
     expect(String(error)).not.toContain('hidden')
   })
 
-  test('refused credentials are fetched anew once', async () => {
+  test('refused credentials are fetched again once', async () => {
     let token = 'old'
     const connection = {
       ...server.connection,
@@ -462,7 +462,7 @@ describe('watching', () => {
     expect(await codeOf(collect(client().watch(edges, options)))).toBe('Network')
   })
 
-  test('ends quietly when aborted, and lets go of the connection', async () => {
+  test('ends quietly when aborted, and releases the connection', async () => {
     const closed = Promise.withResolvers<void>()
     server.handle((_request, response) => {
       response.on('close', closed.resolve)
@@ -479,7 +479,7 @@ describe('watching', () => {
     await closed.promise
   })
 
-  test('a consumer that stops early lets go of the connection', async () => {
+  test('a consumer that stops early releases the connection', async () => {
     const closed = Promise.withResolvers<void>()
     server.handle((_request, response) => {
       response.on('close', closed.resolve)

@@ -69,7 +69,7 @@ test('nothing is asked before the names are known; then everything has been seen
   expect([polling.asked, synced]).toEqual([['a', 'b'], true])
 })
 
-test('what appears, changes, is made anew or goes is told in the next round, and once', async () => {
+test('what appears, changes, is recreated or goes is told in the next round, and once', async () => {
   const polling = new Polling()
   polling.names = named('a', 'b')
   polling.put('a')
@@ -170,7 +170,7 @@ test('an object that was there before others were looked at is known once somebo
   expect(await polling.after(70)).toEqual(['added old'])
 })
 
-test('who asks for everything anew waits for a round that begins then, and not for the next one', async () => {
+test('who asks for everything again waits for a round that begins then, and not for the next one', async () => {
   const polling = new Polling()
   polling.put('a')
   polling.names = named('a')

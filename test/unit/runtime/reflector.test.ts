@@ -171,7 +171,7 @@ describe('listing', () => {
 })
 
 describe('watching', () => {
-  test('goes on where it was when the server ends a watch in time', async () => {
+  test('continues where it was when the server ends a watch in time', async () => {
     const { reflector, codes } = start()
     const first = await watchOpened(1)
     sendFrame(first.response, 'ADDED', thing('a', 12))
@@ -246,7 +246,7 @@ describe('watching', () => {
     expect(pauses[3]).toBeGreaterThan(1500)
   })
 
-  test('a watch without any sign of life is opened anew, after a list of what it may have missed', async () => {
+  test('a watch without any sign of life is opened again, after a list of what it may have missed', async () => {
     const { codes, events } = start({ stallMs: 60_000 })
     const first = await watchOpened(1)
     await clock.advance(50_000)
@@ -343,7 +343,7 @@ test('a reflector refuses to be started twice', async () => {
 })
 
 describe('another history', () => {
-  test('is listed anew when no watch could be opened: etcd may have been put back meanwhile', async () => {
+  test('is listed again when no watch could be opened: etcd may have been put back meanwhile', async () => {
     let isRestored: boolean = false
     answerList = (_request, response) => {
       if (isRestored) sendList(response, '1000000100', [thing('a', 3)])
@@ -405,7 +405,7 @@ describe('another history', () => {
   })
 })
 
-describe('being asked for everything anew', () => {
+describe('being asked for everything again', () => {
   test('ends a watch that says nothing, lists, and watches from there', async () => {
     const { reflector, events } = start()
     await reflector.synced

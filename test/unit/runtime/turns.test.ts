@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { eachInTurns, Turns } from '../../../src/runtime/turns.ts'
 
-test('work goes on while a turn is short, and waits for the next one when it was long', async () => {
+test('work continues while a turn is short, and waits for the next one when it was long', async () => {
   let now = 0
   const turns = new Turns(() => now)
   expect(turns.next()).toBeUndefined()

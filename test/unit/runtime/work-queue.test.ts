@@ -234,7 +234,7 @@ describe('order', () => {
     expect((await drain(queue)).slice(0, 4)).toEqual(['large-0', 'small-0', 'large-1', 'small-1'])
   })
 
-  test('a group at its limit leaves the next place to another, and goes on when it has room', async () => {
+  test('a group at its limit leaves the next place to another, and continues when it has room', async () => {
     const queue = createQueue({ maxPerGroup: 1 })
     queue.add('a1', { group: 'a' })
     queue.add('a2', { group: 'a' })
@@ -366,7 +366,7 @@ describe('a key that waits for long', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('is not told of when it is taken before, and anew when it waits again', async () => {
+  test('is not told of when it is taken before, and again when it waits again', async () => {
     const { told, longWaits } = tellings()
     const queue = createQueue({ longWaits })
     queue.add('a')

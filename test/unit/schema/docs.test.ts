@@ -34,7 +34,7 @@ describe('the page of a kind', () => {
     '| `namespace` | string |  | at most 63 characters | immutable once set | A name that CEL reserves. |',
     '| `description` | string |  | at most 255 bytes |  | Free text. |',
     '| `key` | string |  | at most 64 characters, `^[a-z]+$` | replaces | The key. |',
-    '| `hostports` | list of object, required |  | 1–8 items |  | Where the edge listens. |',
+    '| `hostports` | list of object, required |  | 1–8 items |  | Endpoints on which the edge listens. |',
     '| `hostports[].port` | integer, required |  | 1–65535 |  | The port. |',
     '| `labels` | map of string |  | at most 4 entries, each at most 63 characters |  | Labels. |',
     '| `conditions[].lastTransitionTime` | time, required |  | When the status last changed. |',

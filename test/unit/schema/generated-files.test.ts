@@ -26,7 +26,7 @@ test('an empty project lacks every file, and a generated one differs in nothing'
   expect(await differences(files, root)).toEqual(clean)
 })
 
-test('a file edited by hand is stale and is written anew', async () => {
+test('a file edited by hand is stale and is written again', async () => {
   const files = await generatedFiles(kinds, root)
   await writeGenerated(files, root)
   await writeFile(join(root, 'docs/kinds/samples.md'), 'edited')

@@ -98,7 +98,7 @@ describe('unionOf', () => {
   })
 
   test('names each member with its value in the message', () => {
-    expect(rule.message).toBe('set the member that goes with type, and no other: http for HTTP, weighted for Weighted')
+    expect(rule.message).toBe('set the member for the type, and no other: http for HTTP, weighted for Weighted')
   })
 })
 

@@ -40,7 +40,7 @@ test('every request is answered in the status field that its name gives', () => 
   for (const name of declared.filter((each) => each.endsWith('-requested-at'))) {
     const verb = name.slice(`${GROUP}/`.length, -'-requested-at'.length)
     const answer = `lastHandled${verb.replaceAll(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase())}At`
-    expect(sections.get('Yours to set')).toContain(`\`status.${answer}\``)
+    expect(sections.get('For you to set')).toContain(`\`status.${answer}\``)
     expect(kinds.some(({ definition }) => answer in definition.status.properties)).toBe(true)
   }
 })

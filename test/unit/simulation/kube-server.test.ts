@@ -143,7 +143,7 @@ test('who asks for metadata alone gets nothing else, from a list, a read and a w
     expect(object).not.toHaveProperty('spec')
 })
 
-test('a watch tells what came after its version, and goes on', () => {
+test('a watch tells what came after its version, and continues', () => {
   const { metadata } = make('one').body
   make('two')
   const open = watch(`resourceVersion=${metadata.resourceVersion}`)

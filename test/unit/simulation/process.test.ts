@@ -19,7 +19,7 @@ test('a process that is killed runs nothing any more, timers included, and canno
   expect([ran, process.isDead, process.canSend]).toEqual([[], true, false])
 })
 
-test('a process that is stopped runs what came meanwhile in its order once it goes on, while time goes on', async () => {
+test('a process that is stopped runs what came meanwhile in its order once it continues, while time continues', async () => {
   const { time, process, ran } = start()
   process.setTimer(5, () => ran.push(`timer at ${process.monotonic()}`))
   process.stop()
@@ -32,7 +32,7 @@ test('a process that is stopped runs what came meanwhile in its order once it go
   expect([ran, process.canSend]).toEqual([['arrival', 'timer at 30'], true])
 })
 
-test('what makes a process stop again while it goes on leaves the rest for later', async () => {
+test('what makes a process stop again while it continues leaves the rest for later', async () => {
   const { time, process, ran } = start()
   process.stop()
   process.run(() => process.stop())
@@ -45,7 +45,7 @@ test('what makes a process stop again while it goes on leaves the rest for later
   expect(ran).toEqual(['later'])
 })
 
-test('a timer that is cancelled while its process stands still does not fire when it goes on', async () => {
+test('a timer that is cancelled while its process stands still does not fire when it continues', async () => {
   const { time, process, ran } = start()
   const cancel = process.setTimer(5, () => ran.push('timer'))
   process.stop()

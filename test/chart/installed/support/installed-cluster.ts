@@ -37,7 +37,7 @@ interface Condition {
   readonly observedGeneration?: number
 }
 
-/** A fresh control plane with Helm, and processes in place of Pods. Its only CRDs are a chart's. */
+/** A fresh control plane with Helm, and processes instead of Pods. Its only CRDs are a chart's. */
 export class InstalledCluster implements AsyncDisposable {
   readonly controlPlane: ControlPlane
   /** Holds the audit log, and packed charts. */

@@ -35,7 +35,7 @@ export interface PodOptions {
   readonly ip: string
   /** Undefined if the template mounts no token. */
   readonly account: MountedAccount | undefined
-  /** Addresses of Services by their names, in place of the cluster's DNS. */
+  /** Addresses of Services by their names, instead of the cluster's DNS. */
   readonly hosts: ReadonlyMap<string, string>
 }
 

@@ -130,7 +130,7 @@ export async function renewalsFail(world: World): Promise<void> {
 }
 
 /**
- * Edits that the API fails to take, one that it refuses, a resource that it refuses for good, and one that waits for
+ * Edits that the API fails to take, one that it refuses, a resource that it refuses permanently, and one that waits for
  * another that does not exist.
  */
 export async function editsFail(world: World): Promise<void> {

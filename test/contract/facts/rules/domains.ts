@@ -128,7 +128,7 @@ export const domainRules: readonly RuleFact[] = [
     source: provisioning,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/reserved-domain.test.ts > an internal error says that it will be retried, and does not stall',
+      'unit/kinds/reserved-domain.test.ts > an internal error says that could not issue the certificate, and does not stall',
     ),
   },
   {

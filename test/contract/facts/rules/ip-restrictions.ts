@@ -35,7 +35,7 @@ export const ipRestrictionRules: readonly RuleFact[] = [
   },
   {
     id: 'restrictions.policy-deleted',
-    statement: 'a restriction treats a deleted IP policy as one with zero rules and goes on referring to it',
+    statement: 'a restriction treats a deleted IP policy as one with zero rules and continues referring to it',
     source: 'management-api.md § States and transitions',
     due: 'now',
     operator: heldBy(

@@ -23,7 +23,7 @@ export const objectRules: readonly RuleFact[] = [
   },
   {
     id: 'policies.delete-in-use',
-    statement: 'an IP policy in use may be deleted, takes its rules with it, and the edge goes on referring to it',
+    statement: 'an IP policy in use may be deleted, takes its rules with it, and the edge continues referring to it',
     source: 'management-api.md § States and transitions',
     due: 'now',
     operator: heldBy('cluster/in-use.test.ts > IPPolicy/office, which Edge/…'),
@@ -82,7 +82,7 @@ export const objectRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'unit/kinds/edge.test.ts > a module that the spec switches off > lets go of what it refers to once it has left the spec',
+      'unit/kinds/edge.test.ts > a module that the spec switches off > releases what it refers to once it has left the spec',
     ),
   },
   {

@@ -82,7 +82,7 @@ export const requestRules: readonly RuleFact[] = [
   },
   {
     id: 'version.other-header-names',
-    statement: 'a further version header name given at start is accepted in place of Service-Version',
+    statement: 'a further version header name given at start is accepted instead of Service-Version',
     source: requests,
     due: 'now',
     operator: heldBy('unit/api/client.test.ts > a request > names the version in the header it is told to'),

@@ -174,7 +174,7 @@ export const tunnelSessionRules: readonly RuleFact[] = [
   },
   {
     id: 'agents.let-in-again',
-    statement: 'a restarting agent is judged anew when it comes back',
+    statement: 'a restarting agent is judged again when it comes back',
     source: settled,
     due: 'now',
     operator: noOperator,

@@ -23,9 +23,9 @@ export interface Move {
   readonly fault?: Fault
   /**
    * Who is killed, and when: the former operator or the next one, at the write of its claim, and whether that has then
-   * been carried out; or the former one at the move, which stays away for good.
+   * been carried out; or the former one at the move, which stays away permanently.
    */
-  readonly killed?: 'former before' | 'former after' | 'next before' | 'next after' | 'former, for good'
+  readonly killed?: 'former before' | 'former after' | 'next before' | 'next after' | 'former, permanently'
 }
 
 /** Moves the account while its resources change. */
@@ -52,7 +52,7 @@ export class Moves implements Trouble {
     const act = (): void => {
       moveTo(this.#world, to)
       if (backMs !== undefined) this.#world.time.setTimer(backMs, () => moveTo(this.#world, 'red'))
-      if (killed === 'former, for good') {
+      if (killed === 'former, permanently') {
         this.#hasKilled = true
         this.#world.downDivision('red')
       }

@@ -25,7 +25,7 @@ const edge = (policy: Fields, more: Fields = {}): Fields => ({
   ...more,
 })
 
-/** A stage on which people also change objects at the API by hand. */
+/** A stage on which people also change remote objects by hand. */
 class Stage {
   readonly world: SimulatedWorld
   readonly oracle: Oracle
@@ -150,7 +150,7 @@ const keptRules: Story = async (stage) => {
   }
   stage.world.apply('IPPolicy', 'office', { rulesSource: 'IPPolicyRules' })
   await stage.has(['IPPolicyRule', 'b', rule('10.1.0.0/16')])
-  const says = (): boolean => told(stage.world).includes('1 rule beside these is at the API without an IPPolicyRule')
+  const says = (): boolean => told(stage.world).includes('1 further rule is in force without an IPPolicyRule')
   stage.expect(says(), 'a rule is kept in silence')
   await stage.take('/ip_policy_rules', rules[0]?.id ?? '')
   await stage.world.advance(LOOKS_MS)
@@ -209,7 +209,7 @@ const stories: readonly (readonly [point: string, fault: string, story: Story])[
   ['in use, its create unanswered', 'its user was made by hand', unnamed('10.0.0.0/8')],
   ['in use, both creates unanswered', 'its user was made by hand', unnamed('10.0.0.0/8', '10.1.0.0/16')],
   ...Array.from({ length: 24 }, (_, index) => {
-    return [`${2 * index} ms after its user`, 'the user lets go of it', letsGo(2 * index)] as const
+    return [`${2 * index} ms after its user`, 'the user releases it', letsGo(2 * index)] as const
   }),
 ]
 

@@ -15,7 +15,7 @@ export interface User {
   readonly kind: string
   /** Whether it is a resource, whose creation the operator can defer. */
   readonly isManaged: boolean
-  /** Whether it is a resource of another namespace: it cannot use a policy that belongs to a resource by its id. */
+  /** Whether it is a resource in another namespace: it cannot use a policy that belongs to a resource by its id. */
   readonly isElsewhere: boolean
   /** Prepares the world for it. */
   prepare(world: SimulatedWorld): void

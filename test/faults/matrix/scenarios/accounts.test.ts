@@ -106,7 +106,7 @@ test('a key for another account holds up deletions too: nothing is taken for del
   expect(await objectsIn(world, PATH)).toEqual([])
 })
 
-test('deleting goes on after a restart although most objects are gone already', async () => {
+test('deleting continues after a restart although most objects are gone already', async () => {
   const { world } = await withBackends(8)
   world.down()
   for (let index = 0; index < 8; index++) world.delete('Backend', `web-${index}`)
@@ -262,7 +262,7 @@ test('the key that was kept for an Account goes with it, also when its finalizer
   const kept = () => world.kube.list(secretType).items.filter(({ metadata }) => /^culvert-key-/.test(metadata.name))
   const [first] = kept()
   moveAccount(world, 'https://api.example.com', 'status kept')
-  await until(world, 'kept anew', () => kept().length === 1 && kept()[0]?.metadata.name !== first?.metadata.name)
+  await until(world, 'kept again', () => kept().length === 1 && kept()[0]?.metadata.name !== first?.metadata.name)
   takeFinalizerOff(world)
   deleteAccount(world)
   await until(world, 'gone', () => kept().length === 0)

@@ -127,7 +127,7 @@ test('an object is not taken from whom it belongs to', async () => {
   world.apply('Backend', 'web', tunnels('old', adopting))
   await inSync(world, 'Backend', 'web')
   world.apply('Backend', 'thief', tunnels('mine', adopting))
-  expect(await says(world, 'Backend', 'thief', 'NotAdoptable')).toContain(`${id} is held by Backend/web`)
+  expect(await says(world, 'Backend', 'thief', 'NotAdoptable')).toContain(`${id} is managed by Backend/web`)
 
   world.apply('Backend', 'own', tunnels('own'))
   await inSync(world, 'Backend', 'own')
@@ -222,13 +222,13 @@ test('of an adopted object the condition says that it stays, unless the spec has
   const synced = () => condition(world, 'Backend', 'web', 'Synced')?.message
   world.apply('Backend', 'web', tunnels('old', adopting))
   await inSync(world, 'Backend', 'web')
-  expect(synced()).toContain('stays at the API when this resource is deleted')
+  expect(synced()).toContain('is kept when this resource is deleted')
   world.apply('Backend', 'web', tunnels('old', { ...adopting, deletionPolicy: 'Delete' }))
   await inSync(world, 'Backend', 'web')
   expect(synced()).toBe('the remote object matches the spec')
 })
 
-test('managementPolicy Observe lets go of what Culvert made: drift is told and left, and the object outlives its resource', async () => {
+test('managementPolicy Observe releases what Culvert made: drift is told and left, and the object outlives its resource', async () => {
   const { world } = await begin(['Backend'])
   world.apply('Backend', 'web', tunnels('one'))
   await inSync(world, 'Backend', 'web')

@@ -60,15 +60,15 @@ test('a contested object is written again after a change of the spec and on requ
   expect(oracle.violations).toEqual([])
 })
 
-test('changes that differ from each other are put right, however many there are', async () => {
+test('changes that differ from each other are repaired, however many there are', async () => {
   const scene = await contested()
   for (let number = 0; number < 10; number++) {
     await change(scene, `by hand, ${number}`)
-    await until(scene.world, 'put right', async () => (await descriptionIn(scene)) === 'ours', 120_000)
+    await until(scene.world, 'repaired', async () => (await descriptionIn(scene)) === 'ours', 120_000)
   }
 })
 
-test('a change by hand now and then is always put right', async () => {
+test('a change by hand now and then is always repaired', async () => {
   const scene = await contested('10m')
   for (let day = 0; day < 4; day++) {
     await scene.world.advance(7 * HOUR_MS)

@@ -17,14 +17,14 @@ describe('derived outputs', () => {
     return scene
   }
 
-  test('are written once, put right when altered or deleted, and cost nothing at rest', async () => {
+  test('are written once, repaired when altered or deleted, and cost nothing at rest', async () => {
     const { world, writes } = await signer()
     const first = read(world)
     const [authority] = await objectsIn(world, 'ssh_certificate_authorities')
     expect(first?.data?.['ca.pub']).toBe(`${authority?.public_key}\n`)
     expect(first?.metadata.ownerReferences?.[0]).toMatchObject({ name: 'signer', controller: true })
     world.kube.mergePatch(configMapType, place, { data: { 'ca.pub': 'altered', mine: 'kept' } })
-    await until(world, 'put right', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
+    await until(world, 'repaired', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
     expect(read(world)?.data?.mine).toBe('kept')
     world.kube.delete(configMapType, place)
     await until(world, 'made again', () => read(world)?.data?.['ca.pub'] === first?.data?.['ca.pub'])
@@ -63,7 +63,7 @@ describe('derived outputs', () => {
     await until(world, 'labelled', bears({ team: 'edge' }))
     expect(read(world)?.metadata.annotations?.['example.com/sync']).toBe('true')
     world.kube.mergePatch(configMapType, place, { metadata: { labels: { theirs: 'x', team: 'altered' } } })
-    await until(world, 'put right', bears({ team: 'edge', theirs: 'x' }))
+    await until(world, 'repaired', bears({ team: 'edge', theirs: 'x' }))
     apply({ tier: 'public' })
     await until(world, 'changed', bears({ theirs: 'x', tier: 'public' }))
     expect(read(world)?.metadata.annotations).not.toHaveProperty('example.com/sync')

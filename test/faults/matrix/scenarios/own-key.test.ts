@@ -103,7 +103,7 @@ test('the key that an Account works with is deleted only when the API has taken 
   expect(watch.violations).toEqual([])
 })
 
-test('the key of an Account that is paused stays, since it goes on working with it, and an Event says so once', async () => {
+test('the key of an Account that is paused stays, since it continues working with it, and an Event says so once', async () => {
   const { world, watch } = await selfRotating()
   const first = watch.opened
   annotateAccount(world, PAUSED, 'true')
@@ -143,7 +143,7 @@ test.each([
   ['deleted', ({ kube }: SimulatedWorld) => kube.delete(secretType, SECRET)],
   ['altered', (world: SimulatedWorld) => world.putSecret('ci', { token: 'altered' })],
 ])(
-  'an Account whose own key is %s in the Secret goes on with the last one that worked, until another is issued',
+  'an Account whose own key is %s in the Secret continues with the last one that worked, until another is issued',
   async (_how, meddle) => {
     const { world, watch } = await selfRotating()
     const first = watch.opened

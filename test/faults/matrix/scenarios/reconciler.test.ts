@@ -233,7 +233,7 @@ test('in an older state of etcd, in which the try before the one that made the o
   expect(oracle.violations).toEqual([])
 })
 
-test('what somebody changed by hand and the answer to an edit shows first is put right at once', async () => {
+test('what somebody changed by hand and the answer to an edit shows first is repaired at once', async () => {
   const { world, oracle, writes } = await begin(['Backend'])
   world.apply('Backend', 'web', tunnels('shop'))
   const id = await ready(world, 'Backend', 'web')

@@ -133,7 +133,7 @@ describe.each(tokenKinds)('the token of the kind %s', (kind, path) => {
     expect(oracle.violations).toEqual([])
   })
 
-  test('that got lost is issued anew no sooner for being unfit', async () => {
+  test('that got lost is reissued no sooner for being unfit', async () => {
     const { world, writes } = await begin([kind])
     world.apply(kind, 'ci', {})
     const id = await ready(world, kind, 'ci')

@@ -83,7 +83,7 @@ describe('a certificate with a length', () => {
     expect(await idsIn(world, PATH)).not.toContain(first)
   })
 
-  test('that expired while nobody looked is issued anew at once', async () => {
+  test('that expired while nobody looked is reissued at once', async () => {
     const { world } = await issued()
     const [first] = await idsIn(world, PATH)
     world.down()
@@ -100,7 +100,7 @@ test.each([
   ['an end', { validFor: undefined, validUntil: '2026-01-01T00:09:00Z' }],
   ['a start', { validAfter: '2026-01-01T00:00:00Z' }],
 ])(
-  'a certificate with %s that the spec names is never renewed, since the next would be the same',
+  'a certificate with %s that the spec sets is never renewed, since the next would be the same',
   async (_title, more) => {
     const { world, writes } = await issued(more)
     const [first] = await idsIn(world, PATH)

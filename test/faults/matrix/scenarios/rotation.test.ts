@@ -28,7 +28,7 @@ function condition(world: SimulatedWorld, type: string): Condition | undefined {
 
 describe('a rotated token', () => {
   test.each(['APIKey', 'TunnelCredential'] as const)(
-    'of the kind %s is issued anew a hundred times, and works at every moment',
+    'of the kind %s is reissued a hundred times, and works at every moment',
     async (kind) => {
       const { world, oracle, writes, watch } = await watched(kind)
       world.apply(kind, 'ci', { rotation })

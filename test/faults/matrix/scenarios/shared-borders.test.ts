@@ -73,13 +73,13 @@ describe('an id', () => {
     const from = shared.writes.length
     shared.apply(FRONT, edgeTo({ id }))
     expect(await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')).toContain(
-      `${id} is held by a resource of another`,
+      `${id} is managed by a resource in another`,
     )
     for (const managementPolicy of ['Manage', 'Observe']) {
       const at = `blog/Backend/${managementPolicy.toLowerCase()}`
       shared.apply(at, { ...tunnels, externalID: id, managementPolicy })
       const said = await shared.says(at, 'Synced', 'NotAdoptable')
-      expect(said).toContain(`${id} is held by a resource of another namespace`)
+      expect(said).toContain(`${id} is managed by a resource in another namespace`)
       expect(said).not.toMatch(/shop|web/)
     }
     expect(
@@ -109,7 +109,7 @@ describe('an id', () => {
         managementPolicy: 'Observe',
       })
       const said = await shared.says('blog/IPPolicyRule/spy', 'Synced', 'NotAdoptable')
-      expect(said).toContain('is held by a resource of another namespace')
+      expect(said).toContain('is managed by a resource in another namespace')
     },
   )
 
@@ -137,7 +137,7 @@ describe('a reference by namespace and name', () => {
     const said = await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
     expect(said).toBe(
       'spec.backend: Backend shop/web does not permit references from namespace blog, or does not exist: ' +
-        'have its spec.allowedReferences name the namespace, or refer to another',
+        'have the namespace added to its spec.allowedReferences, or refer to another',
     )
     const ofNone = await shared.says('blog/Edge/none', 'Synced', 'ReferenceNotPermitted')
     expect(ofNone).toBe(said.replace('shop/web', 'shop/none'))
@@ -226,7 +226,7 @@ describe('a grant that is withdrawn', () => {
     return shared
   }
 
-  test('is told on both sides; what is in use goes on until its spec changes, and new references are refused', async () => {
+  test('is told on both sides; what is in use continues until its spec changes, and new references are refused', async () => {
     const shared = await withdrawn()
     expect(await shared.says(FRONT, 'ReferencesGranted', 'GrantWithdrawn')).toContain(
       'spec.backend: Backend shop/web grants no reference from namespace blog any more',
@@ -362,7 +362,7 @@ describe('a policy', () => {
     const id = await shared.ready(own)
     await shared.make('ip_policy_rules', { ip_policy_id: id, cidr: '0.0.0.0/0', action: 'allow' })
     await until(shared.world, 'it is noticed', () => {
-      return shared.condition(own, 'Ready')?.message.includes('1 rule beside these') ?? false
+      return shared.condition(own, 'Ready')?.message.includes('1 further rule') ?? false
     })
     expect(shared.condition(own, 'Synced')?.status).toBe('True')
   })

@@ -34,7 +34,7 @@ describe.each(['Deny', 'Adopt'] as const)('a literal host in a shared account, u
     await shared.world.advance(120_000)
     shared.apply(FRONT, listening(host))
     const said = await shared.says(FRONT, 'Synced', 'ReferenceNotPermitted')
-    expect(said).toContain(`spec.hostports[0].host: ${host} is reserved by no resource that permits references`)
+    expect(said).toContain(`spec.hostports[0].host: ${host} is not reserved by a resource that permits references`)
     expect(said).not.toMatch(/shop|rd_|reserved_domains/)
     expect(shared.condition(FRONT, 'Stalled')?.status).toBe('True')
     expect(edgeWrites(shared)).toEqual([])

@@ -112,7 +112,7 @@ describe.each(tokenKinds)('the token of the kind %s', (kind) => {
     }
   })
 
-  test('of an object that was recovered, and not stored yet, is issued anew when the process dies meanwhile', async () => {
+  test('of an object that was recovered, and not stored yet, is reissued when the process dies meanwhile', async () => {
     for (const ms of PAUSES) {
       const scene = await begin([kind])
       const { world } = scene

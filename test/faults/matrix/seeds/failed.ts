@@ -191,7 +191,7 @@ export const failedStories: readonly KeptStory[] = [
   {
     seed: 330000017,
     found:
-      'an operator that was stopped slept through all of etcd being put back, under a revision that goes on where it left off: nothing tells it. In stories it goes on first',
+      'an operator that was stopped slept through all of etcd being put back, under a revision that continues where it left off: nothing tells it. In stories it continues first',
     cast: ['SSHHostCertificate/host'],
     replicas: 0,
     isShared: false,
@@ -320,7 +320,7 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 360000306,
-    found: 'a session that an edit of the Account made anew forgot for how long a 429 had asked to be left alone',
+    found: 'a session that an edit of the Account recreated forgot for how long a 429 had asked to be left alone',
     cast: ['Backend/order'],
     replicas: 0,
     isShared: false,
@@ -742,7 +742,7 @@ export const failedStories: readonly KeptStory[] = [
   {
     seed: 800201246,
     found:
-      'a clock was set in the middle of a reconcile and set right again: what was planned by the wrong one was not looked at anew',
+      'a clock was set in the middle of a reconcile and set right again: what was planned by the wrong one was not looked at again',
     replicas: 0,
     isShared: false,
     adopters: [0],

@@ -38,7 +38,7 @@ const FAREWELL_MS = 20 * 60_000
  * any more.
  */
 const MOST_ORPHANS = 20
-/** Operators have listed everything anew within this time after an outage. */
+/** Operators have listed everything again within this time after an outage. */
 const LISTED_MS = 60_000
 /** One in this many stories gets its lists from Kubernetes in pages. */
 const PAGED_OF = 3
@@ -264,7 +264,7 @@ class Stage {
     this.#setClocksRight()
     for (const { kind, name } of this.#cast) world.annotate(kind, name, { [PAUSED]: null })
     for (const edit of this.#edits) this.#edit(edit, 'end')
-    // By then operators have noticed a silent watch, and the deletions that it missed: also one that goes on at a
+    // By then operators have noticed a silent watch, and the deletions that it missed: also one that continues at a
     // revision that etcd has no longer.
     if (this.#plagues.haveStalled || this.#isPutBack) await world.advance(STALL_MS)
     if (this.#isPutBack) this.#applyAgain()

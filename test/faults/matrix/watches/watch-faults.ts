@@ -130,7 +130,7 @@ export const watchFaults: readonly WatchFault[] = [
   relisted('a list that breaks off', 6, () => ({ type: 'cut' })),
   relisted('a list that is reset', 6, () => ({ type: 'reset', when: 'after' })),
   relisted('a list that has expired', 2, () => answer(TOO_OLD)),
-  relisted('a page of somebody else in place of a list', 2, () => {
+  relisted('a page of somebody else instead of a list', 2, () => {
     return answer({ status: 200, headers: { 'content-type': 'text/html' }, body: '<html>please log in</html>' })
   }),
   relisted('an older list', 1, stale),

@@ -42,7 +42,7 @@ export function lengthOf(transcript: Transcript): number {
   return [...transcript.values()].flat().length
 }
 
-/** What a call is about: an object of Kubernetes, a resource's objects at the API, or a whole collection there. */
+/** What a call is about: an object of Kubernetes, a resource's remote objects, or a whole collection there. */
 function laneOf({ server, path, body }: Call, names: ReadonlyMap<string, string>): string {
   if (server === 'kubernetes')
     return path.replace(/^(.*\/namespaces\/[^/]+\/[^/]+(?:\/[^/]+)?).*$/, '$1').replace(/^.*namespaces\/[^/]+\//, '')

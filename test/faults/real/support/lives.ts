@@ -23,7 +23,7 @@ export interface Act {
   readonly makesAnother: boolean
   /** The edit of the spec. */
   readonly edit?: (spec: Record<string, unknown>) => Record<string, unknown>
-  /** The change of the object at the API by hand. */
+  /** The change of the remote object by hand. */
   readonly harm?: (world: World, living: Living, cr: Resource) => Promise<void>
   /**
    * Does the rest to the current CR, which is what the operator observes. Nothing for `create`: then the CR was just

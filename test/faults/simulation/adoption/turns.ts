@@ -31,7 +31,7 @@ const turns: readonly Turn[] = [
   { title: 'observed', before: undefined, after: 'observing', object: 'stays as it was' },
   { title: 'adopted at once', before: undefined, after: 'managing', object: 'is as the resource has it' },
   { title: 'adopted', before: 'observing', after: 'managing', object: 'is as the resource has it' },
-  { title: 'let go of', before: 'managing', after: 'observing', object: 'stays as it was' },
+  { title: 'released', before: 'managing', after: 'observing', object: 'stays as it was' },
   { title: 'no longer observed', before: 'observing', after: undefined, object: 'stays as it was' },
   { title: 'left behind', before: 'managing', after: undefined, object: 'stays as it was' },
   {

@@ -19,7 +19,7 @@ type Act = (life: Life) => void
 
 const moments: readonly (readonly [title: string, act: Act])[] = [
   ['at rest', () => undefined],
-  ['the operator starts anew', (life) => restart(life)],
+  ['the operator starts again', (life) => restart(life)],
   ['a spec changes meanwhile', (life) => edit(life)],
   ['resources are deleted meanwhile', (life) => deleteSubjects(life)],
   ['a resource is made meanwhile', (life) => makeLate(life)],

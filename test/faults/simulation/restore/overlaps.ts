@@ -108,5 +108,5 @@ async function strayed(world: SimulatedWorld, wanted: readonly string[]): Promis
   const found = (objects as readonly RemoteObject[]).filter((object) => markerOf(object)?.uid === cr.metadata.uid)
   const ids = found.map(({ id }) => id).toSorted()
   const isSame = JSON.stringify(ids) === JSON.stringify(wanted.toSorted())
-  return isSame ? [] : [`${cr.kind} has ${ids.join(', ')} in place of ${wanted.join(', ')}`]
+  return isSame ? [] : [`${cr.kind} has ${ids.join(', ')} instead of ${wanted.join(', ')}`]
 }

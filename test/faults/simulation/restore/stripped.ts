@@ -33,7 +33,7 @@ async function strippedOf(laboratory: Laboratory, subject: SpecCase): Promise<re
     const others = [...before].filter(([name, id]) => life.ids().get(name) !== id)
     return [
       ...problems,
-      ...made.map((write) => `made anew: ${JSON.stringify(write)}`),
+      ...made.map((write) => `recreated: ${JSON.stringify(write)}`),
       ...others.map(([name, id]) => `${name} has ${life.ids().get(name)}, and had ${id}`),
     ]
   } finally {

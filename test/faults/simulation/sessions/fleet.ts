@@ -110,7 +110,7 @@ export class Fleet {
       const wanted = { ...tunnelSession.status(session), accountRef: { kind: account?.kind, name: 'default' } }
       return equalJSON(status, wanted)
         ? []
-        : [`${metadata.name} is ${JSON.stringify(status)} in place of ${JSON.stringify(wanted)}`]
+        : [`${metadata.name} is ${JSON.stringify(status)} instead of ${JSON.stringify(wanted)}`]
     })
     return [...problems, ...[...online.keys()].map((id) => `${id} is not shown`)]
   }

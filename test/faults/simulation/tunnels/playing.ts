@@ -17,7 +17,7 @@ const BOUND_MS = 20 * 60_000
 export interface Story {
   readonly title: string
   readonly act: (world: SimulatedWorld, workloads: Workloads) => void
-  /** How long it goes on. Default: `AGAIN_MS`. */
+  /** How long it continues. Default: `AGAIN_MS`. */
   readonly lastsMs?: number
 }
 

@@ -119,7 +119,7 @@ const STORIES: readonly ServiceStory[] = [
     },
   },
   {
-    title: 'nonsense, which is mended',
+    title: 'nonsense, which is fixed',
     before: { policies: 'office' },
     isRestricted: true,
     act: (world) => {
@@ -226,7 +226,7 @@ function lacks(world: SimulatedWorld): readonly string[] {
 
 function unlike(what: string, wanted: readonly string[], found: readonly string[]): string[] {
   const [left, right] = [wanted, found].map((each) => each.toSorted().join(', '))
-  return left === right ? [] : [`${what} ${right} in place of ${left}`]
+  return left === right ? [] : [`${what} ${right} instead of ${left}`]
 }
 
 function wantedParts({ spec, metadata }: ServiceResource): readonly string[] {

@@ -21,7 +21,7 @@ const OWNED_KINDS: ReadonlySet<string> = new Set(['SSHCredential', 'TunnelCreden
 /** What agents connect with, by the name of its Secret. */
 const CREDENTIALS = ['SSHCredential', 'TunnelCredential']
 
-/** Whether it is a Secret with a key: the Secret with a token gets another when that is issued anew. */
+/** Whether it is a Secret with a key: the Secret with a token gets another when that is reissued. */
 function isKey({ metadata }: KubeObject): boolean {
   return metadata.ownerReferences?.some(({ kind }) => kind === 'Tunnel') ?? false
 }

@@ -102,7 +102,7 @@ const elsewhere: readonly Case[] = [
     },
   ]),
   {
-    title: 'patch a Secret of kube-system that bears the note of an output',
+    title: 'patch a Secret of kube-system that carries the note of an output',
     token: 'cluster',
     by: 'policy',
     says: 'into protected namespaces',
@@ -332,7 +332,7 @@ const own: readonly Case[] = OWN.map(([what, change, says]) => ({
 
 /** Secrets with the annotation of an output, but a type that no output has. */
 const ofOtherType: readonly Case[] = (['merge', 'delete'] as const).map((verb) => ({
-  title: `${verb} a token of a ServiceAccount that bears the note of an output`,
+  title: `${verb} a token of a ServiceAccount that carries the note of an output`,
   token: 'namespace',
   by: 'policy',
   says: 'only Secrets of type Opaque',

@@ -7,7 +7,7 @@ const whole: PendingPlan = {
   hash: 'h',
   since: '2026-01-01T00:00:00Z',
   operations: [
-    { step: 2, action: 'Create', object: 'ip_policy_rules', marks: ['the policy lets in 0.0.0.0/0'] },
+    { step: 2, action: 'Create', object: 'ip_policy_rules', marks: ['the policy admits 0.0.0.0/0'] },
     { step: 1, action: 'Update', object: 'ip_policies/ipp_1', changes: [{ field: 'description', to: '"…"' }] },
   ],
 }
@@ -21,7 +21,7 @@ test('each request has its place in the order of sending, and what to look at', 
   expect(hiddenText(whole)).toBeUndefined()
   expect(linesOf(whole)).toEqual([
     '2. + create ip_policy_rules',
-    '     ! the policy lets in 0.0.0.0/0',
+    '     ! the policy admits 0.0.0.0/0',
     '1. ~ update ip_policies/ipp_1',
     '     description: "…"',
   ])
@@ -33,7 +33,7 @@ test.each([
   ['the end of 1 value', { ...whole, operations: [{ ...renaming, changes: [{ field: 'acl', to: '["bind:…' }] }] }],
   ['the end of 1 value', { ...whole, operations: [{ ...renaming, changes: [{ field: 'labels["a…', to: '""' }] }] }],
 ])('a plan of which %s cannot be seen says so above and below it', (hidden, plan) => {
-  const text = `! This is not the whole plan. Not shown: ${hidden}`
+  const text = `! This is not shown in full. Not shown: ${hidden}`
   expect(hiddenText(plan)).toBe(text.slice(2))
   const lines = linesOf(plan)
   expect([lines[0], lines.at(-1)]).toEqual([text, text])

@@ -52,7 +52,7 @@ describe('a call that fails', () => {
     )
     const error = await errorOf(client.mergePatch(edges, shop, {}))
     expect(error.code).toBe('Forbidden')
-    expect(error.message).toContain('you lack the right to patch edges.culvert.dev in namespace web')
+    expect(error.message).toContain('you are not allowed to patch edges.culvert.dev in namespace web')
     expect(error.command).toBe('kubectl auth can-i patch edges.culvert.dev/shop -n web')
   })
 

@@ -77,13 +77,13 @@ describe('a resource on the command line', () => {
   })
 
   test('without a name, or with one that no object can have, is refused', () => {
-    expect(refusalOf(['edge'])).toContain('write KIND/NAME, such as edge/NAME')
+    expect(refusalOf(['edge'])).toContain('use the form KIND/NAME, such as edge/NAME')
     expect(refusalOf(['edge/'])).toContain('no resource can have this name')
     expect(refusalOf(['edge/a/b'])).toContain('no resource can have this name')
     expect(refusalOf(['edge/..'])).toContain('no resource can have this name')
   })
 
   test('beside another is refused where a command is about one', () => {
-    expect(refusalOf(['edge/a', 'edge/b'])).toContain('name one resource')
+    expect(refusalOf(['edge/a', 'edge/b'])).toContain('specify one resource')
   })
 })

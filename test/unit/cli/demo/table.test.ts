@@ -18,7 +18,7 @@ describe('the table', () => {
   test('has aligned columns and a dash for an id that is not there yet', () => {
     expect(tableLines([edge, policy], 120).map((line) => lineText(line))).toEqual([
       'KIND      NAME    ID                                  STATE      MESSAGE',
-      'Edge      shop    edgtls_3MPcK0VYwiLMaZ0tqduGz5zZBWp  Available  the edge has every module that its spec names',
+      'Edge      shop    edgtls_3MPcK0VYwiLMaZ0tqduGz5zZBWp  Available  the edge has every module set in its spec',
       'IPPolicy  office  -                                   Waiting',
     ])
   })
@@ -50,7 +50,7 @@ describe('the table', () => {
 describe('a line for one resource', () => {
   test('names resource, id, state and message', () => {
     expect(rowLine(edge)).toBe(
-      'Edge/shop  edgtls_3MPcK0VYwiLMaZ0tqduGz5zZBWp  Available  the edge has every module that its spec names',
+      'Edge/shop  edgtls_3MPcK0VYwiLMaZ0tqduGz5zZBWp  Available  the edge has every module set in its spec',
     )
   })
 

@@ -35,7 +35,7 @@ test('a state file names the objects that it manages, and no others', () => {
 })
 
 test.each([
-  ['{"version":3,"modules":[]}', 'state has version 3: give a state of version 4'],
+  ['{"version":3,"modules":[]}', 'state has version 3: use a state of version 4'],
   ['{}', 'state has no version'],
   ['a-secret', 'state is not JSON'],
 ])('%j is refused with what to give instead, and not quoted', (text, message) => {

@@ -48,7 +48,7 @@ const SHAPE = `**Plan: 1 to create, 0 to update, 0 to delete. Look at 1 of them 
 |---|---|---|---|
 | 1 | ⚠ create CODE | CODE | CODE |
 
-Not carried out, or not yet:
+Not executed, or not yet:
 
 - CODE: Rejected: CODE
 `

@@ -12,7 +12,7 @@ function linesOf(rows: readonly (readonly Cell[])[], width: number): readonly st
   return tableLines(COLUMNS, rows, width).map((line) => lineText(line))
 }
 
-test('a column that wraps goes on below itself', () => {
+test('a column that wraps continues below itself', () => {
   const note = 'Backend/next does not exist: create it'
   expect(linesOf([[{ text: 'Backend/web' }, { text: note }]], 38)).toEqual([
     'OBJECT       NOTE',

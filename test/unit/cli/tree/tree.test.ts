@@ -64,7 +64,7 @@ describe('a tree', () => {
         '├─ ipRestriction: IPPolicy/office   Ready',
         '│  └─ part: IPPolicyRule/vpn        Ready',
         '├─ ipRestriction: IPPolicy/home     Ready',
-        '└─ ipRestriction: IPPolicy ipp_unknown  Unmanaged  no resource shown here holds this object',
+        '└─ ipRestriction: IPPolicy ipp_unknown  Unmanaged  no resource shown here manages this object',
       ].map((line) => expect.stringMatching(new RegExp(`^${escaped(line).replaceAll(/ {2,}/g, ' +')}$`))),
     )
   })

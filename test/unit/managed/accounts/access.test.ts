@@ -233,8 +233,8 @@ test('a refusal names field, value, what is allowed and the remedy', () => {
     "spec.tunnelGroup.labels: does not require team=shop and would therefore match other teams' tunnels; ClusterAccount/shared allows namespace shop team=shop: " +
       'stay within these, or have its administrator extend labels of an entry of spec.access',
   )
-  expect(messageOf(entries, 'TunnelCredential')).toContain('spec.acl: takes every domain; ')
-  expect(messageOf(entries, 'APIKey')).toBe(
+  expect(messageOf(entries, 'TunnelCredential', {})).toContain('spec.acl: takes every domain; ')
+  expect(messageOf(entries, 'APIKey', {})).toBe(
     'ClusterAccount/shared does not allow APIKey in namespace shop: ' +
       'have its administrator add the kind to an entry of spec.access that selects the namespace',
   )

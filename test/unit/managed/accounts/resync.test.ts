@@ -118,7 +118,7 @@ describe('a sweep over marked objects', () => {
     expect((await swept(cr({}, { id: 'b_9' }), marked('b_1', { uid: 'former' }))).orphans).toEqual(['b_1'])
   })
 
-  test('reports what a namesake made that etcd lost, for a resource that has had an object and makes it anew', async () => {
+  test('reports what a namesake made that etcd lost, for a resource that has had an object and makes it again', async () => {
     const internal = { create: { nonce: 'a', attempt: 1, uid: 'mine' } }
     expect((await swept(cr({}, { internal }), marked('b_1', { uid: 'lost' }))).orphans).toEqual(['b_1'])
     expect((await swept(cr({}, { internal }), marked('b_1'))).orphans).toEqual([])

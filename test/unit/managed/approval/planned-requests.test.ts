@@ -89,7 +89,7 @@ describe('the requests of a plan that waits for approval', () => {
     expect(operations).toHaveLength(27)
     const marked = operations.slice(0, 2).toSorted((one, other) => one.action.localeCompare(other.action))
     expect(marked).toMatchObject([
-      { action: 'Create', marks: ['the policy lets in 0.0.0.0/0'] },
+      { action: 'Create', marks: ['the policy admits 0.0.0.0/0'] },
       { action: 'Delete', marks: ['the object is deleted', 'the policy no longer refuses 198.51.100.0/24'] },
     ])
     for (const { step, action, object } of operations) {
@@ -102,7 +102,7 @@ describe('the requests of a plan that waits for approval', () => {
 })
 
 describe('the last allow of a policy', () => {
-  const LOST = 'the policy allows nothing any more without 10.0.0.0/8: a service may then let in everybody'
+  const LOST = 'the policy has no allow rule left without 10.0.0.0/8: the service may then admit everyone'
   const rule = (id: string, cidr: string, action: string): RemoteObject => {
     return { id, cidr, action, ip_policy: { id: 'ipp_1' }, description: '', metadata: '' }
   }
@@ -124,7 +124,7 @@ describe('the last allow of a policy', () => {
       { cidr: '10.1.0.0/16', action: 'Allow' },
     ])
     expect(marks).not.toContain(LOST)
-    expect(marks.filter((mark) => mark.includes('lets in'))).toEqual(['the policy lets in 10.1.0.0/16'])
+    expect(marks.filter((mark) => mark.includes('admits'))).toEqual(['the policy admits 10.1.0.0/16'])
   })
 
   test.each([

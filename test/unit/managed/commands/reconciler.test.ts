@@ -485,7 +485,7 @@ describe('a command that was carried out while the clock was 40 days ahead', () 
     expect(world.get()).toBeUndefined()
   })
 
-  test('goes on to its second step after the pause', async () => {
+  test('continues to its second step after the pause', async () => {
     world.show('ts_1')
     world.command({ action: 'UpdateAndRestart', target: all })
     world.clock.stepWall(FORTY_DAYS)

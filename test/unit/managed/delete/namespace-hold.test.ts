@@ -62,7 +62,7 @@ test('a namespace is held once, before what needs it, and let go once, and what 
   expect(cluster.finalizers).toEqual(['example.com/other'])
 })
 
-test('who begins to lead reads a binding once, and puts right what another process left', async () => {
+test('who begins to lead reads a binding once, and repairs what another process left', async () => {
   const cluster = new Cluster()
   await cluster.holds().hold('shop')
   const { length } = cluster.calls
@@ -97,7 +97,7 @@ test('a write that fails is tried again', async () => {
 })
 
 test.each(['it may not be read', 'it is not there', 'it is being deleted'])(
-  'work goes on without a hold: %s',
+  'work continues without a hold: %s',
   async (why) => {
     const cluster = new Cluster()
     if (why === 'it may not be read') cluster.failure = new KubeError('Forbidden', 'no', { status: 403 })

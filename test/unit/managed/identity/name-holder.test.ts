@@ -21,19 +21,19 @@ const told = (fields: Partial<NameHolder>): string | undefined => {
 
 test('a resource of the same namespace is named, whether or not others share the account', () => {
   for (const isShared of [false, true]) {
-    expect(told({ keeper: keeper('shop'), isShared })).toMatch(/^Edge\/db of this namespace: /)
+    expect(told({ keeper: keeper('shop'), isShared })).toMatch(/^Edge\/db in this namespace: /)
   }
 })
 
 test('of a resource of another namespace neither namespace nor name is told', () => {
   const message = told({ keeper: keeper('blog') })
-  expect(message).toMatch(/^a resource of another namespace: /)
+  expect(message).toMatch(/^a resource in another namespace: /)
   expect(message).not.toMatch(/blog|db|edgtcp_1/)
 })
 
 test('another installation, and what nobody has, are named by the id, with the way out', () => {
   expect(told({ isElsewhere: true })).toMatch(/^edgtcp_1 of another installation: /)
-  expect(told({})).toMatch(/^edgtcp_1, which nobody here has: adopt it/)
+  expect(told({})).toMatch(/^edgtcp_1, which no resource here manages: adopt it/)
 })
 
 test('who shares an account is told the same of all that is not in the own namespace: nothing', () => {

@@ -72,14 +72,14 @@ describe('an object with a mark', () => {
   })
 
   test.each([
-    ['another resource', cr({ name: 'api', uid: 'other' }), undefined, /^bkdtg_1 is held by Backend\/api: /],
+    ['another resource', cr({ name: 'api', uid: 'other' }), undefined, /^bkdtg_1 is managed by Backend\/api: /],
     [
       'one of another namespace, which is not named',
       cr({ namespace: 'elsewhere', uid: 'other' }),
       undefined,
-      /^bkdtg_1 is held by a resource of another namespace: /,
+      /^bkdtg_1 is managed by a resource in another namespace: /,
     ],
-    ['nobody else, once it bears our own mark', cr({ uid: 'other' }), { uid: 'mine' }, undefined],
+    ['nobody else, once it carries our own mark', cr({ uid: 'other' }), { uid: 'mine' }, undefined],
     ['this one', cr(), undefined, undefined],
   ])('or without one is that of whoever holds it: %s', (_title, holder, marker, words) => {
     const object = marker === undefined ? { id: 'bkdtg_1' } : marked('bkdtg_1', marker)
@@ -110,7 +110,7 @@ describe('an object with a mark', () => {
     const refused = (): unknown => refuseTaken(run, { id: 'bkdtg_1' })
     if (isRefused)
       expect(refused).toThrow(
-        /^bkdtg_1 belongs to Backend\/api, as the annotation internal.culvert.dev\/id there says: /,
+        /^bkdtg_1 belongs to Backend\/api, according to its annotation internal.culvert.dev\/id: /,
       )
     else expect(refused()).toEqual({ id: 'bkdtg_1' })
   })

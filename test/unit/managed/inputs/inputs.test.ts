@@ -86,7 +86,7 @@ describe('inputs', () => {
       const read = await inputs({ id: 'AKIA', secret })
       if (read instanceof Error) throw read
       expect(read.problems).toEqual([
-        'spec.kinesis.auth.accessKey.secretAccessKeySecretRef: key secret of Secret aws contains a control character, such as a line break or a tab: store one line there',
+        'spec.kinesis.auth.accessKey.secretAccessKeySecretRef: key secret of Secret aws contains a control character, such as a line break or a tab: store a single line',
       ])
     },
   )

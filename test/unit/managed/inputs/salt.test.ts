@@ -79,7 +79,7 @@ test.each([
   ['without a value', { data: { salt: '' } }],
   ['too short', { data: { salt: Buffer.alloc(31, 7).toString('base64') } }],
   ['under another key', { data: { other: Buffer.alloc(32, 7).toString('base64') } }],
-])('is made anew in the place of one that is %s', async (_, secret) => {
+])('is recreated in the place of one that is %s', async (_, secret) => {
   const { kube, client, read } = world()
   kube.create(secretType, KEY, secret)
   const [salt] = await read([client()])

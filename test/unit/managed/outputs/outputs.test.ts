@@ -43,12 +43,12 @@ describe('an object that outputs should go into', () => {
     ['is the owner’s', secret({ ownerReferences: [owner()] }), { type: 'own' }],
     ['was a former life’s', secret({ ownerReferences: [owner({ uid: 'former' })] }), { type: 'namesake' }],
     [
-      'was let go of',
+      'was released',
       secret({ annotations: { 'internal.culvert.dev/output-of': 'Backend/web' } }),
       { type: 'namesake' },
     ],
     [
-      'was let go of by another',
+      'was released by another',
       secret({ annotations: { 'internal.culvert.dev/output-of': 'Backend/other' } }),
       { type: 'foreign', owner: 'somebody else' },
     ],
@@ -128,7 +128,7 @@ describe('a token in a Secret', () => {
   })
 })
 
-test('tokens are issued anew at once, then ever more slowly while something goes on taking them, and at once again after a calm', () => {
+test('tokens are reissued at once, then ever more slowly while something continues taking them, and at once again after a calm', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 20_000_000 }), { minLength: 1, maxLength: 60 }), (gaps) => {
       let now = 0

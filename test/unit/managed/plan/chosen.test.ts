@@ -84,7 +84,7 @@ test('a header that the service adds to a response is no drift', () => {
   expect(plan(backend, wanted, { remote: changed, children: [] }, { ...quiet, chosen })).toHaveLength(1)
 })
 
-test('another version than the chosen one is drift, and so is the chosen one where the spec names another', () => {
+test('another version than the chosen one is drift, and so is the chosen one where the spec sets another', () => {
   const chosen = chosenByServer(edge, desired, shown('1.1'))
   const update = expect.objectContaining({ fields: ['tls_termination'] })
   const planned = (wanted: typeof desired, version: string) =>

@@ -140,7 +140,7 @@ describe('metadata', () => {
       }
     })
 
-    test('get the keys that the spec names, and keep all others as they are written', () => {
+    test('get the keys that the spec sets, and keep all others as they are written', () => {
       const spec = { fields: {}, metadata: { team: 'shop', b: '2' } }
       const theirs = '{"size": 12345678901234567890, "team": "net", "1": {"deep": [1.50]}}'
       const { metadata } = bodyOf(spec, remote(theirs), foreign) ?? {}

@@ -168,7 +168,7 @@ describe('markers', () => {
       expect(rawMetadataProblems('spec.rawMetadata', text)).toEqual([])
     }
     expect(metadataProblems('spec.metadata', { culvert: '' })).toEqual([
-      "spec.metadata: the key `culvert` holds Culvert's own marker: rename it",
+      "spec.metadata: the key `culvert` is reserved for Culvert's marker: rename it",
     ])
   })
 
@@ -189,7 +189,7 @@ describe('markers', () => {
     expect(metadataProblems('spec.metadata', fullest)).toEqual([])
     expect(Buffer.byteLength(formatMarker(marker, fullest))).toBeLessThanOrEqual(4096)
     expect(metadataProblems('spec.metadata', { ...beside, c: 'c'.repeat(left + 7) })).toEqual([
-      `spec.metadata: takes ${OWN_METADATA_BYTES + 7} bytes as JSON, at most ${OWN_METADATA_BYTES} are allowed: shorten it`,
+      `spec.metadata: takes ${OWN_METADATA_BYTES + 7} bytes as JSON, but at most ${OWN_METADATA_BYTES} are allowed: shorten it`,
     ])
     fc.assert(
       fc.property(ownKeys, fc.nat({ max: 200 }), (own, most) => {

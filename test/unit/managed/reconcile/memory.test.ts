@@ -72,7 +72,7 @@ test('what requests of this process did survives a restored etcd, and what was c
   expect({ ...poll }).toEqual({ clockOffset: 14 })
 })
 
-test('a resource that was never seen has nothing to roll back, and a later one of its name starts anew', () => {
+test('a resource that was never seen has nothing to roll back, and a later one of its name starts again', () => {
   const memories = new Memories()
   memories.rollBack('one')
   expect(memories.of('one')).toEqual(new Memory())

@@ -38,11 +38,11 @@ describe('an object named by its id', () => {
   test('is told of by field, value and remedy, and by no other namespace', () => {
     expect(said('blog', 'Deny')).toBe(
       'ReferenceNotPermitted: spec.backend.id: bkd_1 belongs to no resource in namespace shop, and ClusterAccount/edge does not let that namespace use other objects: ' +
-        'refer to a resource by its name, and to one of another namespace by namespace and name, if its spec.allowedReferences permits that, or let its administrator set unmanagedObjects: Reference in an entry of spec.access that allows this kind',
+        'refer to the resource by name or, in another namespace, by namespace and name if its spec.allowedReferences permits it, or let its administrator set unmanagedObjects: Reference in an entry of spec.access that allows this kind',
     )
     expect(said(undefined, 'Deny')).toBe(said('blog', 'Deny'))
     expect(said('blog', 'Reference')).toMatch(
-      /^ReferenceNotPermitted: spec\.backend\.id: bkd_1 is held by a resource of another namespace/,
+      /^ReferenceNotPermitted: spec\.backend\.id: bkd_1 is managed by a resource in another namespace/,
     )
     expect(said('blog', 'Reference')).not.toContain('blog')
   })

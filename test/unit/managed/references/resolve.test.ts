@@ -216,7 +216,7 @@ describe('a part', () => {
     const before = { id: 'ipr_1', internal: { references: [{ kind: 'IPPolicy', name: 'office', id: 'ipp_1' }] } }
     for (const subject of [part({ name: 'office' }), part({ name: 'office' }, before), part({ id: 'ipp_1' })]) {
       const reason = await reasonOf(resolve(subject, [closed], descriptor))
-      expect(reason).toContain('ReferenceRefused: spec.ipPolicyRef: IPPolicy/office has its own rules')
+      expect(reason).toContain('ReferenceRefused: spec.ipPolicyRef: IPPolicy/office declares its rules inline')
     }
   })
 
@@ -251,7 +251,7 @@ describe('a reference by id', () => {
     const applied = { id: 'edg_1', internal: { references: [{ kind: 'IPPolicy', id: 'ipp_1' }] } }
     for (const status of [{}, applied]) {
       const reason = await reasonOf(resolve(front(status), [policy({ namespace: 'blog' })], descriptor))
-      expect(reason).toContain('ReferenceNotPermitted: spec.ipRestriction.ipPolicyRefs[0].id: ipp_1 is held by')
+      expect(reason).toContain('ReferenceNotPermitted: spec.ipRestriction.ipPolicyRefs[0].id: ipp_1 is managed by')
       expect(reason).not.toMatch(/office|rule|blog/)
     }
   })
@@ -282,6 +282,6 @@ test('one target under its name and its id is refused with both paths where it m
   const spec = { type: 'Failover', failover: { backendRefs: [{ name: 'web' }, { id: 'b_1' }] } }
   const web = named('web', { id: 'b_1', internal: { create: { nonce: 'n', attempt: 1 } } })
   expect(await reasonOf(resolve(cr({ name: 'order' }, {}, spec), [web]))).toBe(
-    'InvalidSpec: spec.failover.backendRefs[0] and spec.failover.backendRefs[1] name the same Backend (b_1): remove one of them',
+    'InvalidSpec: spec.failover.backendRefs[0] and spec.failover.backendRefs[1] refer to the same Backend (b_1): remove one of them',
   )
 })

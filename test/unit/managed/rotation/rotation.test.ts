@@ -57,7 +57,7 @@ describe('a token', () => {
   const { dueAt, overlapMs } = tokenRotation
   const remote = undefined
 
-  test('is due when it has the age that the spec names, and not at all without one or before its issue is known', () => {
+  test('is due when it has the age that the spec sets, and not at all without one or before its issue is known', () => {
     expect(dueAt({ spec: { rotation: { interval: '1h' } }, remote, since: 5 })).toBe(3_600_005)
     expect(dueAt({ spec: {}, remote, since: 5 })).toBeUndefined()
     expect(dueAt({ spec: { rotation: { interval: '1h' } }, remote, since: undefined })).toBeUndefined()

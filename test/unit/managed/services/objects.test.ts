@@ -138,7 +138,7 @@ describe('what there should be for a Service', () => {
     const udp = { port: 53, protocol: 'UDP' }
     expect(objectsOf(service({ spec: { ports: [udp, ...tcp] } })).ports).toHaveLength(16)
     const more = service({ spec: { ports: [...tcp, { port: 443, protocol: 'TCP' }] } })
-    const why = /^spec\.ports: 17 TCP ports .* 16 .*: divide .* tunnels\.services\.maxPorts$/
+    const why = /^spec\.ports: 17 TCP ports .* 16 .*: split .* tunnels\.services\.maxPorts$/
     expect(foundFor(more)).toEqual({ refused: [expect.stringMatching(why)] })
     expect(foundFor(more, 17)).toMatchObject({ problems: [] })
   })

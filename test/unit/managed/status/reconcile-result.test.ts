@@ -59,7 +59,7 @@ describe('every error has its result', () => {
     expect(summary(new KubeError(code as KubeErrorCode, 'PATCH things: no'))).toEqual(expected)
   })
 
-  test('waiting, being refused for good, a conflict, a bug', () => {
+  test('waiting, being refused permanently, a conflict, a bug', () => {
     expect(summary(new WaitError(reasons.ReferenceNotReady, 'wait', 10))).toEqual([
       'progressing',
       'after',

@@ -27,7 +27,7 @@ const cases: readonly (readonly [string, Collection, Omit<RemoteObject, 'id'>, r
   ],
   ['by the marker in the name of a bot', collections.botUsers, { name: marker }, [bearerKey('uid-1')]],
   [
-    'by the text in place of a marker',
+    'by the text instead of a marker',
     collections.tunnelGroupBackends,
     { metadata: 'by hand' },
     [unmarkedKey('by hand')],

@@ -167,7 +167,7 @@ describe('a resource', () => {
     ])
   })
 
-  test('that is to be deleted is woken when a referrer lets go of it or goes away', async () => {
+  test('that is to be deleted is woken when a referrer releases it or goes away', async () => {
     const watching = await Watching.start((start) => {
       start.create('Backend', 'web', tunnels, FINALIZED)
       start.create('Backend', 'spare', spare)
@@ -217,7 +217,7 @@ describe('a resource', () => {
   })
 })
 
-describe('an object that lets go of another', () => {
+describe('an object that releases another', () => {
   const inUse = async (): Promise<(lost: string) => Promise<readonly string[]>> => {
     const watching = await Watching.start((start) => {
       start.create('Account', 'default', account)

@@ -57,7 +57,7 @@ describe('the key of a Tunnel', () => {
     expect(plan(status, { requested: 'x' })).toMatchObject(status)
   })
 
-  test('is retired for one that the spec names, and made anew afterwards', () => {
+  test('is retired for one that the spec sets, and recreated afterwards', () => {
     const given = plan({ key: key(2) }, { spec: GIVEN })
     expect(given).toMatchObject({ key: undefined, formerKey: { revision: 2 } })
     expect(plan({ formerKey: { revision: 2 } }).key?.revision).toBe(3)

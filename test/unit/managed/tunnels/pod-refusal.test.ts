@@ -35,7 +35,7 @@ test.each<[number, string, string]>([
   const refuse = () => refusedPods(SPEC)(new KubeError('Invalid', message, { status }))
   const code = 'InvalidSpec'
   expect(refuse).toThrow(
-    expect.objectContaining({ code, message: `spec.template: the API server refuses it, correct it: ${expected}` }),
+    expect.objectContaining({ code, message: `spec.template: refused by the API server, correct it: ${expected}` }),
   )
 })
 

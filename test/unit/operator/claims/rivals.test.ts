@@ -54,7 +54,7 @@ test('a Lease is silent only after its own duration', async () => {
   expect(await stage.after(0, 60_000, 60_000, 20_000)).toEqual([0, 0, 0, 140_000])
 })
 
-test('a renewal, or a leader that came and went, begins the silence anew', async () => {
+test('a renewal, or a leader that came and went, begins the silence again', async () => {
   const stage = new Stage()
   await stage.after(0, 40_000)
   stage.lease = { ...held, renewTime: '2026-01-01T00:00:40.000000Z' }
@@ -67,7 +67,7 @@ test('the silence of an earlier leader says nothing about the next term', async 
   expect(await stage.rivals.silentMs({ ...claim, term: 'two' })).toBe(0)
 })
 
-test('a silence that nobody asked about for long begins anew', async () => {
+test('a silence that nobody asked about for long begins again', async () => {
   const stage = new Stage()
   expect(await stage.after(0, 20_000, 600_001, 20_000)).toEqual([0, 20_000, 0, 20_000])
 })
@@ -78,7 +78,7 @@ test('a Lease is read once for many accounts', async () => {
   expect(stage.read).toHaveLength(2)
 })
 
-test('while a Lease cannot be read nothing is known, and a silence that goes on counts as a whole', async () => {
+test('while a Lease cannot be read nothing is known, and a silence that continues counts as a whole', async () => {
   const stage = new Stage()
   await stage.after(0)
   stage.lease = new KubeError('Forbidden', 'no right')

@@ -11,7 +11,7 @@ describe('a word to avoid', () => {
     ['a comment', '/** Deletes it, and\n * creates it anew. */'],
     ['a line comment, across its lines', '// released for\n  // good\nf()'],
     ['a string', "throw new Error('created anew')"],
-    ['a template', 'const text = `${name} was created anew`'],
+    ['a template', 'const text = `$' + '{name} was created anew`'],
     ['a string after a regular expression with a quote', "x.replace(/['`]/g, 'anew')"],
   ])('is found in %s of source code', (_, source) => {
     expect(uses('src/a.ts', source)).toBe(1)
@@ -19,7 +19,7 @@ describe('a word to avoid', () => {
 
   test.each([
     ['an identifier', 'const anew = beside(mend)'],
-    ['a placeholder', 'const text = `name ${anew} created`'],
+    ['a placeholder', 'const text = `name $' + '{anew} created`'],
     ['a longer word', "f('amidst', 'shall-not')"],
     ['the path of a module', "import { a } from './beside.ts'"],
     ['code in a comment', '/** See `beside`. */'],
