@@ -17,7 +17,6 @@ const WORDS: Readonly<Record<string, string>> = {
   'bears?|bore|borne': 'carries, has',
   beside: 'next to, in addition to',
   'by and by': 'gradually',
-  'empty folder': 'emptyDir',
   'for good': 'permanently',
   'goes on': 'continues',
   '(has|have) come': 'arrives, is due',

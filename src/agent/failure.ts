@@ -16,7 +16,7 @@ export type FailureCode =
   | 'KeyRefused'
   /** The gateway accepts the key, but not what is bound with it. */
   | 'BindRefused'
-  /** The gateway answers no sign of life any more. */
+  /** The gateway no longer answers keepalives. */
   | 'GatewaySilent'
   /** The gateway, or something on the way, ended the connection. */
   | 'Disconnected'

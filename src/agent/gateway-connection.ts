@@ -27,7 +27,7 @@ export interface GatewayOptions {
   /** What the agent calls itself: software and version, without spaces. */
   readonly ident: string
   readonly forwards: readonly Forward[]
-  /** Silence, in milliseconds, after which the gateway is asked for a sign of life. */
+  /** Idle time, in milliseconds, before a keepalive is sent to the gateway. */
   readonly keepaliveMs: number
 }
 

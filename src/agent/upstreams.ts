@@ -12,7 +12,7 @@ import type { AgentMetrics } from './metrics.ts'
 
 /** For a target to accept a connection, in milliseconds: less than a gateway waits before it tries another tunnel. */
 const CONNECT_MS = 4000
-/** Silence, in milliseconds, after which the kernel asks a target for a sign of life. */
+/** Idle time, in milliseconds, before the kernel sends a keepalive to a target. */
 const KEEPALIVE_MS = 60_000
 
 /**

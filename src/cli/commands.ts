@@ -59,7 +59,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./requests/command.ts')).rotateCommand(),
   },
   approve: {
-    summary: 'let the plan run with which a resource waits',
+    summary: 'approve the pending plan of a resource',
     load: async () => (await import('./approve/command.ts')).approveCommand(),
   },
   events: {

@@ -32,7 +32,7 @@ const inAgent = (because: string, agent: Body, message: string) => {
 const LONG = 'a'.repeat(318)
 const OWN_KEY = "has a key under culvert.dev, which is reserved for Culvert: choose another prefix"
 
-/** What is fixed has no field. Without strict validation, which `kubectl` asks for, it is pruned. */
+/** Fields that Culvert sets itself are not part of the schema. Without strict validation, which `kubectl` asks for, it is pruned. */
 const fixed = Object.entries({
   spec: { hostNetwork: true },
   metadata: { labels: { team: 'shop' } },

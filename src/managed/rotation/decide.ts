@@ -40,7 +40,7 @@ const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 600_000
 
 /**
- * How long to wait after that many failures in a row, in milliseconds: twice as long each time, at most ten minutes.
+ * How long to wait after that many failures in a row, in milliseconds: exponential backoff up to ten minutes.
  */
 export function pauseAfterFailures(failures: number): number {
   return failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))

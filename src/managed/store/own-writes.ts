@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { nameOf, type ResourceName } from '../cr.ts'
 
-/** Tells what watches deliver because we wrote it from changes by other clients, which a reconcile has to follow. */
+/** Distinguishes watch events caused by our own writes from changes by other clients, which need a reconcile. */
 export class OwnWrites {
   #recording = false
   /** UIDs with a write of ours in flight, each with the versions that watches have delivered meanwhile. */

@@ -14,7 +14,7 @@ export interface ClaimMetrics {
   claimedElsewhere(account: string, operator: string | undefined): void
 }
 
-/** Says once of each account that another operator works on it, although it is selected here too. */
+/** Logs, once per account, that another operator holds its claim although it is also selected here. */
 export class Deferrals {
   readonly #metrics: ClaimMetrics
   readonly #logger: Logger

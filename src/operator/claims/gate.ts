@@ -19,7 +19,7 @@ export interface Door {
   readonly enqueue: (key: ReconcileKey, priority: 'drift') => void
 }
 
-/** Lets through what belongs to accounts that this process works on. */
+/** Filters reconciles: only keys of accounts claimed by this process pass. */
 export class Gate {
   readonly #claims: AccountClaims
   readonly #store: ResourceStore

@@ -17,7 +17,7 @@ export type Target =
 export interface Sources {
   /** The backend as it is now; undefined when there is none. */
   readonly read: (id: string) => BackendNode | undefined
-  /** Counts the connections of a tunnel group, so that its tunnels take turns. */
+  /** Counts the connections of a tunnel group, so that its tunnels are served round-robin. */
   readonly turn: (id: string) => number
   /** A number in [0, 1). */
   readonly random: () => number
@@ -25,7 +25,7 @@ export interface Sources {
 
 /**
  * The targets of a connection in the order in which to try them; each once, however the backends are nested. The
- * tunnels of a group take turns, a weighted backend draws a child by weight and the others in the same way after it, a
+ * tunnels of a group are served round-robin, a weighted backend draws a child by weight and the others in the same way after it, a
  * failover backend goes by its order. A child with the weight 0 is never used. Pure but for its sources.
  */
 export function* targetsOf(id: string, sources: Sources, visited = new Set<string>()): Generator<Target, void> {

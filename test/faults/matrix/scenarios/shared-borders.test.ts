@@ -259,7 +259,7 @@ describe('a grant that is withdrawn', () => {
     })
   })
 
-  test('is no matter any more once the reference is gone', async () => {
+  test('ignores a withdrawn grant once the reference is removed', async () => {
     const shared = await withdrawn()
     await shared.says(WEB, 'ReferencesGranted', 'GrantWithdrawn')
     shared.apply(FRONT, { backend: null })
