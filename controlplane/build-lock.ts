@@ -42,7 +42,7 @@ export async function acquireBuildLock(path: string, options: BuildLockOptions =
   return { release, [Symbol.asyncDispose]: release }
 }
 
-/** Creates the lock with its content in one step, so that nobody reads one without a holder. */
+/** Creates the lock with its content in one step, so that no one reads one without a holder. */
 async function tryCreate(path: string): Promise<boolean> {
   const draft = `${path}.${process.pid}-${randomUUID()}`
   await writeFile(draft, String(process.pid))

@@ -58,7 +58,7 @@ async function main(check: boolean): Promise<number> {
 function remedy(check: boolean): string {
   return check
     ? 'Run `npm run generate` and commit the result.'
-    : 'Files of no kind remain: they carry no mark of the generator.'
+    : 'Files of no kind remain: they carry no marker of the generator.'
 }
 
 function report(what: string, paths: readonly string[]): void {

@@ -28,7 +28,7 @@ export interface WorstSize {
 const NAMED = 5
 
 /**
- * A character has at most four bytes in UTF-8. Escapes (`\"`, `\u0000`) are not counted: nobody writes texts full of
+ * A character has at most four bytes in UTF-8. Escapes (`\"`, `\u0000`) are not counted: no one writes texts full of
  * them.
  */
 const BYTES_PER_CHARACTER = 4

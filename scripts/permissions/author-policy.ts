@@ -210,7 +210,7 @@ interface Demand {
 }
 
 function validation({ isAsked, check, field, right: { text, name } }: Demand): Validation {
-  const remedy = 'ask for that right, or let somebody who has it apply this'
+  const remedy = 'ask for that right, or let someone who has it apply this'
   const object = name === undefined ? "'" : ` ' + ${name} + '`
   return {
     expression: `!(${isAsked}) || ${check}.allowed()`,

@@ -61,7 +61,7 @@ export interface DescribedWrite {
   readonly shape: ObjectShape
 }
 
-/** What the API server sets, or lets nobody change. */
+/** What the API server sets, or lets no one change. */
 const SERVER_SET = {
   // Sent, and part of the address of the request.
   name: fromServer(anything),
@@ -153,7 +153,7 @@ const takenBack: Shape = value((each) => {
   ].join(' && ')
 })
 
-/** A resource that somebody else has written: finalizer and bookkeeping. */
+/** A resource that someone else has written: finalizer and bookkeeping. */
 function heldWrite(kinds: KindsRegistry): (descriptor: Descriptor) => DescribedWrite {
   const parts = new Set<string>(partKinds)
   const credentials = new Set(kinds.composed.flatMap((each) => Object.values(each.credentials)))

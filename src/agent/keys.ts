@@ -34,7 +34,7 @@ export class PinnedKeys {
     for (const line of texts.flatMap(keyLines)) {
       const key = ssh2.utils.parseKey(hostKeyOf(line) ?? line)
       if (key instanceof Error || key.isPrivateKey() || ALGORITHMS[key.type] === undefined) {
-        // Not more of it: somebody may give a private key.
+        // Not more of it: someone may give a private key.
         return `${JSON.stringify(line.split(/\s/, 1)[0]?.slice(0, 40))} is not a public key such as "ssh-ed25519 AAAA…"`
       }
       keys.push(key)

@@ -40,7 +40,7 @@ interface Entry {
 const NEVER = Number.NEGATIVE_INFINITY
 
 /**
- * An object that nobody asks for stays `vanished` for this long and is then forgotten, since sessions come and go by
+ * An object that no one asks for stays `vanished` for this long and is then forgotten, since sessions come and go by
  * the thousand. It is a time, not a number of lists: any number of lists for other readers may run between two
  * questions.
  */

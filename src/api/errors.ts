@@ -10,7 +10,7 @@ export type ApiErrorCode =
   | 'Invalid' // any other 4xx
   | 'RateLimited' // 429
   | 'ServerError' // 5xx
-  | 'Timeout' // our own time-out, or 408
+  | 'Timeout' // our own timeout, or 408
   | 'Network' // refused, reset, DNS, TLS
   | 'InvalidResponse' // not JSON, too large, or not the documented shape
   | 'Redirect' // 3xx: redirects are off

@@ -32,7 +32,7 @@ export type EndTurn = (ended?: Pick<Ended, 'how' | 'sort'>) => void
 
 interface Waiter {
   readonly priority: Priority
-  /** Whose calls can be refused alone, if anybody's. */
+  /** Whose calls can be refused alone, if anyone's. */
   readonly of: object | undefined
   readonly since: number
   readonly grant: () => void
@@ -158,7 +158,7 @@ export class RateBudget {
     return queued + (Number.isFinite(next) ? Math.max(0, next) : 0)
   }
 
-  /** Whether somebody waits for a request in flight to end. */
+  /** Whether someone waits for a request in flight to end. */
   get #isFull(): boolean {
     return this.#inFlight >= this.#places.value && PRIORITIES.some((priority) => this.#waiters[priority].length > 0)
   }

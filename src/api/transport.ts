@@ -51,7 +51,7 @@ const LONGEST_RETRY_WAIT_MS = 30_000
 
 /**
  * Sends requests within the account's budget and turns every failure into an `ApiError`. GETs are tried up to three
- * times (5xx but 501, network, time-outs, 429), writes once.
+ * times (5xx but 501, network, timeouts, 429), writes once.
  */
 export class Transport {
   readonly #options: TransportOptions

@@ -92,7 +92,7 @@ function dispatched(
     method,
     headers: body === undefined ? common : { ...common, 'content-type': contentType },
     body: body === undefined ? null : JSON.stringify(body),
-    // undici's own time-outs would cut idle watches.
+    // undici's own timeouts would cut idle watches.
     headersTimeout: 0,
     bodyTimeout: 0,
   }

@@ -13,7 +13,7 @@ export interface Refusal {
 export interface RefusedField {
   /** As `admissionPolicy.operator.extraFields` of the chart names it: `deployments.spec.template.spec.tolerations`. */
   readonly name: string
-  /** Whether the request had a value for it. Otherwise somebody added it: usually a mutating webhook. */
+  /** Whether the request had a value for it. Otherwise someone added it: usually a mutating webhook. */
   readonly isSent: boolean
 }
 

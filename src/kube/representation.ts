@@ -57,7 +57,7 @@ interface RawObject {
 /**
  * An object as the rest of the program sees it: without managed fields, and with the requested type, which list items
  * lack and metadata-only reads replace with their own.
- * @param value as it was parsed, for nobody else
+ * @param value as it was parsed, for no one else
  */
 export function normalise<T extends KubeObject>(type: ResourceType, value: unknown, texts: SharedTexts): T {
   const { metadata, ...rest } = value as RawObject

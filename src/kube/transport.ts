@@ -53,7 +53,7 @@ type Send<T> = (
   options: SendOptions & { readonly signals: readonly AbortSignal[] },
 ) => Promise<{ readonly status: number; readonly result: T }>
 
-/** Sends requests: time-outs, the cap on concurrent calls, retries of reads, credentials, and errors as `KubeError`. */
+/** Sends requests: timeouts, the cap on concurrent calls, retries of reads, credentials, and errors as `KubeError`. */
 export class Transport {
   readonly #options: TransportOptions
   readonly #dispatchers: Dispatchers
@@ -99,7 +99,7 @@ export class Transport {
   }
 
   /**
-   * The open body of a watch. The time-out covers only the response headers; watches do not count against the limit.
+   * The open body of a watch. The timeout covers only the response headers; watches do not count against the limit.
    */
   async open(request: KubeRequest): Promise<AsyncIterable<Uint8Array>> {
     try {
@@ -193,7 +193,7 @@ export class Transport {
     }
   }
 
-  /** What gives a request up, apart from its time-out. */
+  /** What gives a request up, apart from its timeout. */
   #signals({ signal }: KubeRequest): readonly AbortSignal[] {
     return signal === undefined ? [this.#closing.signal] : [signal, this.#closing.signal]
   }

@@ -56,7 +56,7 @@ export interface Live {
  */
 export const WAITING = { workers: 16, maxPerGroup: 4, groupOf: ownerOf }
 /**
- * How long a stop waits for reconciles before it refuses their next request. Together with the time-out of a request in
+ * How long a stop waits for reconciles before it refuses their next request. Together with the timeout of a request in
  * flight by then, the Lease is released within the ten seconds that container runtimes allow.
  */
 export const STOP_MS = 3_000

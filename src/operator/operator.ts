@@ -131,7 +131,7 @@ export class Operator {
   }
 
   /**
-   * @param claimedAt undefined without an election: nobody else wrote anything, and the watches have seen everything
+   * @param claimedAt undefined without an election: no one else wrote anything, and the watches have seen everything
    * that this process did not write.
    */
   #onStartedLeading(claimedAt?: number): void {

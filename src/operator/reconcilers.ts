@@ -318,7 +318,7 @@ function mirrorReconciler(
 }
 
 /**
- * Mirrors have their own workers, so that thousands of writes delay nobody else. `stop` ends them between two writes.
+ * Mirrors have their own workers, so that thousands of writes delay no one else. `stop` ends them between two writes.
  */
 function mirrorController(
   parts: ReconcilersOptions,

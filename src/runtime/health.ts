@@ -30,7 +30,7 @@ export interface HealthServerOptions {
   readonly readiness: readonly HealthCheck[]
   readonly registry: Registry
   /**
-   * Decides who may read metrics. Undefined: everybody who can connect. Health is always public: probes send no token.
+   * Decides who may read metrics. Undefined: everyone who can connect. Health is always public: probes send no token.
    */
   readonly metricsAccess?: { of(authorization: string | undefined): Promise<Access> } | undefined
   readonly logger: Logger

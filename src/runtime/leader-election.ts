@@ -8,7 +8,7 @@ import { watchLease } from './lease-watch.ts'
 
 export interface LeaderElectionOptions {
   /**
-   * A client without a leadership hook. Its time-outs should be a few seconds, so that several renewals are tried
+   * A client without a leadership hook. Its timeouts should be a few seconds, so that several renewals are tried
    * before the renew deadline.
    */
   readonly client: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'watch'>
@@ -33,7 +33,7 @@ export interface LeaderElectionOptions {
    */
   readonly retryPeriodMs?: number
   /**
-   * Leadership has begun. `claimedAt`, on the monotonic clock, is when the Lease was requested: nobody else has written
+   * Leadership has begun. `claimedAt`, on the monotonic clock, is when the Lease was requested: no one else has written
    * anything since, and anything read from then on is as the previous leader left it.
    */
   readonly onStartedLeading: (claimedAt: number) => void

@@ -50,7 +50,7 @@ export class LeaseLock {
   }
 
   /**
-   * Monotonic time just before the last write that acquired or renewed the lock was sent. Nobody else held it by then:
+   * Monotonic time just before the last write that acquired or renewed the lock was sent. No one else held it by then:
    * the previous holder had released it, or had been silent for long enough.
    */
   get claimedAt(): number {
@@ -73,7 +73,7 @@ export class LeaseLock {
     }
   }
 
-  /** Stops all further claims: a claim whose answer nobody awaits any more must not take the lock after all. */
+  /** Stops all further claims: a claim whose answer no one awaits any more must not take the lock after all. */
   abandon(): void {
     this.#abandoned = true
   }
@@ -143,7 +143,7 @@ export class LeaseLock {
   }
 }
 
-/** What changes with each renewal, as text: as long as it stays the same, nobody has renewed the lock. */
+/** What changes with each renewal, as text: as long as it stays the same, no one has renewed the lock. */
 export function leaseRecord({ spec = {} }: Lease): string {
   const { holderIdentity, leaseDurationSeconds, acquireTime, renewTime } = spec
   return JSON.stringify([holderIdentity, leaseDurationSeconds, acquireTime, renewTime])

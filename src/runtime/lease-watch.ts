@@ -12,7 +12,7 @@ export interface LeaseWatchOptions {
   readonly key: ObjectKey
   /** Time between the end of one watch and the next, in milliseconds. */
   readonly retryPeriodMs: number
-  /** Nobody holds the Lease, or it was deleted. May be called repeatedly for the same state. */
+  /** No one holds the Lease, or it was deleted. May be called repeatedly for the same state. */
   readonly onFree: () => void
 }
 

@@ -33,7 +33,7 @@ export interface MetricsAccessOptions {
 /**
  * Decides who may read the metrics: anyone whose bearer token the API server knows (TokenReview) and who may `get` the
  * non-resource URL `/metrics` (SubjectAccessReview), as in controller-runtime. Answers are cached for ten seconds;
- * without an answer nobody is admitted. Only digests of tokens are kept.
+ * without an answer no one is admitted. Only digests of tokens are kept.
  */
 export class MetricsAccess {
   readonly #reviewer: Reviewer
@@ -70,7 +70,7 @@ export class MetricsAccess {
     return await underWay
   }
 
-  /** Asks about a token that nobody has, so that a right that the operator lacks is logged at the start. */
+  /** Asks about a token that no one has, so that a right that the operator lacks is logged at the start. */
   async tryOut(): Promise<void> {
     await this.#review('culvert-asks-whether-it-may-ask').catch((error: unknown) => this.#failures.happened(error))
   }

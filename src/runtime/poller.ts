@@ -107,7 +107,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
     this.#waiting = this.#waiting.filter(({ since }) => since > began)
   }
 
-  /** One object at a time, slowly enough to delay nobody else; a few at a time while a caller waits for the round. */
+  /** One object at a time, slowly enough to delay no one else; a few at a time while a caller waits for the round. */
   async #round(signal: AbortSignal): Promise<void> {
     const named = new Map([...this.#options.names()].map((key) => [keyString(key), key]))
     for (const stored of this.store.list()) {

@@ -37,7 +37,7 @@ export class Reflector<T extends KubeObject> {
     this.#replica = new Replica<T>(options.logger)
     this.store = this.#replica.store
     this.synced = this.#sync.promise
-    // Keeps a shutdown from causing an unhandled rejection when nobody waits.
+    // Keeps a shutdown from causing an unhandled rejection when no one waits.
     this.synced.catch(() => undefined)
     const namespaces = options.namespaces ?? []
     this.#unsynced = new Set(namespaces.length === 0 || !options.type.namespaced ? [undefined] : namespaces)

@@ -5,7 +5,7 @@ export function experimental(description: string): string {
   return `${description} ${mark}`
 }
 
-/** Whether a description has that mark. */
+/** Whether a description has that marker. */
 export function isExperimental(description: string | undefined): boolean {
   return description?.endsWith(mark) ?? false
 }

@@ -27,7 +27,7 @@ export interface Tracing {
 }
 
 /**
- * Loads the SDK and sends spans from now on. The SDK itself reads sampler, batches, headers, time-outs and resource
+ * Loads the SDK and sends spans from now on. The SDK itself reads sampler, batches, headers, timeouts and resource
  * attributes from the environment (OTEL_*), according to its own standard.
  *
  * @throws TypeError for an endpoint that is not a URL.

@@ -68,7 +68,7 @@ export function stateOf(resource: StatedResource): ResourceState {
   }
   if (stalled?.status === 'True') return stated('stalled', stalled)
   if (reconciling?.status === 'True') {
-    // For tools that read kstatus it is in progress; for a person it ends only when somebody acts.
+    // For tools that read kstatus it is in progress; for a person it ends only when someone acts.
     const phase = reconciling.reason === reasons.AwaitingApproval ? 'stalled' : 'inProgress'
     return stated(phase, reconciling, sinceWhen(of('Ready'), synced, reconciling))
   }

@@ -26,7 +26,7 @@ function wholeWords(text: string): string {
 }
 
 /**
- * A name that no reader of YAML takes for a boolean, null, a number or a date where somebody writes it without quotes:
+ * A name that no reader of YAML takes for a boolean, null, a number or a date where someone writes it without quotes:
  * `on` becomes `backend-on`.
  *
  * @param kind what such a name begins with

@@ -105,7 +105,7 @@ export class DryAccount implements ClosableApiClient {
   }
 
   #note(write: Omit<PlannedWrite, 'origin'>, { origin }: CallOptions = {}): void {
-    if (origin === undefined) throw new Error(`planned a ${write.method} of ${write.collection.path} for nobody`)
+    if (origin === undefined) throw new Error(`planned a ${write.method} of ${write.collection.path} for no one`)
     this.writes.push({ ...write, origin })
   }
 }

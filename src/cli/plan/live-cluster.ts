@@ -26,7 +26,7 @@ export interface LiveClusterOptions {
   readonly kube: KubeClient
   readonly kinds: KindsRegistry
   readonly operatorNamespace: string
-  /** Those of the manifests: enough for somebody who may not read the others. */
+  /** Those of the manifests: enough for someone who may not read the others. */
   readonly namespaces: readonly string[]
 }
 
@@ -55,7 +55,7 @@ export async function readCluster({
   }
 }
 
-/** All objects of a type or, for somebody who may not list all, those of some namespaces. */
+/** All objects of a type or, for someone who may not list all, those of some namespaces. */
 async function listReachable<T extends KubeObject>(
   kube: KubeClient,
   type: ResourceType,

@@ -20,7 +20,7 @@ export interface PlanOperation {
   /** The object exists only until another of these operations deletes it: it keeps something from being empty. */
   readonly isTemporary: boolean
   readonly changes: readonly FieldChange[]
-  /** Why somebody should look at it first; none for most. */
+  /** Why someone should look at it first; none for most. */
   readonly marks: readonly Mark[]
 }
 

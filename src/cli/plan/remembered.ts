@@ -69,7 +69,7 @@ export function remembered(
 }
 
 /**
- * The object with the mark of the resource. Where the spec's own text has replaced the mark, the only object with that
+ * The object with the marker of the resource. Where the spec's own text has replaced the mark, the only object with that
  * text: an operator without its status would ask a person, and who plans with these manifests has answered.
  */
 function objectOf(

@@ -67,7 +67,7 @@ export function standardTerminals(): Terminals {
 }
 
 /**
- * Ends the process without a word once nobody reads what it prints, as `culvert tree | head` does. A command that
+ * Ends the process without a word once no one reads what it prints, as `culvert tree | head` does. A command that
  * handles errors of a stream itself, as the audit records of an operator do, continues.
  */
 export function endWithReader(): void {
@@ -81,7 +81,7 @@ export function endWithReader(): void {
 }
 
 /**
- * Ends the process as the system ends those that write into a pipe that nobody reads: by SIGPIPE, which Node ignores
+ * Ends the process as the system ends those that write into a pipe that no one reads: by SIGPIPE, which Node ignores
  * otherwise. Process 1 of a container cannot be ended so, and exits with the code that shells give to that signal.
  */
 function endByBrokenPipe(): never {

@@ -38,7 +38,7 @@ export class KeyHolders {
 
   /**
    * The same over all accounts. If several have the key, the account that had it first: a public key is no secret, so
-   * nobody may draw another account's agents to his own by registering their keys.
+   * no one may draw another account's agents to his own by registering their keys.
    */
   anywhere(key: Buffer): KeyHolder | undefined {
     const holders = this.#holders(key)

@@ -4,7 +4,7 @@ export interface RoomLimits {
   readonly each: number
 }
 
-/** Counts what is open against its limits, so that nobody takes the room of all others. */
+/** Counts what is open against its limits, so that no one takes the room of all others. */
 export class Room {
   readonly #limits: RoomLimits
   readonly #byOwner = new Map<string, number>()

@@ -10,7 +10,7 @@ export interface CertificateContent {
   readonly use: keyof typeof CERTIFICATE_USE
   /** The key that is certified. */
   readonly subject: SshPublicKey
-  /** Random bytes, so that nobody can predict what is signed. */
+  /** Random bytes, so that no one can predict what is signed. */
   readonly nonce: Buffer
   readonly serial: bigint
   /** What servers log for the holder of the certificate. */

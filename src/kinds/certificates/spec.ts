@@ -97,7 +97,7 @@ export function sentCertificatePolicy(
 
 /**
  * The certificate of a domain as a spec has it; undefined if the object says nothing about it.
- * @param uploaded id of the certificate that somebody chose
+ * @param uploaded id of the certificate that someone chose
  */
 export function writtenCertificate(remote: RemoteObject, uploaded?: string): Fields | undefined {
   const policy = heldCertificatePolicy(remote)

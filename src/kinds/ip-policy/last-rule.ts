@@ -62,7 +62,7 @@ function usersOf(policy: TargetView | undefined, { dependents }: AccountView): s
   return all.length === 0 ? { type: 'delete' } : named(all)
 }
 
-/** Not in place yet and not refused, so nobody has to act. */
+/** Not in place yet and not refused, so no one has to act. */
 function isUnderWay(part: PartView): boolean {
   const isStalled = part.status.conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') ?? false
   return !part.deleting && !isStalled && !isInForce(part)

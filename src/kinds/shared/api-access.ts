@@ -34,7 +34,7 @@ export function specRule({ cidr, action }: { readonly cidr: string; readonly act
 /**
  * Whether a policy with the rules `after` may refuse an address that it admits with the rules `before`: an allow rule
  * is removed or a deny rule is added. The contract leaves open what a policy admits without any allow rule, or without
- * any rule: the first allow may end that everybody is admitted, and so may the removal of the last rule.
+ * any rule: the first allow may end that everyone is admitted, and so may the removal of the last rule.
  */
 export function letsFewerIn(before: readonly Rule[], after: readonly Rule[]): boolean {
   const held = new Set(before.map(ruleText))

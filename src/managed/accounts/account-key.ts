@@ -43,7 +43,7 @@ export async function accountApiKey(
   return isReplaceable ? ((await keptKeys.read(uid)) ?? token) : token
 }
 
-/** If somebody has replaced the issuer's Secret, theirs holds the key that they mean to use. */
+/** If someone has replaced the issuer's Secret, theirs holds the key that they mean to use. */
 function isIssuers(secret: DataObject | undefined, cr: CustomResource): boolean {
   const { type } = ownershipOf(secret, cr)
   return type === 'own' || type === 'absent'

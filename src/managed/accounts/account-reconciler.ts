@@ -242,7 +242,7 @@ export class AccountReconciler {
     if (!isNoted) await this.#storeVerified(key, resource, { session, finding })
     const opened = session.blocked() !== undefined
     if (!session.unblock(finding.judged)) return { type: 'after', ms: 0, reason: 'judged too early', priority: 'poll' }
-    // Before anything that may fail: on a retry the session would be open already, and nobody would be woken.
+    // Before anything that may fail: on a retry the session would be open already, and no one would be woken.
     const change = session.closed.note(finding.closed, (failures) => this.#retryMs(failures))
     if (opened) {
       // Every member is woken: what changed before wakes none once more, and what changes meanwhile stays noted.

@@ -63,7 +63,7 @@ function mirrorConditions(context: AccountContext, resource: AccountResource): r
   return context.mirrorConditions(keyOfAccount(resource)) ?? told.filter(({ type }) => !isCommon(type))
 }
 
-/** Patches `metadata` of an account, provided that nobody changed it since it was read. */
+/** Patches `metadata` of an account, provided that no one changed it since it was read. */
 export async function patchAccountMetadata(
   context: AccountContext,
   resource: AccountResource,

@@ -7,7 +7,7 @@ export const TAKEOVER_MS = 60_000
 export interface Hold {
   /**
    * Everything must have been listed at this monotonic time or later before anything is done for the account. Minus
-   * infinity: nobody else has worked on it in this term.
+   * infinity: no one else has worked on it in this term.
    */
   readonly listsFrom: number
   /** Whether anything may be done for the account. */
@@ -62,7 +62,7 @@ export function claimStep(facts: ClaimFacts): ClaimStep {
   if (isSameClaim(claim, wantedClaim(facts))) return ownStep(facts)
   if (hold !== undefined) return 'leave'
   if (claim === undefined) return isSelected ? 'write' : 'rest'
-  // Of an earlier term: nobody else has worked on it since, or the claim would be another.
+  // Of an earlier term: no one else has worked on it since, or the claim would be another.
   if (claim.operator === self.operator) return isSelected ? 'write' : 'release'
   if (!isSelected) return 'rest'
   return facts.silentMs !== undefined && facts.silentMs >= TAKEOVER_MS ? 'write' : 'defer'

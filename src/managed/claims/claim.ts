@@ -21,11 +21,11 @@ export function isSameClaim(left: Claim | undefined, right: Claim | undefined): 
 }
 
 /**
- * Puts a claim into the status of an account, or removes the present one, provided that nobody changed the account
+ * Puts a claim into the status of an account, or removes the present one, provided that no one changed the account
  * since it was read.
  *
  * @returns the account as stored
- * @throws KubeError `Conflict` if somebody did, `NotFound` if the account is gone
+ * @throws KubeError `Conflict` if someone did, `NotFound` if the account is gone
  */
 export function writeClaim(
   { kube, kinds }: { readonly kube: Pick<KubeClient, 'mergePatch'>; readonly kinds: KindsRegistry },

@@ -41,7 +41,7 @@ export function recoverableObjects(run: Reconciliation): readonly RemoteObject[]
   return run.status.id === undefined && externalId(run.cr) === undefined ? namesakesObjects(run) : []
 }
 
-/** Objects that CRs of this name made, and that nobody holds. Newest last. */
+/** Objects that CRs of this name made, and that no one holds. Newest last. */
 function namesakesObjects(run: Reconciliation): readonly RemoteObject[] {
   const { collection, context, cr, session } = run
   return unheld(run, recoverable(session.cache.find(collection, namesakeKey(nameOf(cr))), cr, context.installation))
@@ -64,7 +64,7 @@ export async function findSuccessor(run: Reconciliation): Promise<string | undef
 }
 
 /**
- * Takes the newest of these objects, which nobody holds, preferring one whose token is available; the others of the
+ * Takes the newest of these objects, which no one holds, preferring one whose token is available; the others of the
  * same UID are deleted.
  */
 async function takeNewest(run: Reconciliation, free: readonly RemoteObject[]): Promise<string | undefined> {
@@ -113,7 +113,7 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
 }
 
 /**
- * Anybody can write a note without a seal. Where the namespace may not adopt objects, its id is not looked up: whether
+ * Anyone can write a note without a seal. Where the namespace may not adopt objects, its id is not looked up: whether
  * an object of another exists would show in the answer. Nor is another object made, since the note may be true.
  * @throws TerminalError the same for every id
  */

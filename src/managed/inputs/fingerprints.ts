@@ -10,7 +10,7 @@ const LENGTH = 16
 /**
  * Identifies secret values where many people may read: in a status, or in an annotation of a resource. Equal values
  * have equal fingerprints, so that a change is noticed, also after a restart. HMAC-SHA256 with a salt that only the
- * operator can read: nobody else can check a guess, however few values there are to guess
+ * operator can read: no one else can check a guess, however few values there are to guess
  * (docs/decisions/0035-salted-fingerprints.md).
  *
  * A fingerprint begins with an identifier of its salt. One made with another salt says nothing about a value: neither

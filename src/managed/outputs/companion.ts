@@ -164,7 +164,7 @@ function forgotten(companion: Companion<CommonSpec>, target: CompanionTarget): A
   return told(companion, 'False', reasons.AnswerRefused, message)
 }
 
-/** Creates none. An existing one stays unchanged: what it publishes may be in use, and nobody asked to delete it. */
+/** Creates none. An existing one stays unchanged: what it publishes may be in use, and no one asked to delete it. */
 async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refusal: Refusal): Promise<Accompanied> {
   const { none, kept, why } = refusal
   const { context, cr } = run

@@ -23,7 +23,7 @@ export function ownershipOf(object: KubeObject | undefined, cr: KubeObject): Sec
   if (owner !== undefined) {
     return isNamesake(owner, cr) ? { type: 'namesake' } : { type: 'foreign', owner: shortName(owner) }
   }
-  return annotations[OUTPUT_OF] === noteOf(cr) ? { type: 'namesake' } : { type: 'foreign', owner: 'somebody else' }
+  return annotations[OUTPUT_OF] === noteOf(cr) ? { type: 'namesake' } : { type: 'foreign', owner: 'someone else' }
 }
 
 function isNamesake({ apiVersion, kind, name }: OwnerReference, cr: KubeObject): boolean {

@@ -9,7 +9,7 @@ import { configMapType, secretType } from '../inputs/inputs.ts'
 /** A Secret or ConfigMap with its content. */
 export interface DataObject extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
-  /** Nobody can change the data any more, only delete the object. */
+  /** No one can change the data any more, only delete the object. */
   readonly immutable?: boolean
 }
 

@@ -74,7 +74,7 @@ export function refuseImmutable(target: Place, { immutable }: DataObject): void 
 }
 
 /**
- * Patches the target, provided that it is still the `found` one and nobody has changed it.
+ * Patches the target, provided that it is still the `found` one and no one has changed it.
  *
  * @param dryRun only asks the API server whether it would. Default: false
  * @throws TerminalError if the patch is of data, and the target immutable

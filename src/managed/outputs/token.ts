@@ -57,7 +57,7 @@ export async function reserveToken(run: Reconciliation, attempt: Attempt): Promi
 
 /**
  * Writes the token in a create's answer, together with id and nonce, and notes where it is.
- * @param reserved the Secret as it was before the POST. Without it, or if somebody changed it since, it is read again,
+ * @param reserved the Secret as it was before the POST. Without it, or if someone changed it since, it is read again,
  *   and written unless the attempt has moved on.
  */
 export async function storeToken(run: Reconciliation, answer: Answer, reserved?: DataObject): Promise<void> {

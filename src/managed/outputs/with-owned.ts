@@ -5,7 +5,7 @@ import { naming, wasOvertaken } from './take-ownership.ts'
 
 const TRIES = 5
 
-/** Calls `act` if the object exists and is ours, and again if somebody changed it meanwhile. */
+/** Calls `act` if the object exists and is ours, and again if someone changed it meanwhile. */
 export async function withOwned(
   holder: Holder,
   place: Place,

@@ -28,7 +28,7 @@ export interface PlannedBody {
   readonly before: RemoteObject | undefined
 }
 
-/** What a request changes, field by field, as people see it: without secrets and without Culvert's mark. */
+/** What a request changes, field by field, as people see it: without secrets and without Culvert's marker. */
 export function changesOf(
   descriptor: ManagedDescriptor | undefined,
   { body, before, collection }: PlannedBody,
@@ -44,7 +44,7 @@ export function changesOf(
 }
 
 /**
- * A text that carries Culvert's mark without the mark: people only look for their own keys in it. Any other value is
+ * A metadata string with Culvert's marker, without that marker: users only look for their own keys in it. Any other value is
  * left as it is.
  */
 function ownKeysOf(value: unknown): unknown {

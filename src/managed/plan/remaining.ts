@@ -26,7 +26,7 @@ export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext 
 
 /**
  * The API has answered a write: a difference in a field that the write left open is the service's choice. It is
- * remembered until it is stored, since it cannot be told from a change by somebody else later.
+ * remembered until it is stored, since it cannot be told from a change by someone else later.
  */
 export function noteChosen(run: Reconciliation, { desired }: Wanted, answer: RemoteObject): void {
   const chosen = chosenByServer(run.descriptor, desired, answer)

@@ -1,7 +1,7 @@
 import type { Reason } from '../status/reasons.ts'
 
 /**
- * Nothing Culvert does will help until somebody changes something. Retried slowly, so that a lifted quota heals by
+ * Nothing Culvert does will help until someone changes something. Retried slowly, so that a lifted quota heals by
  * itself. The message says what is wrong with which value, and the remedy.
  */
 export class TerminalError extends Error {

@@ -189,7 +189,7 @@ export class Reconciliation {
     })
   }
 
-  /** Patches `metadata` of the CR, provided that nobody changed the CR since it was read. */
+  /** Patches `metadata` of the CR, provided that no one changed the CR since it was read. */
   async patchMetadata(metadata: Fields): Promise<void> {
     await this.#alone(() => this.#patch({ metadata }))
   }

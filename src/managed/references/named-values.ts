@@ -6,7 +6,7 @@ import { keeperOf, refusalOfUse, valueNotPermitted } from './reach.ts'
 
 /**
  * Values such as the host of an edge select a remote object without referring to it. In a shared account they reach
- * as far as a reference by id, so that nobody takes by a literal what a reference would be refused.
+ * as far as a reference by id, so that no one takes by a literal what a reference would be refused.
  */
 
 type Place = Pick<Reconciliation, 'context' | 'cr' | 'descriptor' | 'session'>

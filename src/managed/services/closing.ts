@@ -25,9 +25,9 @@ type Known = Pick<ManagedContext, 'kinds' | 'resources'>
 
 /** What is done about an Edge that may let in others than its Service asks for. */
 export interface Closing {
-  /** Whether the Edge has to turn off its Backend. Otherwise it lets nobody in, and keeps asking for its policies. */
+  /** Whether the Edge has to turn off its Backend. Otherwise it lets no one in, and keeps asking for its policies. */
   readonly turnsOff: boolean
-  /** Why it lets nobody in, or does not yet. */
+  /** Why it lets no one in, or does not yet. */
   readonly why: string
   /** The API refuses the policies; otherwise the Edge would have to wait for them. */
   readonly isRefused: boolean

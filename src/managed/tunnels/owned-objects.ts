@@ -46,7 +46,7 @@ export class OwnedObjects {
    * The object, with everything that is wanted of it. Its Pod template, if it has one, is exactly the wanted one.
    *
    * @param written digest of the Pod template in the answer to the last write
-   * @throws TerminalError if somebody else owns it. @throws ConflictError if it has changed while it was replaced
+   * @throws TerminalError if someone else owns it. @throws ConflictError if it has changed while it was replaced
    */
   async keep(owner: KubeObject, wanted: WantedObject, written?: string): Promise<KubeObject> {
     const { type, name, content } = wanted

@@ -93,7 +93,7 @@ export const RETIRE_MS = (GRACE_SECONDS + SPARE_SECONDS) * 1000
 
 /**
  * The Pods of a Tunnel; `selector` finds them. Pure. What is not taken from the template by name is not taken at all: a
- * CRD that somebody changed gives nobody more.
+ * CRD that someone changed gives no one more.
  */
 export function agentPod(
   spec: TunnelSpec,

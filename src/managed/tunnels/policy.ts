@@ -66,7 +66,7 @@ function templateProblems(template: TunnelTemplate, { metadataKeys, priorityClas
           `spec.template.priorityClassName: "${priorityClassName}" is not allowed: use another class, or have the administrator add it to tunnels.templates.priorityClasses in the chart`,
         ]
       : []),
-    // The CRD says the same, unless somebody changed it.
+    // The CRD says the same, unless someone changed it.
     ...(tolerations.every(({ key }) => key) ? [] : ['spec.template.tolerations: every toleration requires a key']),
   ]
 }

@@ -12,7 +12,7 @@ interface Contest {
 interface Scale {
   /** How long another client's number is left as it is, in milliseconds; undefined if it is not. */
   readonly leftMs: number | undefined
-  /** Whether somebody has to be told of that, for the first time. */
+  /** Whether someone has to be told of that, for the first time. */
   readonly isNew: boolean
 }
 

@@ -66,7 +66,7 @@ interface Entry {
   readonly hold: Hold | undefined
 }
 
-/** Without selectors, an account that nobody ever claimed is in use from the beginning. */
+/** Without selectors, an account that no one ever claimed is in use from the beginning. */
 const IMPLIED: Hold = { listsFrom: Number.NEGATIVE_INFINITY, isOpen: true }
 
 /**
@@ -116,7 +116,7 @@ export class AccountClaims {
   }
 
   /**
-   * Monotonic time from which on nobody else has worked on the account; minus infinity if nobody else has in this term.
+   * Monotonic time from which on no one else has worked on the account; minus infinity if no one else has in this term.
    */
   soleSince(key: AccountKey): number {
     const account = this.#options.store.account(key)
@@ -163,7 +163,7 @@ export class AccountClaims {
     })
   }
 
-  /** Operators without selectors have nothing to decide about accounts that nobody claims. */
+  /** Operators without selectors have nothing to decide about accounts that no one claims. */
   #isConcerned(account: AccountResource): boolean {
     return this.#claims || claimOf(account) !== undefined || this.#entries.has(accountText(keyOfAccount(account)))
   }
@@ -238,7 +238,7 @@ export class AccountClaims {
     }
   }
 
-  /** Takes an account that nobody works on. */
+  /** Takes an account that no one works on. */
   async #write(account: AccountResource): Promise<void> {
     const { store, clock, logger } = this.#options
     const written = await this.#writer.write(account, this.#wanted)

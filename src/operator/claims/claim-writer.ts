@@ -23,7 +23,7 @@ export interface Written {
   /** The account as stored. */
   readonly account: AccountResource
   /**
-   * Whether the claim replaced one of an earlier term of this operator: nobody else has worked on the account since.
+   * Whether the claim replaced one of an earlier term of this operator: no one else has worked on the account since.
    */
   readonly isInherited: boolean
 }
@@ -82,7 +82,7 @@ export class ClaimWriter {
   }
 }
 
-/** Whether somebody changed the account first, so that a write of ours was certainly not carried out. */
+/** Whether someone changed the account first, so that a write of ours was certainly not carried out. */
 export function isOutdated(error: unknown): boolean {
   return error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound')
 }

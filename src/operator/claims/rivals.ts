@@ -7,7 +7,7 @@ import type { Logger } from '../../util/logger.ts'
 /** What was read more recently than this is not read again. Milliseconds. */
 const RECENT_MS = 15_000
 
-/** Of a term that nobody asked about for so long, nothing is known any more: terms come and go. Milliseconds. */
+/** Of a term that no one asked about for so long, nothing is known any more: terms come and go. Milliseconds. */
 const FORGET_MS = 600_000
 
 /** The Lease of another operator as last read. Monotonic times. */

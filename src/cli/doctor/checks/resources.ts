@@ -152,7 +152,7 @@ function waitingText(others: readonly StatedResource[]): string {
   return ` (${names.join(', ')}${more} ${others.length === 1 ? 'waits' : 'wait'} for it)`
 }
 
-/** How long before its end a certificate that nobody renews is worth a finding. Milliseconds. */
+/** How long before its end a certificate that no one renews is worth a finding. Milliseconds. */
 const NEAR_MS = 14 * 24 * 60 * 60_000
 
 /** Certificates that have expired, or will soon without a renewal. */

@@ -28,7 +28,7 @@ interface Configuration extends KubeObject {
   readonly webhooks?: readonly Webhook[]
 }
 
-/** Webhooks that every write of our resources has to pass, and that nobody answers. */
+/** Webhooks that every write of our resources has to pass, and that no one answers. */
 export async function checkWebhooks({ cluster: { kube }, namespaces }: Patient): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   const places = await labelsOf(kube, namespaces, findings)

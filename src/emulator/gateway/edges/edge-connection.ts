@@ -101,7 +101,7 @@ export class EdgeConnection {
     const before = this.#endpoint
     if (before === undefined || this.#raw.destroyed) return
     const now = this.#parts.reader.endpointAt(before.hostport)
-    // Nobody's edge has no policy of its own, but the account's restrictions hold.
+    // No one's edge has no policy of its own, but the account's restrictions hold.
     const judged = now ?? { account: before.account, edge: undefined }
     const verdict = this.#parts.reader.verdict(judged, this.#facts(before.hostport))
     const objection = now && this.#tls && tlsObjection(this.#tls, this.#parts.reader.terms(now))
@@ -260,7 +260,7 @@ export class EdgeConnection {
 
   /**
    * Judges once more before the first byte is carried: a change of this very turn of the event loop has not been
-   * followed yet, but may have been answered. An edge that is gone lets nobody new in.
+   * followed yet, but may have been answered. An edge that is gone lets no one new in.
    */
   #isStillAdmitted(): boolean {
     this.check()

@@ -31,7 +31,7 @@ export class NameServer {
   }): Promise<{ host: string; port: number }> {
     this.#socket.bind(port, host)
     await once(this.#socket, 'listening')
-    // Nobody waits for an answer that cannot be sent.
+    // No one waits for an answer that cannot be sent.
     this.#socket.on('error', () => undefined)
     return { host, port: this.#socket.address().port }
   }

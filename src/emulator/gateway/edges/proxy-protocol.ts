@@ -33,7 +33,7 @@ export function readProxyHeader(bytes: Buffer): Beginning<ProxiedSource> {
   if (command >> 4 !== VERSION || length > LONGEST) return MALFORMED
   const addressBytes = ADDRESS_BYTES[family]
   const isProxied = (command & 0xf) === PROXY
-  // A proxy that speaks for somebody says for whom: without, nobody could be judged.
+  // A proxy that speaks for someone says for whom: without, no one could be judged.
   if (isProxied && (addressBytes === undefined || length < FIXED + 2 * addressBytes + 4)) return MALFORMED
   if (!isProxied && (command & 0xf) !== LOCAL) return MALFORMED
   if (bytes.length < length) return INCOMPLETE

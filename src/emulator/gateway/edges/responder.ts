@@ -27,7 +27,7 @@ export class Responder {
       const length = BODILESS.has(status) ? {} : { 'content-length': body.length }
       response.writeHead(status, { ...headersOf(backend.headers), ...length })
       response.end(body)
-      // A body that nobody reads must not hold the connection up.
+      // A body that no one reads must not hold the connection up.
       request.resume()
     })
     // The other limits of the library hold only for a server that listens itself.

@@ -70,7 +70,7 @@ export function terminate(
     ...(minVersion < '1.2' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {}),
     ...(authorities === undefined ? {} : { ca: [...authorities], requestCert: true, rejectUnauthorized: true }),
     handshakeTimeout: ms,
-    // Each costs a handshake of the one thread that serves everybody; Node only reports when there are many.
+    // Each costs a handshake of the one thread that serves everyone; Node only reports when there are many.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   })
   return new Promise((resolve, reject) => {

@@ -115,7 +115,7 @@ export class AgentConnection {
     }
     const cancel = this.#parts.clock.setTimer(1000, destroy)
     this.#client.socket.once('close', cancel)
-    // Its tunnels serve nobody from now on, whenever the socket is closed.
+    // Its tunnels serve no one from now on, whenever the socket is closed.
     this.#release()
   }
 

@@ -50,9 +50,9 @@ describe('an object that outputs should go into', () => {
     [
       'was released by another',
       secret({ annotations: { 'internal.culvert.dev/output-of': 'Backend/other' } }),
-      { type: 'foreign', owner: 'somebody else' },
+      { type: 'foreign', owner: 'someone else' },
     ],
-    ['is a person’s', secret(), { type: 'foreign', owner: 'somebody else' }],
+    ['is a person’s', secret(), { type: 'foreign', owner: 'someone else' }],
     [
       'is another resource’s',
       secret({ ownerReferences: [owner({ name: 'other', uid: 'x' })] }),
