@@ -69,8 +69,8 @@ export function remembered(
 }
 
 /**
- * The object with the marker of the resource. Where the spec's own text has replaced the mark, the only object with that
- * text: an operator without its status would ask a person, and who plans with these manifests has answered.
+ * The object with the marker of the resource. If the spec's own metadata has replaced the marker, the only object with
+ * that metadata: an operator without its status would ask the user, who has answered by planning with these manifests.
  */
 function objectOf(
   { identity: { markedBy } }: ManagedDescriptor,

@@ -177,7 +177,7 @@ function completeSecret(
 /** What the marks in an account say. */
 interface Recognised {
   readonly installation: string
-  /** Resources without a marker of which no object has the text: they may be new, or their text may have been edited. */
+  /** Resources without a marker whose metadata no object has: they may be new, or their metadata was edited. */
   readonly unrecognised: readonly ResourceName[]
 }
 

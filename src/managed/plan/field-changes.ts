@@ -44,8 +44,8 @@ export function changesOf(
 }
 
 /**
- * A metadata string with Culvert's marker, without that marker: users only look for their own keys in it. Any other value is
- * left as it is.
+ * A metadata string without Culvert's marker, if it has one: users only look for their own keys in it. Any other value
+ * is not changed.
  */
 function ownKeysOf(value: unknown): unknown {
   if (parseMarker(value) === undefined) return value

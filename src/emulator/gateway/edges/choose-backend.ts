@@ -25,8 +25,8 @@ export interface Sources {
 
 /**
  * The targets of a connection in the order in which to try them; each once, however the backends are nested. The
- * tunnels of a group are served round-robin, a weighted backend draws a child by weight and the others in the same way after it, a
- * failover backend goes by its order. A child with the weight 0 is never used. Pure but for its sources.
+ * tunnels of a group are served round-robin, a weighted backend draws its children by weight, a failover backend uses
+ * them in order. A child with the weight 0 is never used. Pure but for its sources.
  */
 export function* targetsOf(id: string, sources: Sources, visited = new Set<string>()): Generator<Target, void> {
   if (visited.has(id)) return
