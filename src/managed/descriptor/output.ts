@@ -26,7 +26,7 @@ export interface OneTimeOutput<Spec> {
   /** API field of the answer; one of the collection's `oneTimeFields`. */
   readonly field: string
   /**
-   * The problem with the secret in the answer to a create, to follow "the API answered with", without its value;
+   * The problem with the secret in the answer to a create, to follow "the API returned", without its value;
    * undefined if it may be written.
    */
   problem(answer: RemoteObject): string | undefined
@@ -43,7 +43,7 @@ export interface DerivedOutput<Spec> {
   target(spec: Spec, name: string): OutputTarget | undefined
   template(spec: Spec): OutputTemplate
   /**
-   * The problem with what the API returned, to follow "the API answered with"; undefined if the texts may be written.
+   * The problem with what the API returned, to follow "the API returned"; undefined if the texts may be written.
    */
   problem(remote: RemoteObject): string | undefined
   /** The problem with other objects from which the texts are computed, as a sentence. Absent: there are none. */
