@@ -22,7 +22,7 @@ interface Range {
 }
 
 /**
- * What one policy says of an address, from the least to the most open: whatever other policies stand beside it, a
+ * What one policy says of an address, from the least to the most open: whatever other policies stand next to it, a
  * policy admits at least what one with a lower standing admits.
  */
 export const standings = { denied: 0, unmatched: 1, unmatchedWithoutAllow: 2, allowed: 3 } as const

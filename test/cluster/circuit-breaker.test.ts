@@ -37,7 +37,7 @@ async function expectNothingMoves(world: World, mark: number): Promise<void> {
   expect(conditionOf(account, 'Ready')?.message).toContain(CONFIRM)
 }
 
-/** What waited is carried out: the new Backend is there, the deleted one is not. */
+/** What waited is carried out: the new Backend exists, the deleted one does not. */
 async function expectResumed(world: World): Promise<void> {
   await world.ready('Account', 'default')
   await world.ready('Backend', 'newcomer')

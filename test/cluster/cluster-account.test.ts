@@ -228,7 +228,7 @@ test('without accountRef a resource uses the namespace’s default account, else
   const metadata = { name: 'default', namespace: tenant.namespace }
   const spec = { baseURL: world.emulator.url, apiKeySecretRef: { name: 'credentials' } }
   const account = { apiVersion: 'culvert.dev/v1alpha1', kind: 'Account', metadata, spec }
-  // Accounts and Backends come by watches of their own: this one has not told of the Account when the Backend is there.
+  // Accounts and Backends come by watches of their own: this one has not told of the Account when the Backend exists.
   const [watch] = proxy.watches().filter(({ path }) => path.endsWith('/accounts'))
   watch?.stall()
   await world.kube.apply(typeOf('Account'), { namespace: tenant.namespace, name: 'default' }, account)

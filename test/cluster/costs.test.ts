@@ -20,7 +20,7 @@ interface Cost {
   readonly writes: readonly string[]
 }
 
-/** A world in which each collection has been listed: something of each kind is there. */
+/** A world in which each collection has been listed: something of each kind exists. */
 async function open(): Promise<World> {
   const world = await World.open()
   await world.apply('Backend', 'first-backend', tunnels)

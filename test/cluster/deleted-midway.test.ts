@@ -97,7 +97,7 @@ test('a resource deleted while the operator is down, killed at any step, leaves 
 }, async () => {
   await using stage = await open('4s')
   const { world, stops } = stage
-  // What is there before a write, is there after the one before.
+  // What exists before a write, is there after the one before.
   const answered = aims.filter(({ stop }) => stop.when === 'after')
   const shown: Journey[] = []
   for (const [index, wave] of wavesOf(answered).entries()) {

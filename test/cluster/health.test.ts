@@ -37,7 +37,7 @@ const KNOWN = [
   ['culvert_drift_total', 'kind="Backend"', 'field="description"'],
 ] as const
 
-/** Names that are there although nothing is to be counted at rest. */
+/** Names that exist although nothing is to be counted at rest. */
 const AT_REST = [
   ['workqueue_depth', 'name="'],
   ['workqueue_unfinished_work_seconds', 'name="'],

@@ -35,7 +35,7 @@ interface Use {
   readonly target: readonly [kind: string, name: string, spec: Spec, path: string]
   readonly user: readonly [kind: string, name: string, spec: Spec, path: string]
   /**
-   * The body of an object beside the user's, made by somebody else, that uses the target's object too; none where one
+   * The body of an object next to the user's, made by somebody else, that uses the target's object too; none where one
    * alone can.
    */
   readonly other?: (target: Spec) => Spec

@@ -49,7 +49,7 @@ function isHeld({ metadata }: KubeObject): boolean {
   return metadata.finalizers?.includes(FINALIZER) ?? false
 }
 
-/** A ClusterAccount beside the world's Account, with its key in the operator's namespace. */
+/** A ClusterAccount next to the world's Account, with its key in the operator's namespace. */
 async function applyClusterAccount(world: World): Promise<void> {
   const data = { apiKey: btoa(world.emulator.apiKey) }
   const key = { namespace: world.operatorNamespace, name: 'shared-key' }

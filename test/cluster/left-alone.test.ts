@@ -124,7 +124,7 @@ test('endpoint configurations attached by others stay, and those that the spec n
   await world.ready('ReservedAddress', 'shop')
   expect(patched(world.writes(mark))).toEqual([{ description: 'edited' }, { description: 'edited' }])
 
-  // Named in the spec they are the spec's, and then go with it; the one beside stays theirs.
+  // Named in the spec they are the spec's, and then go with it; the other one stays theirs.
   const ours = { httpEndpointConfigurationRef: { id: 'ec_two' } }
   await world.apply('ReservedDomain', 'shop', { domain, description: 'edited', ...ours })
   await world.apply('ReservedAddress', 'shop', {

@@ -46,7 +46,7 @@ test('50 policies with three rules each are created as fast as 120 requests a mi
   const requests = world.journal()
   expect(requests.filter(({ status }) => status === 429)).toEqual([])
   expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(CREATES)
-  // Beside the creates only lists: of policies and rules, when the account is looked at first and when the creates
+  // Apart from the creates only lists: of policies and rules, when the account is looked at first and when the creates
   // begin.
   expect(requests.length).toBeLessThanOrEqual(CREATES + 4)
   // The first ten at once, then one each half second: 203 requests take 96.5 s.

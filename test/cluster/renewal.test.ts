@@ -164,7 +164,7 @@ async function renew(life: CertificateLife, kind: Kind, at: number): Promise<voi
   await renewed(life, kind, former)
 }
 
-/** No operator is there when the time comes; the one that starts days later renews at once. */
+/** No operator exists when the time comes; the one that starts days later renews at once. */
 async function renewAfterBeingAway(life: CertificateLife, kind: Kind, at: number): Promise<void> {
   await life.quiet()
   const former = await life.get(kind)

@@ -243,7 +243,7 @@ async function killAtEach(
       }
       return open().length === 0
     }
-    await until('every rotation has come to its stop', look, { timeoutMs: 120_000, describe: open })
+    await until('every rotation has reached its stop', look, { timeoutMs: 120_000, describe: open })
     for (const { priority, step } of armed) if (stops.reached(priority)) shown.add(step)
     for (const { subject, target, step } of armed) {
       if (shown.has(step)) continue
@@ -251,9 +251,9 @@ async function killAtEach(
       tries.set(target, count)
       if (count < TRIES) left.get(subject.sort)?.push(target)
     }
-    await watch.useAll('amid a rotation')
+    await watch.useAll('during a rotation')
     await world.operator.kill()
-    await watch.useAll('after a kill amid a rotation')
+    await watch.useAll('after a kill during a rotation')
     stops.releaseAll()
     await stage.startOperator()
     for (const subject of subjects) if (subject.sort.asked) await rotations.settled(subject)

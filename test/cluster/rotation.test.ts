@@ -74,7 +74,7 @@ for (const [kind, path] of [
     await using client = new TokenClient(world, cr)
     await client.more(3)
     for (const pause of [0, 700, 1500, 2300, 2900, 3100]) {
-      // Somewhere between two rotations, or amid one.
+      // Somewhere between two rotations, or during one.
       await sleep(pause)
       await world.operator.kill()
       await world.startOperator()

@@ -134,7 +134,7 @@ function expectLogins(tried: Authority): void {
     return path
   }
 
-  /** Logs in with the certificate of this name beside the key, as a user would have them lie. */
+  /** Logs in with the certificate of this name next to the key, as a user would have them lie. */
   async function login(title: string, options: { knownHosts?: string; alias?: string } = {}): Promise<ProgramResult> {
     const home = join(place, title)
     await mkdir(home, { recursive: true })

@@ -177,7 +177,7 @@ describe('tls_termination', () => {
     expectRefusal(await world.api.call('POST', `/${tls}`, { body: both }), 400, 'min_version')
     const { id } = await world.api.create(tls, { tls_termination: { min_version: '1.2' } })
     expectRefusal(await world.api.call('PATCH', `/${tls}/${id}`, { body: both }), 400, 'min_version')
-    // The module is replaced as a whole, so the old min_version does not stay beside the new value.
+    // The module is replaced as a whole, so the old min_version does not stay next to the new value.
     expect((await world.api.update(tls, id, upstream)).tls_termination).toEqual({
       enabled: true,
       terminate_at: 'upstream',

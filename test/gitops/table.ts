@@ -9,7 +9,7 @@ const TOOLS: readonly ToolName[] = ['Flux']
 
 const HEAD = `# What GitOps tools show
 
-The suite \`gitops\` runs Flux's kustomize-controller beside the operator, and has it apply a Git repository. After each step it waits until the tool shows the state in bold type.
+The suite \`gitops\` runs Flux's kustomize-controller next to the operator, and has it apply a Git repository. After each step it waits until the tool shows the state in bold type.
 Below it is the message of the Kustomization's condition \`Ready\`.
 Written by \`CULVERT_WRITE_TABLE=1 npm run test:gitops\`.
 `

@@ -1,6 +1,6 @@
 /**
  * Runs the cluster suite against a cluster that kind makes, and deletes the cluster. Needs Docker (or Podman), kind
- * and kubectl. See README.md beside this file.
+ * and kubectl. See README.md next to this file.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -115,7 +115,7 @@ export interface CollectionTestData {
   readonly drifts: Readonly<Record<string, readonly Drift[]>>
   /** Fields with a single valid value, each with a change that the API must refuse. */
   readonly unchangeable?: Readonly<Record<string, Body>>
-  /** Fields whose values the service makes again for each object, beside its id and times. */
+  /** Fields whose values the service makes again for each object, next to its id and times. */
   readonly madeAnew?: readonly string[]
   /** Body of an object that somebody else made. Default: one with a description. */
   readonly stranger?: (number: number, of: (path: string) => Promise<string>) => Body | Promise<Body>

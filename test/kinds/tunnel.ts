@@ -32,7 +32,7 @@ const inAgent = (because: string, agent: Body, message: string) => {
 const LONG = 'a'.repeat(318)
 const OWN_KEY = "has a key under culvert.dev, which is reserved for Culvert: choose another prefix"
 
-/** Fields outside the schema, since Culvert sets them. Without strict validation, as with `kubectl`, they are pruned. */
+/** Fields outside the schema: Culvert sets them. Without strict validation, as with `kubectl`, they are pruned. */
 const fixed = Object.entries({
   spec: { hostNetwork: true },
   metadata: { labels: { team: 'shop' } },

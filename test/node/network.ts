@@ -22,7 +22,7 @@ export const NETWORK_SCRIPT = `
 
 /**
  * The Pods' network: each has a point-to-point link to the node, which routes. On a bridge, answers of a Service's Pod
- * would take a shortcut to a Pod beside it and not be recognized. Nothing here enforces NetworkPolicies.
+ * would take a shortcut to a Pod next to it and not be recognized. Nothing here enforces NetworkPolicies.
  */
 export function networkConfiguration(dataFolder: string): unknown {
   return {

@@ -32,7 +32,7 @@ export async function buildNodePrograms(onProgress: OnProgress): Promise<NodePro
   return { kubenode: join(kubernetes, 'kubenode'), pause: join(kubernetes, 'pause'), dns: join(dns, 'dns') }
 }
 
-/** Folder with the programs of a Go module beside this file. */
+/** Folder with the programs of a Go module next to this file. */
 async function buildModule(module: string, packages: readonly string[], onProgress: OnProgress): Promise<string> {
   const source = join(import.meta.dirname, module)
   const flags = buildFlags(KUBERNETES_VERSION)

@@ -14,7 +14,7 @@ interface GoTool {
   readonly program: string
 }
 
-/** Programs that check the chart and what is released beside it. */
+/** Programs that check the chart and what is released next to it. */
 export const TOOLS = {
   helm4: { source: 'helm.sh/helm/v4/cmd/helm@v4.3.1', program: 'helm' },
   helm3: { source: 'helm.sh/helm/v3/cmd/helm@v3.22.0', program: 'helm' },

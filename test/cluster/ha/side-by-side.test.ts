@@ -24,7 +24,7 @@ async function installationOf(world: World, name: string): Promise<string> {
 }
 
 /**
- * Every resource has an object that is there, and no other carries the installation's mark; resolves to how many bear
+ * Every resource has an object that exists, and no other carries the installation's mark; resolves to how many bear
  * another's.
  */
 async function expectHeldOnce(world: World, installation: string): Promise<number> {

@@ -136,7 +136,7 @@ async function objectIds(world: World): Promise<ReadonlySet<unknown>> {
   return new Set(objects.flat().map(({ id }) => id))
 }
 
-/** Rules that a policy has beside those with resources of their own. */
+/** Rules that a policy has next to those with resources of their own. */
 function ruleIds(status: Resource['status']): readonly unknown[] {
   return ((status?.rules ?? []) as readonly Body[]).map(({ id }) => id)
 }

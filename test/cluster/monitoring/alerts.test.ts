@@ -127,7 +127,7 @@ async function expectFired(
 /** It takes two namespaces, and the operator watches one here: `test/hostile/tenants/borders` asks for it. */
 const OF_TWO_NAMESPACES = /culvert_deletion_held_up/
 
-/** No other query is left out: all situations are there that a panel tells of. */
+/** No other query is left out: all situations exist that a panel tells of. */
 async function expectData(prometheus: TestPrometheus): Promise<void> {
   const empty: string[] = []
   for (const { panel, expr } of panelQueries().filter((each) => !OF_TWO_NAMESPACES.test(each.expr))) {
@@ -136,7 +136,7 @@ async function expectData(prometheus: TestPrometheus): Promise<void> {
     if (!series.some(({ value }) => Number.isFinite(value))) empty.push(`${panel}: ${expr}`)
   }
   expect(empty).toEqual([])
-  // What marks a moment is there around that moment only: an upgrade, or the first version in its first two minutes.
+  // What marks a moment exists around that moment only: an upgrade, or the first version in its first two minutes.
   for (const { expr } of annotationQueries()) await prometheus.query(filledIn(expr))
 }
 

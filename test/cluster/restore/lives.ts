@@ -147,7 +147,7 @@ export function idIn(subjects: readonly Subject[], { kind, name }: Manifest): st
   return subjects.find((subject) => subject.kind === kind && subject.name === name)?.id
 }
 
-/** Waits until Culvert has come to an end with the CR: Ready, refused, or waiting for one that is. */
+/** Waits until Culvert has reached an end with the CR: Ready, refused, or waiting for one that is. */
 export async function settled(world: World, { kind, name }: Manifest): Promise<'ready' | 'refused'> {
   const at = (cr: Resource) => {
     const [ready, synced] = ['Ready', 'Synced'].map((type) => conditionOf(cr, type))

@@ -94,5 +94,5 @@ async function standstill(world: World, subjects: readonly Manifest[], gate: Gat
     moving: await moving(await gate.reached()),
     log: world.operator.log.split('\n').slice(-40),
   })
-  return until('every resource is Ready or has come to the gate', look, { timeoutMs: 120_000, describe })
+  return until('every resource is Ready or has reached the gate', look, { timeoutMs: 120_000, describe })
 }

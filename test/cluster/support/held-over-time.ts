@@ -50,7 +50,7 @@ export class HeldOverTime implements AsyncDisposable {
   /** Every text so far, in order. @throws Error if some may be missing */
   async history(): Promise<readonly Held[]> {
     const version = (await this.#get())?.metadata.resourceVersion
-    await until('the watch has come to what is held', () => this.#failure !== undefined || this.#version === version)
+    await until('the watch has reached what is held', () => this.#failure !== undefined || this.#version === version)
     if (this.#failure !== undefined) throw new Error('the watch ended', { cause: this.#failure })
     return this.#history
   }

@@ -87,7 +87,7 @@ function isRipe({ change }: Story, cr: Resource): boolean {
   return change?.isRipe?.(cr) ?? true
 }
 
-/** Whether it is Ready and Synced for its current spec, without a former object beside it. */
+/** Whether it is Ready and Synced for its current spec, without a former object next to it. */
 export function isAtRest(cr: Resource): boolean {
   const isMet = ['Ready', 'Synced'].every((type) => {
     const condition = conditionOf(cr, type)
@@ -227,7 +227,7 @@ export async function bring(
     const crs = await Promise.all(open.slice(0, 3).map(({ name, aim }) => world.get(aim.story.kind, name)))
     return [open.map(({ name, aim }) => [name, aim.amid, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
   }
-  await until('every resource has come to its stop', look, { timeoutMs: 120_000, describe })
+  await until('every resource has reached its stop', look, { timeoutMs: 120_000, describe })
   return all.filter(({ isThere }) => isThere)
 }
 
@@ -238,5 +238,5 @@ export function notShown(aims: readonly Aim[], journeys: readonly Journey[]): re
 }
 
 function textOf({ story, amid, stop }: Aim): string {
-  return `${story.name} amid ${amid}: ${stop.when} ${stop.sort}`
+  return `${story.name} during ${amid}: ${stop.when} ${stop.sort}`
 }

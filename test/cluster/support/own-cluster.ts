@@ -8,7 +8,7 @@ import { AUDIT_LOG } from './permissions-used.ts'
 /**
  * A control plane for one test, with the CRDs: for an operator that watches all namespaces, or a test that stops the
  * apiserver. Takes some five seconds to start, from a copy of the suite's cluster if there is one. Its audit log is
- * beside the suite's, if that has one, so the suite's final check of operators' rights includes it.
+ * next to the suite's, if that has one, so the suite's final check of operators' rights includes it.
  * @param options.mayRefuse the test is about writes of operators that are refused: that check leaves the log out
  */
 export async function startOwnCluster({ mayRefuse = false } = {}): Promise<ControlPlane> {

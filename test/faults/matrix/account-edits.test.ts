@@ -84,7 +84,7 @@ function editing(
 /**
  * Edits that lead elsewhere need objects that identify the account, and so do those by which it loses its status: if
  * its only object is gone as well, a person has to confirm it (docs/decisions/0006-circuit-breaker.md). An edit that
- * leaves calls of the old session in flight beside those of the new one can send a create's update twice, which changes
+ * leaves calls of the old session in flight with those of the new one can send a create's update twice, which changes
  * nothing and is not covered by this suite.
  */
 function mayBe({ isElsewhere, keepsWorking, losesStatus }: AccountEdit, { before, needs }: Episode): boolean {

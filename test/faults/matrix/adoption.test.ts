@@ -9,7 +9,7 @@ test('an existing object is observed, adopted, released and deleted, in an Accou
 })
 
 test('kills and bad answers while an existing object is observed, adopted, released or deleted', async () => {
-  await tryAll('adoption amid faults', some(oneOf(31, hurtAdoptions), 60), 200)
+  await tryAll('adoption during faults', some(oneOf(31, hurtAdoptions), 60), 200)
 })
 
 test('of two resources that name one object within milliseconds, one gets it and the other names the owner', async () => {
@@ -25,5 +25,5 @@ test('of two resources with one id in their statuses, the older keeps the object
 })
 
 test('kills and bad answers while two resources name one object: one gets it and the other names the owner', async () => {
-  await tryAll('adopted twice amid faults', some(oneOf(11, hurtRivals), 40), 200)
+  await tryAll('adopted twice during faults', some(oneOf(11, hurtRivals), 40), 200)
 })

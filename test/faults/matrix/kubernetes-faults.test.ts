@@ -62,10 +62,10 @@ test('every request to Kubernetes in every life cycle step fails in every way of
   await playAll('Kubernetes faults', laboratory, chosen.map(plannedOf), 1500)
 })
 
-/** Whether the request is for an object beside a resource. */
+/** Whether the request is for an object next to a resource. */
 const isBeside = (request: string): boolean => / \/(secrets|configmaps|dnsendpoints)(\/|$| )/.test(request)
 
-/** Requests to Kubernetes; if an episode only creates another spec, those for objects beside the resource. */
+/** Requests to Kubernetes; if an episode only creates another spec, those for objects next to the resource. */
 function requestsOf({ title, before }: Episode, { requests }: Reference): readonly string[] {
   const toKubernetes = numbered(requests).filter((request) => request.startsWith('kubernetes '))
   const [subject] = title.split(' / ')

@@ -8,5 +8,5 @@ test('sessions are mirrored as the API lists them, and a command is executed onc
 })
 
 test('kills and bad answers while sessions come and go or commands run: no request is sent twice', async () => {
-  await tryAll('sessions amid faults', some(oneOf(5, hurtSessionTurns), 60), 100)
+  await tryAll('sessions during faults', some(oneOf(5, hurtSessionTurns), 60), 100)
 })

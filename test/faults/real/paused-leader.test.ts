@@ -130,7 +130,7 @@ async function pauseAmid(
   for (const stage of [CREATE, DELETE].map(stageOf)) {
     await Promise.all(of(stage).map((walk) => stage.begin(world, walk)))
   }
-  await until('every resource has come to its stop', () => walks.every(({ name }) => writes.held(name) !== undefined), {
+  await until('every resource has reached its stop', () => walks.every(({ name }) => writes.held(name) !== undefined), {
     timeoutMs: 5_000,
   }).catch(() => undefined)
   leader.operator.signal('SIGSTOP')

@@ -63,7 +63,7 @@ function storedTarget(world: SimulatedWorld, { path, id }: { readonly path: stri
   return stored.find((object) => object.id === id)?.target
 }
 
-/** The keys that the resource has filled in its outputs, and the other objects beside it. */
+/** The keys that the resource has filled in its outputs, and the other objects next to it. */
 function outputsOf(world: SimulatedWorld, uid: string): readonly unknown[] {
   return world.kube
     .everything()
@@ -95,7 +95,7 @@ async function withNames(world: SimulatedWorld, value: unknown): Promise<unknown
   )
 }
 
-/** With a word instead of the marker, which differs between attempts; the keys beside it stay. */
+/** With a word instead of the marker, which differs between attempts; the keys next to it stay. */
 function unmarked(object: Resource, uid: string): Resource {
   const marker = markerOf(object)
   if (marker === undefined) return object

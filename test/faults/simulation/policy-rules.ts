@@ -18,7 +18,7 @@ type Rules = readonly AddressRule[]
 const MOST_AT_ONCE = 5
 
 /**
- * Judges what policies admit after every write, address by address, whatever other policies stand beside them and
+ * Judges what policies admit after every write, address by address, whatever other policies stand next to them and
  * whatever the service does where nothing is allowed: no address that every spec refuses since the API last matched
  * one. Rules that are resources of their own have no joint order; but while one of them declares Allow, a policy in use
  * that allows something continues to. What other clients change counts as if a spec had it. Part of the oracle.

@@ -16,7 +16,7 @@ type RemoteObject = Fields & { readonly id: string }
 
 /** Occurs in no value of a spec or an object, and stays whatever the form in which a part is compared. */
 const NOT_THERE = 'culvertnotthere'
-/** In place of what a dependency would give: text, a key or a certificate. */
+/** Instead of what a dependency would give: text, a key or a certificate. */
 const ABSENT = `-----BEGIN CERTIFICATE-----${NOT_THERE}`
 
 /** The API's objects, by path of the collection. */

@@ -73,7 +73,7 @@ const builtIn: readonly ServedType[] = [
   ...[secretType, configMapType, namespaceType, events, leases],
   ...[...workloadTypes, pods, serviceType],
 ].map((type) => ({ type }))
-/** Types of other operators whose objects exist beside resources. */
+/** Types of other operators whose objects exist next to resources. */
 const companions: readonly ServedType[] = kinds.flatMap((descriptor) => {
   return descriptor.role === 'managed' && descriptor.companion !== undefined
     ? [{ type: descriptor.companion.type }]
@@ -402,7 +402,7 @@ export class SimulatedWorld {
     return this.kube.get<AccountResource>(this.accountType, this.accountKey)
   }
 
-  /** Gives the account these labels beside those that it has. */
+  /** Gives the account these labels next to those that it has. */
   labelAccount(labels: Readonly<Record<string, string>>): void {
     this.server.patch(this.accountType, this.accountKey, { metadata: { labels } })
   }

@@ -25,7 +25,7 @@ interface Failure {
  */
 export type Where = 'simulation' | 'real'
 
-/** Keeps a text beside the lists of cases, if there is a folder for them. */
+/** Keeps a text next to the lists of cases, if there is a folder for them. */
 export async function keepBeside(file: string, text: string): Promise<void> {
   if (FOLDER === undefined) return
   await mkdir(FOLDER, { recursive: true })

@@ -33,7 +33,7 @@ export interface Delivery {
   remove(): Promise<void>
 }
 
-/** A GitOps tool that runs beside a cluster. */
+/** A GitOps tool that runs next to a cluster. */
 export interface Tool extends AsyncDisposable {
   readonly name: ToolName
   /** Beginning of the user agent of everything that applies. */

@@ -297,7 +297,7 @@ describe('a plan that waits for approval', () => {
     }
     await ed.grant('approve', [right])
     await settles('it is approved', () => ed.patch('Backend', 'planned', approved), '')
-    // Others write beside the approval.
+    // Others write next to the approval.
     await ed.revoke('approve')
     const again = { metadata: { annotations: { 'culvert.dev/approved-plan': '3c4d' } } }
     await settles('it is refused again', () => ed.patch('Backend', 'planned', again, { dryRun: true }), refused)

@@ -47,7 +47,7 @@ const UNFENCED = { admissionPolicy: { operator: { enabled: false } } }
 const deniedIn = (home: string): string => `ValidatingAdmissionPolicy '${home}-culvert-operator'`
 
 /**
- * The token of a release's operator in the wrong hands, and beside it that of a release with the same rights and no
+ * The token of a release's operator in the wrong hands, and next to it that of a release with the same rights and no
  * policy.
  */
 interface Stage {

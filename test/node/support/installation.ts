@@ -18,7 +18,7 @@ export const API_KEY = 'key-of-the-node-suite'
 /** URL of that emulator. */
 export const EMULATOR = `http://${RELEASE}-emulator.${NAMESPACE}.svc:4040`
 
-/** The project's image, which is not in any registry, and the emulator beside the operator. */
+/** The project's image, which is not in any registry, and the emulator next to the operator. */
 const VALUES: Values = {
   image: { repository: 'localhost/culvert', tag: 'test', pullPolicy: 'Never' },
   emulator: { enabled: true, apiKey: API_KEY, extraArgs: ['--cert-seconds', '1'] },

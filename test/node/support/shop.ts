@@ -203,7 +203,7 @@ export class Visitor implements AsyncDisposable {
   }
 }
 
-/** Resolves once the page is there. */
+/** Resolves once the page exists. */
 export async function untilAnswered(node: KubernetesNode, url: string, resolve?: string): Promise<void> {
   const more = resolve === undefined ? [] : ['--resolve', resolve]
   const ask = () => node.namespace.run('curl', ['--silent', '--max-time', '5', ...more, url])

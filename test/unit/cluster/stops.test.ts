@@ -39,7 +39,7 @@ test('a priority whose answer is held stands at its stop, also when its caller h
   stops.arm(LANE, STOP)
   const caller = new AbortController()
   const asked = fetch(url, { method: 'PATCH', signal: caller.signal })
-  await until('the priority has come to its stop', () => stops.reached(LANE))
+  await until('the priority has reached its stop', () => stops.reached(LANE))
   caller.abort()
   await expect(asked).rejects.toThrow()
   expect([stops.reached(LANE), stops.isLost(LANE)]).toEqual([true, false])

@@ -22,7 +22,7 @@ import {
 const NESTED = ['10.0.0.0/8', '10.1.0.0/16', '10.1.1.0/24'] as const
 const ACTIONS = ['Allow', 'Deny'] as const
 const READINGS = ['refused', 'admitted'] as const
-/** Policies that an edge may have beside the one that changes: none, one that allows, one that refuses, and both. */
+/** Policies that an edge may have next to the one that changes: none, one that allows, one that refuses, and both. */
 const BESIDE: readonly (readonly (readonly AddressRule[])[])[] = [
   [],
   [[{ cidr: '10.1.0.0/17', action: 'Allow' }]],

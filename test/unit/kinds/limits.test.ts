@@ -21,7 +21,7 @@ const limited: readonly Limited[] = managedCollections.flatMap((row) =>
 test.each(limited)('$id: the spec takes $max $unit and no more', ({ name, kind, max, unit }) => {
   const definition = kinds.find((each) => each.definition.kind === kind)?.definition
   const spec = definition && toStructural(definition.spec, 'spec')
-  // The map `metadata` has a lower limit, so that the marker fits beside it.
+  // The map `metadata` has a lower limit, so that the marker fits next to it.
   const field = spec?.properties?.[name === 'metadata' ? 'rawMetadata' : name]
   expect(field?.maxLength).toBe(max)
   const rules = (field?.['x-kubernetes-validations'] ?? []).map(({ rule }) => rule)

@@ -28,7 +28,7 @@ const names = (prefix: string, count = MANY): readonly string[] => {
   return Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
 }
 
-/** An Account beside the default one, with a key that opens an account of its own. */
+/** An Account next to the default one, with a key that opens an account of its own. */
 async function account(
   world: World,
   name: string,

@@ -68,7 +68,7 @@ export const failedStories: readonly KeptStory[] = [
   },
   {
     seed: 60180065,
-    found: 'the same as 28320388, amid faults of Kubernetes',
+    found: 'the same as 28320388, during faults of Kubernetes',
     cast: ['APIKey/apikey'],
     replicas: 0,
     steps: [

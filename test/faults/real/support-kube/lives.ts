@@ -17,7 +17,7 @@ export interface LifeStage {
   isOver(cr: Resource | undefined, former: Resource | undefined): boolean
 }
 
-const EDITED = 'edited amid trouble'
+const EDITED = 'edited during trouble'
 const withTokens = new Set(managed.filter(hasToken).map(({ definition }) => definition.kind))
 
 /** A life from its first write to its last. Each kind creates one object in it; those with tokens create another. */

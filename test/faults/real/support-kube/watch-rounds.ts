@@ -21,7 +21,7 @@ import type { CaseList } from '../../support/case-list.ts'
 import type { Watched, WatchFault } from './watch-faults.ts'
 
 const cases = casesTitled('minimal')
-/** A second account beside the world's, which is only polled. */
+/** A second account next to the world's, which is only polled. */
 const OTHER = 'other'
 
 interface Key {
@@ -71,7 +71,7 @@ export class WatchRounds {
     const watched = await this.#watched()
     const about = [...watched.frames.keys()].map((path) => {
       const write = `watch of ${path.split('/').at(-1)}`
-      return { write, point: 'amid a creation, an edit and a deletion', fault: fault.name }
+      return { write, point: 'during a creation, an edit and a deletion', fault: fault.name }
     })
     try {
       await this.#live(fault, watched)
@@ -87,11 +87,11 @@ export class WatchRounds {
     const trouble = fault.begin(watched)
     const [made, edited, deleted] = [this.#set('a'), this.#set('a', round), this.#set('b', round)]
     const key = this.#newKey()
-    const asked = await this.#change(made, edited, deleted, `amid ${fault.name}`, key)
+    const asked = await this.#change(made, edited, deleted, `during ${fault.name}`, key)
     if (fault.lasts) await this.#settled(made, edited, deleted)
     await trouble.end()
     const last = fault.loses ? await this.#touch([...made, ...edited, ...deleted], key) : asked
-    await this.#expectActedOn(made, edited, deleted, `amid ${fault.name}`, { key, asked: last })
+    await this.#expectActedOn(made, edited, deleted, `during ${fault.name}`, { key, asked: last })
 
     const more = this.#newKey()
     const others = this.#set('b')

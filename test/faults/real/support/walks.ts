@@ -213,7 +213,7 @@ export class Walk {
     this.#state = 'missed'
   }
 
-  /** Continues towards the stop. Whether it is there, or has missed it as often as it may. */
+  /** Continues towards the stop. Whether it exists, or has missed it as often as it may. */
   async step(cr: Resource | undefined): Promise<boolean> {
     const { stops } = this.#stage
     if (this.#state === 'made') {

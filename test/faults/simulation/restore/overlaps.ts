@@ -17,7 +17,7 @@ const OVERLAP_MS = 3_600_000
 /** Longer than the pause between two checks of a former object's dependents. */
 const USERS_MS = 60_000
 
-/** A kind whose former object stays for a while beside its replacement. */
+/** A kind whose former object stays for a while next to its replacement. */
 interface Overlapping {
   readonly kind: string
   readonly spec: Fields

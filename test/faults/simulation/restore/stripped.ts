@@ -4,7 +4,7 @@ import { isMarked, keyOf, Life, subjects } from './life.ts'
 import type { Trial } from './trial.ts'
 
 /**
- * Removes status and every annotation from resources whose objects carry a marker, with or without keys beside it: only
+ * Removes status and every annotation from resources whose objects carry a marker, with or without other keys: only
  * the marker says what is theirs.
  */
 export const stripped: readonly Trial[] = subjects.map((subject) => ({

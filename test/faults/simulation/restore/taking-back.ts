@@ -28,7 +28,7 @@ export interface Advice {
 /**
  * Waits until a restored cluster is at rest, and answers each resource that asks about its object as its condition
  * advises. Violations are writes while resources wait, and all that `Oracle.judge` finds, in the end without a waiting
- * resource. An unmarked object may remain beside a second one if an Event names it (docs/restore.md).
+ * resource. An unmarked object may remain next to a second one if an Event names it (docs/restore.md).
  */
 export async function takeBack(world: SimulatedWorld, oracle: Oracle, advice: Advice = {}): Promise<readonly string[]> {
   const left = new Set(advice.left)
@@ -74,7 +74,7 @@ function excuseSecrets(world: SimulatedWorld, oracle: Oracle): void {
   }
 }
 
-/** Unmarked objects without an owner which resources reported as possibly theirs, beside the ones that they created. */
+/** Unmarked objects without an owner which resources reported as possibly theirs, besides those that they created. */
 export async function doubles(
   world: SimulatedWorld,
 ): Promise<readonly { readonly path: string; readonly id: string }[]> {

@@ -28,15 +28,15 @@ export interface Subject<T extends Story> {
   readonly stories: readonly T[]
   /** What somebody may do right before any write. */
   readonly edits: readonly { readonly name: string; readonly act: (world: SimulatedWorld) => void }[]
-  /** Makes what is there before the story. */
+  /** Makes what exists before the story. */
   readonly prepare: (world: SimulatedWorld, story: T) => void
   /** What keeps the subject from being as it should; empty also if there is none. */
   readonly lacks: (world: SimulatedWorld) => readonly string[]
-  /** What is there and should not be, while the subject is there. */
+  /** What is there and should not be, while the subject exists. */
   readonly surplus: (world: SimulatedWorld, workloads: Workloads) => readonly string[]
   /** Begins with the story, and says at any moment of it what must not be. Default: nothing. */
   readonly risks?: (world: SimulatedWorld, story: T) => () => readonly string[]
-  /** Deletes the subject, if it is there. */
+  /** Deletes the subject, if it exists. */
   readonly remove: (world: SimulatedWorld) => void
 }
 

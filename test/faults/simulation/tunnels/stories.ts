@@ -158,7 +158,7 @@ function unlikeSpec(world: SimulatedWorld, { spec: { template, agent } }: Tunnel
   return equalJSON(found, wanted) ? [] : [`Tunnel/shop has Pods ${JSON.stringify(found)}`]
 }
 
-/** Keys and tokens that are left beside the present one. */
+/** Keys and tokens that are left next to the present one. */
 function formerKeys(world: SimulatedWorld, workloads: Workloads): readonly string[] {
   const cr = tunnelIn(world)
   if (cr === undefined) return []
