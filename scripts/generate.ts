@@ -15,7 +15,7 @@ import { REASONS_PAGE, reasonsPage } from './reasons-page.ts'
 
 /**
  * Writes `crds/`, `docs/kinds/`, the chart's RBAC and admission rules, and `docs/permissions.md` from the descriptors
- * in `src/kinds`; `docs/api-coverage.md` from the table of facts and the existing tests; `docs/reasons.md` from the
+ * in `src/kinds`; `docs/internals/api-coverage.md` from the table of facts and the existing tests; `docs/reasons.md` from the
  * reasons of conditions and Events; the chart's README from the comments in its values.yaml; and the alternatives in
  * `docs/api-decisions.md` from the table of choices. With `--check` it writes nothing and fails, naming every file that
  * is stale, missing or of no kind. Both modes fail, and write nothing, if a due fact lacks a test, or a kind or the
