@@ -5,7 +5,7 @@ import { admissionFiles } from './admission-files.ts'
 import { CHART_PAGE, chartPage } from './chart-page.ts'
 import { COVERAGE_PAGE, coverageOf } from './coverage-page.ts'
 import { DECISIONS_PAGE, decisionsPage } from './decisions-page.ts'
-import { differences, generatedFiles, writeGenerated } from './generated-files.ts'
+import { differences, generatedFiles, withAttributes, writeGenerated } from './generated-files.ts'
 import { lints } from './lints/all.ts'
 import { findingsOf } from './lints/lint.ts'
 import { supplyChainFindings } from './lints/supply-chain.ts'
@@ -15,11 +15,11 @@ import { REASONS_PAGE, reasonsPage } from './reasons-page.ts'
 
 /**
  * Writes `crds/`, `docs/kinds/`, the chart's RBAC and admission rules, and `docs/permissions.md` from the descriptors
- * in `src/kinds`; `docs/internals/api-coverage.md` from the table of facts and the existing tests; `docs/reasons.md` from the
- * reasons of conditions and Events; the chart's README from the comments in its values.yaml; and the alternatives in
- * `docs/api-decisions.md` from the table of choices. With `--check` it writes nothing and fails, naming every file that
- * is stale, missing or of no kind. Both modes fail, and write nothing, if a due fact lacks a test, or a kind or the
- * inputs of a release break a rule in `scripts/lints`.
+ * in `src/kinds`; `docs/internals/api-coverage.md` from the table of facts and the existing tests; `docs/reasons.md`
+ * from the reasons of conditions and Events; the chart's README from the comments in its values.yaml; the alternatives
+ * in `docs/api-decisions.md` from the table of choices; and `.gitattributes`, which marks all of these. With `--check`
+ * it writes nothing and fails, naming every file that is stale, missing or of no kind. Both modes fail, and write
+ * nothing, if a due fact lacks a test, or a kind or the inputs of a release break a rule in `scripts/lints`.
  */
 async function main(check: boolean): Promise<number> {
   const root = fileURLToPath(new URL('..', import.meta.url))
@@ -36,14 +36,16 @@ async function main(check: boolean): Promise<number> {
     ...admissionFiles(registry),
     [PERMISSIONS_PAGE, permissionsPage(registry)],
   ])
-  const files = new Map([
+  const files = withAttributes(
+    new Map([
     ...(await generatedFiles(kinds, root)),
     ...permissions,
     [COVERAGE_PAGE, page],
     [CHART_PAGE, await chartPage(root)],
     [REASONS_PAGE, reasonsPage()],
     [DECISIONS_PAGE, await decisionsPage(root)],
-  ])
+  ]),
+  )
   const { stale, missing, extra } = check ? await differences(files, root) : await writeGenerated(files, root)
   report(check ? 'stale' : 'rewritten', stale)
   report(check ? 'missing' : 'created', missing)
