@@ -4,7 +4,7 @@ import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, World } from '../../cluster/support/world.ts'
-import { type Spec, Tenant } from '../../faults/support/tenant.ts'
+import { type Spec, Tenant } from '../support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
 
 /*

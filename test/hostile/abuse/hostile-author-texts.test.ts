@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../src/kube/errors.ts'
-import { parseObject } from '../../src/managed/descriptor/metadata.ts'
-import type { SchemaNode } from '../../src/schema/schema-node.ts'
-import { toStructural } from '../../src/schema/structural.ts'
-import { applyNeeds, casesTitled, managed } from '../cluster/support/cases.ts'
-import { secrets } from '../cluster/support/tokens.ts'
-import { conditionOf, core, type Resource, World } from '../cluster/support/world.ts'
+import { KubeError } from '../../../src/kube/errors.ts'
+import { parseObject } from '../../../src/managed/descriptor/metadata.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { applyNeeds, casesTitled, managed } from '../../cluster/support/cases.ts'
+import { secrets } from '../../cluster/support/tokens.ts'
+import { conditionOf, core, type Resource, World } from '../../cluster/support/world.ts'
 
 type Spec = Record<string, unknown>
 

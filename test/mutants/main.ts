@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { protocolMutants } from '../test/faults/mutants/all.ts'
-import type { Aim, Mutant } from '../test/faults/mutants/seam.ts'
-import { type Failure, trial } from '../test/faults/mutants/trial.ts'
+import { protocolMutants } from './all.ts'
+import type { Aim, Mutant } from './seam.ts'
+import { type Failure, trial } from './trial.ts'
 
 /** The cores of a small machine. */
 const AT_A_TIME = 2

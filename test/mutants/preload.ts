@@ -6,7 +6,7 @@ import { BROKEN, withSeams } from './with-seams.ts'
  * title is in the environment. Nothing on disk changes.
  */
 
-const SOURCES = new URL('../../../src/', import.meta.url).href
+const SOURCES = new URL('../../src/', import.meta.url).href
 
 /** @throws Error if there is no such mutant */
 async function install(title: string, functions: ReadonlySet<string>): Promise<void> {

@@ -19,8 +19,8 @@ import {
   slowHeaders,
   text,
   wrongTypes,
-} from '../builders/hostile-answers.ts'
-import type { Harm } from '../builders/hostile-api.ts'
+} from '../../builders/hostile-answers.ts'
+import type { Harm } from '../../builders/hostile-api.ts'
 
 /** Where the fault is: in lists, in the answer to a create, or in the answer to a read of an existing object. */
 export type Place = 'list' | 'create' | 'object'

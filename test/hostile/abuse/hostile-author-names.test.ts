@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../src/kube/errors.ts'
-import type { SchemaNode } from '../../src/schema/schema-node.ts'
-import { toStructural } from '../../src/schema/structural.ts'
-import { openAccess } from '../builders/access.ts'
-import { AuditLog } from '../cluster/support/audit-log.ts'
-import { casesTitled, managed } from '../cluster/support/cases.ts'
-import { until } from '../cluster/support/wait.ts'
-import { core, type Resource, typeOf, World } from '../cluster/support/world.ts'
-import { type Spec, Tenant } from './support/tenant.ts'
+import { KubeError } from '../../../src/kube/errors.ts'
+import type { SchemaNode } from '../../../src/schema/schema-node.ts'
+import { toStructural } from '../../../src/schema/structural.ts'
+import { openAccess } from '../../builders/access.ts'
+import { AuditLog } from '../../cluster/support/audit-log.ts'
+import { casesTitled, managed } from '../../cluster/support/cases.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
+import { type Spec, Tenant } from '../support/tenant.ts'
 
 const audit = AuditLog.ofSuite()
 const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }

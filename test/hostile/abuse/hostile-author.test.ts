@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
-import { collections } from '../../src/api/collections.ts'
-import { KubeError } from '../../src/kube/errors.ts'
-import { json, startServer, type TestServer } from '../builders/http-server.ts'
-import { until } from '../cluster/support/wait.ts'
-import { conditionOf, World } from '../cluster/support/world.ts'
+import { collections } from '../../../src/api/collections.ts'
+import { KubeError } from '../../../src/kube/errors.ts'
+import { json, startServer, type TestServer } from '../../builders/http-server.ts'
+import { until } from '../../cluster/support/wait.ts'
+import { conditionOf, World } from '../../cluster/support/world.ts'
 
 /** Listens on one port of all IPv4 and IPv6 addresses of the machine, and counts the requests that carry a key. */
 class Elsewhere implements AsyncDisposable {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import type { Aim } from './seam.ts'
 
-const MATRIX = new URL('../matrix/', import.meta.url)
+const MATRIX = new URL('../faults/matrix/', import.meta.url)
 const SUITE = /^(.*)\.test\.ts$/
 
 /** Suites of the matrix that bring no object of a spec to rest and judge it, and why. */
