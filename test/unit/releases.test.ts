@@ -132,7 +132,7 @@ test('the index names every file of a recorded object, once, and the phase of on
 
 test('a release has a CRD of each kind that it has objects of', async () => {
   for (const { crds, index } of releases) {
-    const held = new Set((await definitionsIn(crds)).map(({ spec }) => spec.names.kind))
+    const held = new Set((await definitionsIn(crds)).map(({ spec }) => (spec.names as { readonly kind: string }).kind))
     for (const { kind, file } of index.scenes.flatMap((scene) => scene.objects)) expect(held.has(kind), file).toBe(true)
   }
 })

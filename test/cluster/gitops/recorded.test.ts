@@ -22,6 +22,8 @@ describe.each(await Release.all())('of release $index.version', (release) => {
     })
     expect(seen).toEqual(expected)
     if (!release.isWhole) return
-    expect(new Set(all.map(({ object }) => object.kind))).toEqual(new Set(kinds.map(({ definition }) => definition.kind)))
+    expect(new Set(all.map(({ object }) => object.kind))).toEqual(
+      new Set(kinds.map(({ definition }) => definition.kind)),
+    )
   })
 })
