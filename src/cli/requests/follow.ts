@@ -14,9 +14,9 @@ const STALLED = 1
 const TIMED_OUT = 2
 
 /**
- * Shows the conditions of a resource as they change, until its request is carried out and it is at rest.
+ * Shows the conditions of a resource as they change, until its request is executed and it is up to date.
  *
- * @returns the exit code: 0 at rest; 1 stalled, and a person has to act; 2 not at rest within `timeoutMs`
+ * @returns the exit code: 0 up to date; 1 stalled until someone intervenes; 2 not up to date within `timeoutMs`
  */
 export async function followRequest(cluster: Cluster, sent: SentRequest, timeoutMs: number): Promise<number> {
   const { clock, out } = cluster
@@ -31,7 +31,7 @@ export async function followRequest(cluster: Cluster, sent: SentRequest, timeout
       for (const line of changedConditions(object, shown)) printChange(out, `${seconds} s`, line)
       if (!isOver(sent, object)) continue
       if (stateOf(object).phase !== 'stalled') return DONE
-      if (sent.verb === 'command') printEnd(out, resource, 'has failed. Why')
+      if (sent.verb === 'command') printEnd(out, resource, 'has failed. To see why')
       else printEnd(out, resource, 'is stalled. To see why')
       return STALLED
     }
@@ -39,7 +39,7 @@ export async function followRequest(cluster: Cluster, sent: SentRequest, timeout
     cancel()
     ended.abort()
   }
-  const state = sent.verb === 'command' ? 'over' : 'at rest'
+  const state = sent.verb === 'command' ? 'finished' : 'up to date'
   printEnd(out, resource, `is not ${state} after ${timeoutMs / 1000} s. To see why`)
   return TIMED_OUT
 }

@@ -40,7 +40,7 @@ function checkOperator({ members, operatorNamespace }: Patient, operator: Operat
           ...about,
           severity: isMissing ? 'error' : 'unchecked',
           cause: isMissing
-            ? `there is no Lease of an operator, and ${counted(untold.length, 'resource')} have no status: no operator runs`
+            ? `there is no Lease of an operator, but ${counted(untold.length, 'resource')} without a status: no operator runs`
             : 'there is no Lease of an operator; an operator without leader election cannot be detected',
           command: LEASES,
         },
