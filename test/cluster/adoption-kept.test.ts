@@ -134,7 +134,7 @@ test('before adoption, each field shows its current and its wanted value, and a 
   expect(
     await observed('TunnelCredential', 'agents', credential, { acl: ['bind:b.example.com'], description: 'mine' }),
   ).toBe(
-    'observed only; differs from the spec: update acl, description. Set managementPolicy: Manage for that. ' +
+    'observed only; differs from the spec: update acl, description. Set managementPolicy: Manage to apply the spec. ' +
       'By field: acl is ["bind:a.example.com"] and would be ["bind:b.example.com"]; description is "by hand" and would be "mine"',
   )
   const keys = {

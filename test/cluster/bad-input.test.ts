@@ -95,7 +95,7 @@ test('a reference to a missing object, by id', { tags: 'nightly' }, async () => 
     reason: 'Rejected',
     state: 'Stalled',
     message:
-      'POST edges/tcp: ip_restriction.ip_policy_ids: nothing in this account has the id "ipp_unknown": correct the spec, or what is missing in the account; Culvert retries every ten minutes',
+      'POST edges/tcp: ip_restriction.ip_policy_ids: nothing in this account has the id "ipp_unknown": correct the spec, or add what is missing in the account; Culvert retries every ten minutes',
     event: 'Warning',
   })
   await othersGoOn(world)
@@ -116,7 +116,7 @@ test('a hostport of an unknown domain', { tags: 'nightly' }, async () => {
     reason: 'Rejected',
     state: 'Stalled',
     message:
-      'POST edges/tls: hostports[0]: shop.tunnel.example:443 is neither on a reserved domain nor a reserved address: correct the spec, or what is missing in the account; Culvert retries every ten minutes',
+      'POST edges/tls: hostports[0]: shop.tunnel.example:443 is neither on a reserved domain nor a reserved address: correct the spec, or add what is missing in the account; Culvert retries every ten minutes',
     event: 'Warning',
   })
   await othersGoOn(world)
@@ -156,7 +156,7 @@ test('metadata that looks like Culvert’s marker', { tags: 'nightly' }, async (
     reason: 'InvalidSpec',
     state: 'Stalled',
     message:
-      "spec.rawMetadata: a JSON object with a top-level `culvert` key marks Culvert's own objects: rename the key",
+      "spec.rawMetadata: a top-level `culvert` key in a JSON object is reserved for Culvert's marker: rename the key",
     event: 'Warning',
   })
   await othersGoOn(world)
@@ -274,7 +274,7 @@ test('an unreachable API', { tags: 'nightly' }, async () => {
   await tells(world, 'Account', 'unreachable', {
     reason: 'Unreachable',
     state: 'Reconciling',
-    message: /^GET \S+: connection refused: check spec\.baseURL and the network; it is tried again$/,
+    message: /^GET \S+: connection refused: check spec\.baseURL and the network; Culvert retries$/,
     event: 'Warning',
   })
   await world.apply('Backend', 'shop', { ...shop, accountRef: { name: 'unreachable' } })

@@ -267,7 +267,7 @@ test('without --dns-endpoints published records are left alone, and a retained r
   await world.startOperator()
   for (const name of names) {
     const { message } = await world.reason('ReservedDomain', name, 'DNSEndpointReady', 'DNSEndpointKept')
-    expect(message).toMatch(/stays as it is: spec\.dns\.endpoint .*--dns-endpoints/)
+    expect(message).toMatch(/is not changed: spec\.dns\.endpoint .*--dns-endpoints/)
     await world.ready('ReservedDomain', name)
   }
   await world.apply('ReservedDomain', 'moved', { domain: 'moved.example.com' })

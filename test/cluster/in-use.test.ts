@@ -318,7 +318,7 @@ test('while a policy’s rules are being created, the waiting Edge asks nobody t
   await world.apply('IPPolicy', 'office', office)
   await world.emulator.admin.waitForFault(fault.id)
   await world.apply('Edge', 'front', { protocol: 'TCP', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
-  const lacking = 'spec.ipRestriction.ipPolicyRefs[0]: IPPolicy/office does not have every declared rule in place yet'
+  const lacking = 'spec.ipRestriction.ipPolicyRefs[0]: IPPolicy/office does not have every declared rule yet'
   await world.until('Edge', 'front', 'says that rules are missing', (edge) => {
     return conditionOf(edge, 'Ready')?.message === lacking
   })

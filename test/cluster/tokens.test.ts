@@ -114,7 +114,7 @@ for (const [kind, path, ...tags] of [
     // Whatever continues altering it gets no more tokens for now.
     await edit(world, 'ci', { data: { token: btoa('altered again') } })
     const { message } = await world.reason(kind, 'ci', 'Synced', 'TokenAltered')
-    expect(message).toContain('key token of Secret ci was altered')
+    expect(message).toContain('key token of Secret ci was changed')
     expect(creates(world)).toBe(3)
   })
 }

@@ -6,7 +6,7 @@ import type { Operation, ReplaceOperation } from './plan.ts'
 /** Without this check, an API that accepts a create and does not apply it would be sent another with each retry. */
 export function createNotApplied({ fields }: ReplaceOperation): TerminalError {
   const about = fields.join(', ')
-  return new TerminalError(reasons.Rejected, `the API accepted a create but did not apply it: ${about} still differ`)
+  return new TerminalError(reasons.Rejected, `the API accepted a create but did not apply ${about}`)
 }
 
 /**

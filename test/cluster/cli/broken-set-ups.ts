@@ -661,7 +661,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await world.until('Backend', 'web', 'is released', ({ metadata }) => metadata.finalizers?.length === 1)
     },
     asked: 'Backend/web',
-    says: /is being deleted .*Culvert is done with it, but it has finalizers of others: example\.com\/hold\. To do: Find out/,
+    says: /is being deleted .*Culvert is done with it, but other finalizers remain: example\.com\/hold\. To do: Find out/,
     command: /^kubectl get backends\.culvert\.dev\/web -n \S+ -o jsonpath=/,
   },
   {
@@ -706,7 +706,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     title: 'a plan that waits for approval',
     make: (world) => apply(world, 'Backend', 'web', { ...group, managementPolicy: 'Plan' }, 'AwaitingApproval'),
     asked: 'Backend/web',
-    says: /Backend\/web in namespace \S+ is held until somebody acts .*waits for approval: create.*Read the plan .*then approve it \(docs\/approvals\.md\)/,
+    says: /Backend\/web in namespace \S+ is held until someone intervenes .*waits for approval: create.*Read the plan .*then approve it \(docs\/approvals\.md\)/,
     command: /^culvert approve -n \S+ backend\/web$/,
   },
   {
@@ -762,7 +762,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asker: withoutBackends,
     asked: 'Edge/shop',
-    says: /It depends on spec\.backend, Backend\/web, which cannot be read: you lack the right to get backends\.culvert\.dev.*Ask an administrator/,
+    says: /It depends on spec\.backend, Backend\/web, which cannot be read: you are not allowed to get backends\.culvert\.dev.*Ask an administrator/,
     command: /^kubectl auth can-i get backends\.culvert\.dev\/web -n /,
   },
 ]

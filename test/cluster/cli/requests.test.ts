@@ -13,7 +13,7 @@ describe('asking for a resource by hand', () => {
     await world.api.patch(`/backends/tunnel_group/${status?.id}`, { description: 'theirs' })
     const { code, stdout, stderr } = await run(world, 'reconcile', 'backend/web', '--wait', '--timeout', '30s')
     expect(code, stderr).toBe(0)
-    expect(stdout).toContain(`Backend/web in namespace ${world.namespace}: asked to read it now`)
+    expect(stdout).toContain(`Backend/web in namespace ${world.namespace}: requested a read`)
     expect(stdout).toMatch(/s {2}Ready True {2}Available: /)
     expect(await world.remote('backends/tunnel_group')).toMatchObject([{ description: 'ours' }])
   })
@@ -73,7 +73,7 @@ describe('asking for a resource by hand', () => {
     await world.apply('Backend', 'web', group)
     const { code, stdout } = await run(world, 'reconcile', 'backend/web', '--wait', '--timeout', '1s')
     expect(code).toBe(2)
-    expect(stdout).toContain('is not at rest after 1 s')
+    expect(stdout).toContain('is not up to date after 1 s')
   })
 
   test('--wait ends with 1 when the resource is deleted meanwhile', { tags: 'nightly' }, async () => {
@@ -96,8 +96,8 @@ describe('what a person can do wrong', () => {
   test.for([
     ['reconcile', 'ingress/shop', /error: there is no kind "ingress"/],
     ['reconcile', 'backend/absent', /error: Backend\/absent in namespace default does not exist/],
-    ['rotate', 'backend/absent', /Backend cannot be asked for that: only APIKey, TunnelCredential and Tunnel can/],
-    ['reconcile', 'tunnelsession/absent', /TunnelSession cannot be asked for that/],
+    ['rotate', 'backend/absent', /not supported for Backend: only APIKey, TunnelCredential and Tunnel can/],
+    ['reconcile', 'tunnelsession/absent', /not supported for TunnelSession/],
   ] as const)('culvert %s %s is refused in one line', async ([verb, argument, message]) => {
     const { code, stdout, stderr } = await culvert([verb, argument, '-n', 'default'], { kubeconfig: kubeconfig() })
     expect(code).toBe(1)

@@ -36,7 +36,7 @@ describe('culvert sessions', () => {
     await using _ = world
     const ambiguous = await run('stop', 'ts-', '--yes')
     expect(ambiguous.code).toBe(1)
-    expect(ambiguous.stderr).toContain('the names of 2 sessions begin with "ts-": write more of it')
+    expect(ambiguous.stderr).toContain('the names of 2 sessions begin with "ts-": use a longer prefix')
     const { code, stdout, stderr } = await run('stop', `${named(0).slice(0, 20)}…`, '--yes', '--wait')
     expect(code, `${stdout}${stderr}`).toBe(0)
     expect(stdout).toMatch(/asked 1 agent to stop/)
@@ -64,7 +64,7 @@ describe('culvert sessions', () => {
     const restarted = await run('restart', String(connected[1]?.sessionId), '--yes', '--wait')
     expect(restarted.code, restarted.stderr).toBe(1)
     expect(restarted.stdout).toMatch(/ Restart +Refused/)
-    expect(restarted.stdout).toContain('has failed. Why:')
+    expect(restarted.stdout).toContain('has failed. To see why:')
     expect([online(0), online(1), online(2)]).toEqual([true, true, true])
   })
 

@@ -279,7 +279,7 @@ test('each TCP port of a Service is served, and what a removed port had goes', {
   await serve('two', {}, ports)
   await reached('two', 2)
   const { message } = await said('two', 'InvalidSpec')
-  expect(message).toBe('spec.ports[2]: UDP is not served, as port 53 asks: remove the port, or use TCP')
+  expect(message).toBe('spec.ports[2]: UDP of port 53 is not supported: remove the port, or use TCP')
   await until('there is an Event', async () => (await warnings('two')).length === 1)
   await serve('two')
   await world.gone('Edge', 'two-8080', 60_000)

@@ -424,6 +424,6 @@ test('without --tunnel-templates, a Tunnel says who can permit its template', as
   await plain.apply('Tunnel', 'shop', { ...SPEC, template: { nodeSelector: { pool: 'edge' } } })
   const said = await plain.reason('Tunnel', 'shop', 'Synced', 'TemplatesDisabled')
   expect(said.message).toBe(
-    'spec.template: the operator takes none: remove it, or have its administrator set tunnels.templates.enabled of the chart',
+    'spec.template: not enabled in the operator: remove it, or have its administrator set tunnels.templates.enabled in the chart',
   )
 })

@@ -186,7 +186,7 @@ test('a manifest of YAML 1.1 is planned as what kubectl stores', { timeout: 120_
   const flags = { filename: [file], kubeconfig, namespace, operatorNamespace, prune: false, account: 'Account/default' }
   const code = await runPlan({ ...flags, output: 'text' }, readEnvironment({}), { input: [], ...terminals })
   const { output, errors } = terminals.printed()
-  expect({ code, output }).toEqual({ code: 0, output: 'Nothing to do: the account is as the manifests say.\n' })
+  expect({ code, output }).toEqual({ code: 0, output: 'Nothing to do: the account matches the manifests.\n' })
   expect(errors).toContain('kubectl reads "0310" as 200, YAML 1.2 as 310: quote it')
 })
 
@@ -235,5 +235,5 @@ test('every generated manifest that kubectl stores is planned as it is stored', 
   const flags = { filename, kubeconfig, namespace, operatorNamespace, prune: false, account: 'Account/default' }
   const code = await runPlan({ ...flags, output: 'text' }, readEnvironment({}), { input: [], ...terminals })
   const { output, errors } = terminals.printed()
-  expect({ code, output }, errors).toEqual({ code: 0, output: 'Nothing to do: the account is as the manifests say.\n' })
+  expect({ code, output }, errors).toEqual({ code: 0, output: 'Nothing to do: the account matches the manifests.\n' })
 })

@@ -85,12 +85,12 @@ test('inline rules are mentioned with their metadata and their place in a Terraf
   await writeFile(terraformState, state)
   const { output } = await run({ terraformState })
   expect(output).toContain(
-    '# ip_policy_rules/ipr_1 has metadata that is not part of this manifest, and stays as it is: {"team":"x"}\n',
+    '# ip_policy_rules/ipr_1 has metadata that is not part of this manifest and is not changed: {"team":"x"}\n',
   )
   expect(output).toContain(
     '# ip_policy_rules/ipr_1 is in the Terraform state as module.a.ngrok_ip_policy_rule.eu["it\'s"]',
   )
-  expect(output).toContain(`# In the Terraform state. Remove before anything here is changed:
+  expect(output).toContain(`# In the Terraform state. Remove it there before you change anything here:
 # terraform state rm 'module.a.ngrok_ip_policy_rule.eu["it'\\''s"]'
 # terraform state rm ngrok_ip_policy.no
 `)

@@ -98,7 +98,7 @@ Plan: 3 to create, 0 to update, 0 to delete.
     expect(await run(textOf(manifests))).toEqual({
       code: 0,
       errors: '',
-      output: 'Nothing to do: the account is as the manifests say.\n',
+      output: 'Nothing to do: the account matches the manifests.\n',
     })
   })
 
@@ -111,7 +111,7 @@ Plan: 3 to create, 0 to update, 0 to delete.
     expect(marked.map((line) => line.trim())).toEqual([
       '! the object is deleted',
       '! the policy no longer refuses 198.51.100.7/32',
-      '! ip_restriction leaves the live edge',
+      '! ip_restriction is removed from the live edge',
       'Plan: 0 to create, 1 to update, 1 to delete. Look at 2 of them first: they are marked with "!".',
     ])
   })

@@ -70,7 +70,7 @@ const ANYWHERE: readonly Answer[] = [
   ['HTML', text(`<html>${BODY_TEXT}</html>`), /not JSON/],
   ['a string', text(`"${BODY_TEXT}"`), /the body must be object/],
   ['204 without a body', text('', 204), /the body must be object/],
-  ['an id that climbs', object('"id":"../api_keys/ak_1"'), /id cannot stand in a path/],
+  ['an id that climbs', object('"id":"../api_keys/ak_1"'), /id is not valid in a path/],
   ['an id of 100 KB', object(`"id":"${BODY_TEXT.repeat(4_000)}"`), /id must NOT have more than 255 characters/],
   ['an empty id', object('"id":""'), /id must NOT have fewer than 1 characters/],
   ['an id that is null', object('"id":null'), /id must be string/],

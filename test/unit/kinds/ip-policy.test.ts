@@ -87,7 +87,7 @@ describe('a policy whose rules are IPPolicyRules', () => {
       ipPolicy.status.readiness({ spec: { rulesSource: 'IPPolicyRules' }, remote, unclaimed, now: 0 }).message
     expect(message(0)).toBe('the policy exists and has every IPPolicyRule that refers to it')
     expect(message(1)).toContain('1 further rule is in force without an IPPolicyRule')
-    expect(message(7)).toContain('7 rules beside these are at the API without an IPPolicyRule')
+    expect(message(7)).toContain('7 further rules are in force without an IPPolicyRule')
   })
 
   test('waits for the one that is still being changed, and names it', () => {

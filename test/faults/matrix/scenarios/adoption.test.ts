@@ -62,7 +62,7 @@ test('an object that a resource names is observed: the differences are told, not
   world.apply('Backend', 'web', tunnels('new', { ...observing, description: 'the shop' }))
   const message = await says(world, 'Backend', 'web', 'Observed')
   expect(message).toBe(
-    'observed only; differs from the spec: update labels, description. Set managementPolicy: Manage for that. ' +
+    'observed only; differs from the spec: update labels, description. Set managementPolicy: Manage to apply the spec. ' +
       'By field: labels is {"app":"old"} and would be {"app":"new"}; description is "" and would be "the shop"',
   )
   expect(condition(world, 'Backend', 'web', 'Ready')).toMatchObject({ status: 'True' })

@@ -229,10 +229,10 @@ describe('a grant that is withdrawn', () => {
   test('is told on both sides; what is in use continues until its spec changes, and new references are refused', async () => {
     const shared = await withdrawn()
     expect(await shared.says(FRONT, 'ReferencesGranted', 'GrantWithdrawn')).toContain(
-      'spec.backend: Backend shop/web grants no reference from namespace blog any more',
+      'spec.backend: Backend shop/web no longer allows references from namespace blog',
     )
     const note = await shared.says(WEB, 'ReferencesGranted', 'GrantWithdrawn')
-    expect(note).toContain('1 resource of another namespace still refers to this one')
+    expect(note).toContain('1 resource in another namespace still refers to this one')
     expect(note).not.toContain('blog')
     expect(shared.condition(FRONT, 'Ready')?.status).toBe('True')
     expect(shared.condition(FRONT, 'Synced')?.status).toBe('True')
@@ -346,7 +346,7 @@ describe('a policy', () => {
       action: 'allow',
     })
     const said = await shared.says(OFFICE, 'Synced', 'Undeclared')
-    expect(said).toContain('1 rule at the API is in force and declared by no IPPolicyRule')
+    expect(said).toContain('1 rule is in force without an IPPolicyRule')
     expect(shared.condition(OFFICE, 'Ready')?.status).toBe('True')
     await shared.world.advance(600_000)
     expect(await objectsIn(shared.world, 'ip_policy_rules')).toMatchObject([{ id: rogue }])
