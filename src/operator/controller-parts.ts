@@ -1,13 +1,13 @@
 import type { Tracer } from '@opentelemetry/api'
 import type { OpenDispatcher } from '../api/dispatcher.ts'
 import type { KubeClient, KubeObject } from '../kube/types.ts'
-import type { AccountKey } from '../managed/accounts/account-resource.ts'
+import type { AccountKey } from '../managed/account-resource.ts'
 import type { AccountRegistry } from '../managed/accounts/registry.ts'
-import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
-import type { EventSink } from '../managed/reconcile/context.ts'
+import type { EventSink } from '../managed/run/context.ts'
+import type { Fingerprints } from '../managed/run/fingerprints.ts'
+import type { SessionStore } from '../managed/sessions/session-store.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
-import type { Watches } from '../managed/store/watches.ts'
 import type { ReconcileKey } from '../runtime/controller.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { ReconcileTracing } from '../runtime/tracing.ts'
@@ -17,6 +17,7 @@ import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import type { OperatorOptions } from './options.ts'
 import { readyOf } from './states.ts'
+import type { Watches } from './watches.ts'
 
 /** What all controllers of an operator are made from. */
 export interface ReconcilersOptions {
@@ -27,6 +28,7 @@ export interface ReconcilersOptions {
   /** Already synced. */
   readonly watches: Watches
   readonly store: ResourceStore
+  readonly sessions: SessionStore
   readonly kube: KubeClient
   readonly metrics: Metrics
   readonly audit: AuditLog

@@ -1,29 +1,38 @@
 import type { BudgetShare } from '../api/shared-budgets.ts'
+import { type AccountKey, accountText, keyOfAccount } from '../managed/account-resource.ts'
 import { AccountReconciler } from '../managed/accounts/account-reconciler.ts'
-import { type AccountKey, accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../managed/accounts/kept-key.ts'
 import { sweepKeptKeys } from '../managed/accounts/kept-key-sweep.ts'
 import { KeysInUse } from '../managed/accounts/keys-in-use.ts'
+import { holdName, NamespaceHolds } from '../managed/accounts/namespace-hold.ts'
 import { AccountRegistry } from '../managed/accounts/registry.ts'
-import { CommandReconciler } from '../managed/commands/reconciler.ts'
-import { CommandStore } from '../managed/commands/store.ts'
-import { subscribeCommands } from '../managed/commands/wakeups.ts'
-import { holdName, NamespaceHolds } from '../managed/delete/namespace-hold.ts'
-import { type MirrorContext, type MirrorMetrics, MirrorReconciler, mirrorKeys } from '../managed/mirrors/reconciler.ts'
-import { MirrorReports } from '../managed/mirrors/report.ts'
-import { subscribeMirrors } from '../managed/mirrors/wakeups.ts'
-import { MirrorWriter } from '../managed/mirrors/writer.ts'
+import { awaitApproval, awaitApprovalOfDeletion } from '../managed/approval/approval.ts'
+import { LONG_WAIT_MS } from '../managed/cr.ts'
+import { heldUpIn } from '../managed/delete/delete-memory.ts'
+import { PollMemory } from '../managed/identity/poll-memory.ts'
+import { objectKeys } from '../managed/markers/object-keys.ts'
 import { CompanionWatches } from '../managed/outputs/companion-watches.ts'
-import type { EventSink, ManagedContext } from '../managed/reconcile/context.ts'
-import { LONG_WAIT_MS } from '../managed/reconcile/long-waits.ts'
-import { Memories } from '../managed/reconcile/memory.ts'
+import { ManagedReconciler } from '../managed/reconcile/managed-reconciler.ts'
 import { priorityOf } from '../managed/reconcile/priority.ts'
-import { ManagedReconciler } from '../managed/reconcile/reconciler.ts'
+import type { EventSink, ManagedContext } from '../managed/run/context.ts'
+import { Memories } from '../managed/run/memory.ts'
+import { withService } from '../managed/services/followed.ts'
 import { serviceType } from '../managed/services/service.ts'
-import { objectKeys } from '../managed/store/object-keys.ts'
+import { CommandReconciler } from '../managed/sessions/command-reconciler.ts'
+import { CommandStore } from '../managed/sessions/command-store.ts'
+import { subscribeCommands } from '../managed/sessions/command-wakeups.ts'
+import {
+  type MirrorContext,
+  type MirrorMetrics,
+  MirrorReconciler,
+  mirrorKeys,
+} from '../managed/sessions/mirror-reconciler.ts'
+import { MirrorReports } from '../managed/sessions/mirror-report.ts'
+import { subscribeMirrors } from '../managed/sessions/mirror-wakeups.ts'
+import { MirrorWriter } from '../managed/sessions/mirror-writer.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
 import { subscribeWakeups, wakeExisting, wakeReleased } from '../managed/store/wakeups.ts'
-import { subscribeTunnels } from '../managed/tunnels/wakeups.ts'
+import { subscribeTunnels } from '../managed/tunnels/tunnel-wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
 import { EventRecorder } from '../runtime/events.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -59,7 +68,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   const { namespace } = options
   const recorder = eventRecorder(parts)
   const memories = new Memories()
-  metrics.watchHeldUp(() => memories.heldUp())
+  metrics.watchHeldUp(() => heldUpIn(memories))
   const registry = new AccountRegistry(store, kinds, parts.clock)
   const division = openDivision(parts)
   const { claims, gate, owners } = division
@@ -152,7 +161,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
     tunnel: (name) => tunnels.enqueue(name),
     backend: (name) => {
       const uid = store.get(name)?.metadata.uid
-      if (uid !== undefined) memories.of(uid).poll.readNow(parts.clock.monotonic())
+      if (uid !== undefined) memories.of(uid).of(PollMemory).readNow(parts.clock.monotonic())
       wakeManaged(name, 'poll')
     },
   })
@@ -252,12 +261,13 @@ function sharedContext({ options, installation, fingerprints, kinds, store, kube
 function managedController(
   parts: ReconcilersOptions,
   { claims, gate, owners }: Division,
-  context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times' | 'inFlight'>,
+  context: Omit<ManagedContext, 'metrics' | 'leadership' | 'times' | 'inFlight' | 'amendConditions'>,
 ): Controller {
   const { options, store, metrics, leadingSince } = parts
   const { requestTimeoutMs, scanPauseMs, readLagMs, workers } = options
-  const reconciler = new ManagedReconciler({
+  const managed: Omit<ManagedContext, 'inFlight'> = {
     ...context,
+    amendConditions: withService,
     metrics: driftMetrics(metrics),
     leadership: {
       leadingSince: (cr) => {
@@ -266,7 +276,8 @@ function managedController(
       },
     },
     times: { requestTimeoutMs, scanPauseMs, readLagMs },
-  })
+  }
+  const reconciler = new ManagedReconciler(managed, { spec: awaitApproval, deletion: awaitApprovalOfDeletion })
   const controller = new Controller({
     ...base(parts),
     workers,
@@ -308,13 +319,13 @@ function mirrorReconciler(
   { registry, events }: Live,
   report: MirrorContext['report'],
 ): MirrorReconciler {
-  const { kinds, store, kube, clock, random, options } = parts
+  const { kinds, store, sessions, kube, clock, random, options } = parts
   const writer = new MirrorWriter({ kube, record: (object) => store.record(object), logger: options.logger })
   const session = registry.get.bind(registry)
   const metrics: MirrorMetrics = {
     leftOut: (account, count) => parts.metrics.setSessionsLeftOut(account, count),
   }
-  return new MirrorReconciler({ kinds, resources: store, session, writer, events, report, metrics, clock, random })
+  return new MirrorReconciler({ kinds, resources: sessions, session, writer, events, report, metrics, clock, random })
 }
 
 /**
@@ -341,10 +352,11 @@ function newCommandReconciler(
   { registry, events }: Live,
   mirror: MirrorReconciler,
 ): CommandReconciler {
-  const { kinds, store, kube, clock } = parts
+  const { kinds, store, sessions, kube, clock } = parts
   return new CommandReconciler({
     kinds,
     resources: store,
+    sessions,
     accounts: registry,
     store: new CommandStore({ kube, record: (object) => store.record(object) }),
     kube,

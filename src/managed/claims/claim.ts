@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../kube/types.ts'
-import { type AccountResource, keyOfAccount } from '../accounts/account-resource.ts'
+import { type AccountResource, keyOfAccount } from '../account-resource.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 
 /** Who works on an account, as its status records it. */

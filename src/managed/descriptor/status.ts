@@ -1,8 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Reason } from '../status/reasons.ts'
-import type { CommonStatus } from './common.ts'
-import type { Fields } from './fields.ts'
+import type { CommonStatus, Fields } from './common.ts'
 import type { InternalStatus } from './internal.ts'
+import type { Reason } from './reasons.ts'
 
 /** What a kind reports about its object. */
 export interface Reported<Spec> {

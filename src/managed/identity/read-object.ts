@@ -1,9 +1,10 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { openRequest } from '../reconcile/requests.ts'
-import { reasons } from '../status/reasons.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { openRequest } from '../run/requests.ts'
 import { settle } from './gone.ts'
+import { PollMemory } from './poll-memory.ts'
 
 /**
  * Reads the remote object: from the cache, unless something asks for a live read (a suspicion, a poll that is due, or
@@ -62,5 +63,6 @@ export async function sought(
 
 /** Whether a live read of the object is due, since the last one found something in progress. */
 export function isReadDue({ context, memory }: Reconciliation): boolean {
-  return memory.poll.at !== undefined && context.clock.monotonic() >= memory.poll.at
+  const { at } = memory.of(PollMemory)
+  return at !== undefined && context.clock.monotonic() >= at
 }

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { isDeleting } from '../cr.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { heldToken, type Issued } from './held-token.ts'
 import { keysWritten, ownershipOf } from './ownership.ts'
 import { readTarget } from './place.ts'

@@ -1,6 +1,6 @@
 import { internalOf } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import type { Operation } from './plan.ts'
 import { isSettled } from './write-reason.ts'
 

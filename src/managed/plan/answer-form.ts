@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Fields } from '../descriptor/fields.ts'
+import type { Fields } from '../descriptor/common.ts'
 
 /**
  * What the API shows of what it was sent, to the letter (`management-api.md § Standard operations`): ids as Refs, and

@@ -1,8 +1,8 @@
 import { cut } from '../../util/cut.ts'
 import { jsonText } from '../../util/printable.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Wanted } from './desired.ts'
-import { type Difference, differences, type Observed, type Operation, type PlanContext } from './plan.ts'
+import { differences, type FieldDifference, type Observed, type Operation, type PlanContext } from './plan.ts'
+import type { Wanted } from './wanted.ts'
 
 /** Limits of a message: fields whose values it shows, and characters for each value. */
 const NAMED = 20
@@ -43,7 +43,7 @@ function childDifferences({ children }: Observed, operations: readonly Operation
   })
 }
 
-function valuesText({ field, found, wanted }: Difference): string {
+function valuesText({ field, found, wanted }: FieldDifference): string {
   return `${field} is ${valueText(found)} and would be ${valueText(wanted)}`
 }
 

@@ -1,10 +1,10 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { jsonText } from '../../util/printable.ts'
+import type { Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Fields } from '../descriptor/fields.ts'
 import { MARK_KEY, parseObject } from '../descriptor/metadata.ts'
-import { parseMarker } from '../identity/marker.ts'
+import { parseMarker } from '../markers/marker.ts'
 
 /** A field of the API that a request sets. */
 export interface FieldChange {

@@ -1,5 +1,5 @@
-import { TerminalError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { TerminalError } from '../run/control-flow-errors.ts'
 import { describe } from './announce.ts'
 import type { Operation, ReplaceOperation } from './plan.ts'
 

@@ -1,8 +1,8 @@
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { generationOf, internalOf, statusOf } from '../cr.ts'
-import { compareFingerprints } from '../inputs/fingerprints.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import type { Wanted } from './desired.ts'
+import { compareFingerprints } from '../run/fingerprints.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import type { Wanted } from './wanted.ts'
 
 /** Whether the CR was in sync at its current generation: any difference now was made by another client. */
 export function isSettled({ cr }: Reconciliation): boolean {

@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectKey } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
-import type { Watches } from '../store/watches.ts'
+import type { CoreWatches } from '../store/watches.ts'
+import type { TunnelWatches } from '../tunnels/tunnel-resource.ts'
 import { partKinds } from './objects.ts'
 import { serviceOwning } from './service.ts'
 
@@ -10,7 +11,7 @@ const SERVICE_OWNER = 'service'
 export class ServiceParts {
   readonly #sources: readonly ObjectSource<KubeObject>[]
 
-  constructor({ managed, composed }: Pick<Watches, 'managed' | 'composed'>) {
+  constructor({ managed, composed }: Pick<CoreWatches, 'managed'> & Pick<TunnelWatches, 'composed'>) {
     this.#sources = partKinds.flatMap((kind) => managed.get(kind) ?? composed.get(kind) ?? [])
     for (const source of this.#sources) {
       source.addIndex(SERVICE_OWNER, (part) => {

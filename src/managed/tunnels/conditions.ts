@@ -1,9 +1,9 @@
 import { KubeError } from '../../kube/errors.ts'
+import { type Reason, reasons } from '../descriptor/reasons.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
-import { kubeReason } from '../status/result.ts'
+import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
+import { kubeReason } from '../run/result.ts'
 
 /** How a reconcile of a Tunnel ended. */
 export type Said =

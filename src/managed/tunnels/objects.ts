@@ -1,7 +1,7 @@
 import type { ResourceType } from '../../kube/types.ts'
 import { digestOf } from '../../util/digest.ts'
+import type { AccountName } from '../attempt.ts'
 import { type CredentialForm, DEFAULT_REPLICAS, type TunnelSpec } from '../descriptor/tunnel.ts'
-import type { AccountName } from '../identity/attempt.ts'
 import { OUTPUT_OF, TEMPLATE_DIGEST } from '../names.ts'
 import { LABELS } from '../outputs/ownership.ts'
 import { agentPod, type TunnelFacts } from './pod.ts'
@@ -13,7 +13,7 @@ import {
   serviceAccountType,
   TUNNEL,
   workloadName,
-} from './tunnel.ts'
+} from './tunnel-resource.ts'
 
 /** What an owner consists of, without the reference to the owner. */
 export interface WantedObject {

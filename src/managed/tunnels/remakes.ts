@@ -1,8 +1,8 @@
 import type { Clock } from '../../util/clock.ts'
-import { countedRepeat, type Pace, pauseBeforeNext, type Repeats } from '../reconcile/damping.ts'
+import { countedRepeat, pauseBeforeNext, type RepeatPace, type Repeats } from '../run/damping.ts'
 
 /** The first repeat is immediate. */
-const PACE: Pace = { firstPauseMs: 60_000, longestPauseMs: 3_600_000 }
+const PACE: RepeatPace = { firstPauseMs: 60_000, longestPauseMs: 3_600_000 }
 
 /** What is known of an object: it was there, and how often it was made again. */
 interface Known {

@@ -2,12 +2,12 @@ import { KubeError } from '../../kube/errors.ts'
 import { generationOf } from '../cr.ts'
 import type { ComposedDescriptor, TunnelStatus } from '../descriptor/tunnel.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
-import { ConflictError } from '../reconcile/errors.ts'
-import { stampConditions } from '../status/conditions.ts'
-import { mergePatch } from '../status/merge-patch.ts'
+import { stampConditions } from '../run/conditions.ts'
+import { ConflictError } from '../run/control-flow-errors.ts'
+import { mergePatch } from '../run/merge-patch.ts'
 import { conditionsOf, type Said } from './conditions.ts'
 import type { TunnelContext } from './context.ts'
-import { type Changed, type TunnelResource, tunnelStatus } from './tunnel.ts'
+import { type Changed, type TunnelResource, tunnelStatus } from './tunnel-resource.ts'
 
 /**
  * Writes the status of a Tunnel, if it differs, on the version from which it was decided.

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { digestOf } from '../../util/digest.ts'
-import { mergePatch } from '../status/merge-patch.ts'
+import { mergePatch } from '../run/merge-patch.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -78,7 +78,7 @@ function unique({ path }: CollectionFact, field: string, make: Make): CoverageRo
     [`contract/in-use.test.ts > ${path} > ${title}: ${field}`],
     {
       tests: [
-        'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Conflict: stalled,terminal,Conflict',
+        'unit/managed/run/reconcile-result.test.ts > every error has its result > ApiError Conflict: stalled,terminal,Conflict',
       ],
     },
   )

@@ -43,7 +43,7 @@ function sessionRows(): readonly CoverageRow[] {
   const mirrored = cluster(
     'online sessions show every field of the contract, and edits and deletions by hand are reverted',
   )
-  const inStatus = 'unit/managed/mirrors/plan.test.ts > every field of the contract is in the status'
+  const inStatus = 'unit/managed/sessions/mirror-plan.test.ts > every field of the contract is in the status'
   return [
     row(`${path}, GET one`, 'answers 200 with the session', shows, { serverOnly: 'the operator lists sessions' }),
     row(`${path}, GET all`, `answers 200 with the list under ${listKey}`, shows, { tests: [mirrored] }),

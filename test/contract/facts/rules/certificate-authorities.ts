@@ -12,7 +12,7 @@ export const certificateAuthorityRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > CertificateAuthority without PEM',
-      'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Invalid: stalled,terminal,Rejected',
+      'unit/managed/run/reconcile-result.test.ts > every error has its result > ApiError Invalid: stalled,terminal,Rejected',
     ),
     refusal: { status: 400, names: ['ca_pem'] },
   },

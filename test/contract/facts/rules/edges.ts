@@ -192,7 +192,7 @@ export const edgeRules: readonly RuleFact[] = [
     source: behaviour,
     due: 'now',
     operator: heldBy(
-      'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Conflict: stalled,terminal,Conflict',
+      'unit/managed/run/reconcile-result.test.ts > every error has its result > ApiError Conflict: stalled,terminal,Conflict',
     ),
     refusal: { status: 409 },
   },

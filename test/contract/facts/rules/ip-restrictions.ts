@@ -13,7 +13,7 @@ export const ipRestrictionRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > IPRestriction that could shut Culvert out of the API …',
-      'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
+      'unit/managed/run/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
     ),
     refusal: { status: 403 },
   },

@@ -56,7 +56,7 @@ export const requestRules: readonly RuleFact[] = [
     source: requests,
     due: 'now',
     operator: heldBy(
-      'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
+      'unit/managed/run/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
     ),
     refusal: { status: 403 },
   },
@@ -66,7 +66,7 @@ export const requestRules: readonly RuleFact[] = [
     source: requests,
     due: 'now',
     operator: heldBy(
-      'unit/managed/status/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
+      'unit/managed/run/reconcile-result.test.ts > every error has its result > ApiError Forbidden: stalled,terminal,Rejected',
     ),
     refusal: { status: 403 },
   },

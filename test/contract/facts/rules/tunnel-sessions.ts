@@ -39,7 +39,7 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       CLUSTER.shown,
-      'unit/managed/mirrors/reconciler.test.ts > what is deleted by hand is made again with the next list',
+      'unit/managed/sessions/mirror-reconciler.test.ts > what is deleted by hand is made again with the next list',
     ),
     refusal: { status: 405 },
   },
@@ -58,7 +58,7 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       CLUSTER.refused,
-      'unit/managed/commands/reconciler.test.ts > the answer > ApiError: POST tunnel_sessions: there is none makes it Gone',
+      'unit/managed/sessions/command-reconciler.test.ts > the answer > ApiError: POST tunnel_sessions: there is none makes it Gone',
     ),
     refusal: { status: 404 },
   },
@@ -79,7 +79,7 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       CLUSTER.ends,
-      'unit/managed/commands/reconciler.test.ts > the session after a restart > is the only one that appeared since and is alike',
+      'unit/managed/sessions/command-reconciler.test.ts > the session after a restart > is the only one that appeared since and is alike',
     ),
   },
   {
@@ -97,7 +97,7 @@ export const tunnelSessionRules: readonly RuleFact[] = [
     due: 'now',
     operator: heldBy(
       CLUSTER.updated,
-      'unit/managed/commands/reconciler.test.ts > a restart comes at least ten seconds after the end of the update, also after a crash in between',
+      'unit/managed/sessions/command-reconciler.test.ts > a restart comes at least ten seconds after the end of the update, also after a crash in between',
     ),
   },
   {
