@@ -3,8 +3,8 @@ import type { AccountKey, AccountResource } from '../account-resource.ts'
 import { type CustomResource, isDeleting } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
 import { heldToken } from '../outputs/held-token.ts'
-import { ownershipOf } from '../outputs/ownership.ts'
 import type { DataObject } from '../outputs/place.ts'
+import { ownershipOf } from '../ownership.ts'
 import type { AccountContext, AccountResources } from './account-context.ts'
 
 /** What the key of an account is read from. */

@@ -7,6 +7,7 @@ import { type Reason, reasons } from '../descriptor/reasons.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import { type ConditionState, conditionsFor, isCommon, stampConditions } from '../run/conditions.ts'
 import { mergePatch } from '../run/merge-patch.ts'
+import { patchVersion } from '../run/patch-version.ts'
 import type { AccountContext } from './account-context.ts'
 import { closedText } from './closed-collections.ts'
 
@@ -77,11 +78,8 @@ async function patchAccount(
   patch: Fields,
   subresource?: 'status',
 ): Promise<void> {
-  const { resourceVersion, uid } = resource.metadata
-  const key = keyOfAccount(resource)
-  const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
-  const type = context.kinds.accountType(key.kind)
-  context.resources.record(await context.kube.mergePatch<AccountResource>(type, key, patch, options))
+  const type = context.kinds.accountType(keyOfAccount(resource).kind)
+  context.resources.record(await patchVersion(context.kube, type, resource, patch, subresource))
 }
 
 const ACCEPTED = 'the API accepts the key'

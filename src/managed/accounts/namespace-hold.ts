@@ -3,6 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Logger } from '../../util/logger.ts'
 import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from '../cr.ts'
+import { patchVersion } from '../run/patch-version.ts'
 
 export const roleBindingType: ResourceType = {
   group: 'rbac.authorization.k8s.io',
@@ -132,8 +133,7 @@ export async function setHold(
   if (hasFinalizer(binding) === isHeld) return true
   // A finalizer cannot be added to an object that is being deleted.
   if (isHeld && binding.metadata.deletionTimestamp !== undefined) return false
-  const { uid, resourceVersion } = binding.metadata
   const finalizers = isHeld ? withFinalizer(binding) : withoutFinalizer(binding)
-  await kube.mergePatch(roleBindingType, key, { metadata: { finalizers } }, { uid, resourceVersion })
+  await patchVersion(kube, roleBindingType, binding, { metadata: { finalizers } })
   return true
 }

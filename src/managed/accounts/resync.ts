@@ -14,7 +14,7 @@ import {
 } from '../cr.ts'
 import { type ManagedDescriptor, ownCollections } from '../descriptor/descriptor.ts'
 import { IdentityMemory } from '../identity/identity-memory.ts'
-import { PollMemory } from '../identity/poll-memory.ts'
+import { PollMemory } from '../identity/read-object.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { type Marker, markerOf } from '../markers/marker.ts'
 import type { AccountContext } from './account-context.ts'

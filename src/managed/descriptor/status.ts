@@ -48,6 +48,7 @@ export interface Readiness {
   readonly message: string
   /** Lasts until a person acts: shown as Stalled. */
   readonly stalled?: boolean
+  /** Of types that `KindDefinition.conditions` describes. */
   readonly conditions?: readonly KindCondition[]
   /** Parts of the object that no permitted resource declares: in a shared account, the CR is then not Synced. */
   readonly undeclared?: string

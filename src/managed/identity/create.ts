@@ -1,8 +1,7 @@
 import { isDefinite, isRefusal } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
-import type { Attempt, CreateAnswer } from '../attempt.ts'
-import { formatAttempt } from '../attempt.ts'
+import { type Attempt, type CreateAnswer, formatAttempt } from '../attempt.ts'
 import { externalId, internalOf, isDeleting, ownAttempt, statusOf, withFinalizer } from '../cr.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
 import { reserveToken, storeToken } from '../outputs/token.ts'
@@ -14,12 +13,11 @@ import { stepOf } from './create-step.ts'
 import { noteMade } from './gone.ts'
 import { IdentityMemory } from './identity-memory.ts'
 import { refusalPause, refuseUnfit, refuseUnfitFound, waitAfterRefusal } from './issued.ts'
-import { lastingAbsence } from './lasting-absence.ts'
 import { afterForm, formToSend } from './other-form.ts'
 import { recoverMarked, recoverObject } from './recovery.ts'
 import { resolveUnknown } from './resolve-unknown.ts'
 import { scanFor, take } from './take-object.ts'
-import { UnansweredMemory } from './unanswered-memory.ts'
+import { lastingAbsence, UnansweredMemory } from './unanswered.ts'
 
 /**
  * The create protocol (docs/decisions/0002-create-exactly-once.md): settles the outcome of every POST that was or may

@@ -4,7 +4,6 @@ import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { openRequest } from '../run/requests.ts'
 import { settle } from './gone.ts'
-import { PollMemory } from './poll-memory.ts'
 
 /**
  * Reads the remote object: from the cache, unless something asks for a live read (a suspicion, a poll that is due, or
@@ -65,4 +64,31 @@ export async function sought(
 export function isReadDue({ context, memory }: Reconciliation): boolean {
   const { at } = memory.of(PollMemory)
   return at !== undefined && context.clock.monotonic() >= at
+}
+
+/** When one CR is to be read again, as its last reconcile concluded. */
+export class PollMemory {
+  /** Monotonic time of the next poll that readiness asked for. */
+  at?: number | undefined
+  /**
+   * Wall time minus monotonic time when the next poll was scheduled, in milliseconds; undefined if it was not scheduled
+   * by wall time.
+   */
+  clockOffset?: number | undefined
+
+  /** What the last reconcile concluded. */
+  scheduled({ at, clockOffset }: Pick<PollMemory, 'at' | 'clockOffset'>): void {
+    this.at = at
+    this.clockOffset = clockOffset
+  }
+
+  /** What the service reports of the object has changed: its next reconcile reads it. `now` is monotonic time. */
+  readNow(now: number): void {
+    this.at = now
+  }
+
+  /** The older state asks for polls of its own. A clock that was set meanwhile was set for it too. */
+  rollBack(): void {
+    this.at = undefined
+  }
 }

@@ -11,8 +11,7 @@ import { createObject } from './create.ts'
 import { deleteForSure, noteMade } from './gone.ts'
 import { IdentityMemory } from './identity-memory.ts'
 import { markedObjects } from './take-object.ts'
-import { noteUnanswered, waitBeforeCreate } from './unanswered.ts'
-import { UnansweredMemory } from './unanswered-memory.ts'
+import { noteUnanswered, UnansweredMemory, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * Replaces an object by a new one. With `first: create`, the old one stays in `status.internal.superseded` until

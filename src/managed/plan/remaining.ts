@@ -4,7 +4,6 @@ import { generationOf, internalOf, statusOf } from '../cr.ts'
 import { compareFingerprints } from '../run/fingerprints.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { chosenByServer, type Observed, type Operation, type PlanContext, plan } from './plan.ts'
-import { PlanMemory } from './plan-memory.ts'
 import { markerText, type Wanted } from './wanted.ts'
 
 /** The writes that are still needed, as far as this run knows. */
@@ -49,4 +48,13 @@ function haveInputsChanged({ cr, internal }: Reconciliation, { inputs }: Wanted)
   // Fingerprints made with different salts cannot be compared: nothing is sent again for that, unless a new spec may
   // name other inputs.
   return compared === 'unknown' ? statusOf(cr).observedGeneration !== generationOf(cr) : compared === 'different'
+}
+
+/** What this process knows of the plans of one CR. */
+export class PlanMemory {
+  /** The service's choices in the last answered write, until they are stored as `internal.chosen`. */
+  chosen?: { readonly fields: Readonly<Record<string, string>> | undefined } | undefined
+
+  /** What the service chose does not depend on the CR. */
+  rollBack(): void {}
 }

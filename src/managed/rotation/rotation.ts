@@ -7,7 +7,6 @@ import type { Rotation } from '../descriptor/descriptor.ts'
 import type { Former } from '../descriptor/internal.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import type { KindCondition } from '../descriptor/status.ts'
-import type { TokenState } from '../outputs/token.ts'
 import { isAccountWide, isOfThisCall } from '../run/account-wide.ts'
 import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
@@ -24,7 +23,11 @@ import { WORDS } from './words.ts'
 /**
  * Decides whether the object is replaced by a new one now. A token that is lost, or has no place, is handled elsewhere.
  */
-export function rotationStep(run: Reconciliation, remote: RemoteObject, token: TokenState): RotationStep {
+export function rotationStep(
+  run: Reconciliation,
+  remote: RemoteObject,
+  token: { readonly type: 'none' | 'kept' | 'moved' | 'foreign' | 'lost' },
+): RotationStep {
   correctIssueTime(run, remote)
   if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
   noteStart(run, remote)

@@ -1,6 +1,9 @@
 import type { CustomResource } from '../cr.ts'
 
-/** What one folder remembers of a CR. Files of other folders read it and call its methods, but assign none of its fields. */
+/**
+ * What one folder remembers of a CR. Files of other folders read it and call its methods, but assign none of its
+ * fields.
+ */
 export interface MemorySlot {
   /** Drops what was concluded from states of the CR that came after the one to which etcd was restored. */
   rollBack(): void

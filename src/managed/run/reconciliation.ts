@@ -16,6 +16,7 @@ import type { ManagedContext } from './context.ts'
 import { ConflictError, WaitError } from './control-flow-errors.ts'
 import type { Memory } from './memory.ts'
 import { mergePatch } from './merge-patch.ts'
+import { patchVersion } from './patch-version.ts'
 import { openRequest } from './requests.ts'
 import type { MemberSession } from './session.ts'
 
@@ -227,7 +228,7 @@ export class Reconciliation {
   #next(state: ConditionState, conditions: readonly ConditionText[] | undefined): Fields {
     const before = statusOf(this.#cr)
     return {
-      ...(this.#kind === undefined ? before : common(before)),
+      ...(this.#kind === undefined ? before : kept(before)),
       ...this.#kind,
       ...this.#own,
       internal: this.#bookkeeping(),
@@ -257,15 +258,12 @@ export class Reconciliation {
   }
 
   async #patch(patch: Fields, subresource?: 'status'): Promise<void> {
-    const { resourceVersion, uid } = this.#cr.metadata
-    const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
+    const { kube, resources } = this.context
+    const before = this.#cr
     try {
-      const written = await this.context.resources.write(this.#cr, () => {
-        return this.context.kube.mergePatch<CustomResource>(this.#type, nameOf(this.#cr), patch, options)
-      })
-      this.#take(written)
+      this.#take(await resources.write(before, () => patchVersion(kube, this.#type, before, patch, subresource)))
     } catch (error) {
-      if (isConflict(error)) await this.#noteOutdated(resourceVersion)
+      if (isConflict(error)) await this.#noteOutdated(before.metadata.resourceVersion)
       throw error
     }
   }
@@ -309,21 +307,22 @@ export class Reconciliation {
   }
 }
 
-const COMMON_FIELDS = [
-  'id',
-  'uri',
-  'createdAt',
-  'adopted',
-  'accountRef',
-  'lastHandledReconcileAt',
-  'output',
-  'rotatedAt',
-  'lastHandledRotateAt',
-  'plan',
-] as const
+/** Fields that stay although the kind's are written anew. The others are written each time, or are the kind's. */
+const KEPT: { readonly [Field in keyof OwnStatus | 'lastHandledReconcileAt']-?: true } = {
+  id: true,
+  uri: true,
+  createdAt: true,
+  adopted: true,
+  accountRef: true,
+  lastHandledReconcileAt: true,
+  output: true,
+  rotatedAt: true,
+  lastHandledRotateAt: true,
+  plan: true,
+}
 
-function common(status: CommonStatus & Fields): Fields {
-  return Object.fromEntries(COMMON_FIELDS.map((field) => [field, status[field]]))
+function kept(status: CommonStatus & Fields): Fields {
+  return Object.fromEntries(Object.keys(KEPT).map((field) => [field, status[field]]))
 }
 
 function withoutAbsent(fields: Fields): Fields {

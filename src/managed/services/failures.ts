@@ -1,8 +1,8 @@
 import { KubeError } from '../../kube/errors.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import { LASTING_MS, saidOf } from '../composed/failed.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
-import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
 import type { ServiceSaid } from './service-status.ts'
 
 /** Why a port is not served, and how the condition says it. */

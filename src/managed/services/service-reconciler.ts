@@ -2,18 +2,19 @@ import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import { covers } from '../composed/covers.ts'
+import { LASTING_MS } from '../composed/failed.ts'
+import { cannotBecome, type OwnedObjects } from '../composed/owned-objects.ts'
 import { type CustomResource, generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { SERVICE_PROBLEM } from '../names.ts'
-import { ownershipOf } from '../outputs/ownership.ts'
+import { ownershipOf } from '../ownership.ts'
 import { stampConditions } from '../run/conditions.ts'
 import type { EventSink, Resources } from '../run/context.ts'
 import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
-import { LASTING_MS } from '../tunnels/conditions.ts'
-import { covers } from '../tunnels/covers.ts'
-import { cannotBecome, type OwnedObjects } from '../tunnels/owned-objects.ts'
+import { patchVersion } from '../run/patch-version.ts'
 import { closed, closingOf } from './closing.ts'
 import { type Failure, failureOf, outcomeOf } from './failures.ts'
 import { noteFor } from './followed.ts'
@@ -237,7 +238,6 @@ export class ServiceReconciler {
    */
   async #write(service: ServiceResource, said: ServiceSaid | undefined, ingress: readonly Ingress[]): Promise<boolean> {
     const { clock, kube, record } = this.#context
-    const { namespace, name, uid, resourceVersion } = service.metadata
     const { conditions = [], loadBalancer } = service.status ?? {}
     const before = conditions.find(({ type }) => type === SERVICE_READY)
     const texts = said === undefined ? [] : [conditionOf(said)]
@@ -253,8 +253,7 @@ export class ServiceReconciler {
       ...(isReached ? {} : { loadBalancer: { ingress: ingress.length === 0 ? null : ingress } }),
       ...(isSaid ? {} : { conditions: after === undefined ? others : [...others, after] }),
     }
-    const options = { uid, resourceVersion, subresource: 'status' } as const
-    const written = await kube.mergePatch<ServiceResource>(serviceType, { namespace, name }, { status }, options)
+    const written = await patchVersion(kube, serviceType, service, { status }, 'status')
     if (this.#isServed(written)) record(written)
     return before?.reason !== after?.reason || before?.message !== after?.message
   }

@@ -4,6 +4,7 @@ import { equalJSON } from '../../util/equal-json.ts'
 import type { CommandStatus } from '../descriptor/command.ts'
 import { ConflictError } from '../run/control-flow-errors.ts'
 import { mergePatch } from '../run/merge-patch.ts'
+import { patchVersion } from '../run/patch-version.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
 
 const TRIES = 5
@@ -29,20 +30,18 @@ export class CommandStore {
    */
   async write(type: ResourceType, cr: CommandResource, after: CommandStatus): Promise<CommandResource> {
     const { kube, record } = this.#options
+    const { namespace, name, uid } = cr.metadata
     let current = cr
     for (let attempt = 1; ; attempt++) {
       const patch = mergePatch(commandStatus(current), after)
       if (patch === undefined) return current
-      const { namespace, name, uid, resourceVersion } = current.metadata
-      const key = { namespace, name }
       try {
-        const options = { uid, resourceVersion, subresource: 'status' } as const
-        const written = await kube.mergePatch<CommandResource>(type, key, { status: patch }, options)
+        const written = await patchVersion(kube, type, current, { status: patch }, 'status')
         record(written)
         return written
       } catch (error) {
         if (!(error instanceof KubeError && error.code === 'Conflict')) throw error
-        const live = await kube.get<CommandResource>(type, key)
+        const live = await kube.get<CommandResource>(type, { namespace, name })
         if (live !== undefined) record(live)
         const untouched = equalJSON(commandStatus(live ?? cr).targets, commandStatus(cr).targets)
         if (live?.metadata.uid !== uid || !untouched || attempt >= TRIES) throw new ConflictError(error)

@@ -17,6 +17,7 @@ import {
   type TargetKey,
   targetKeyOf,
 } from '../cr.ts'
+import type { AccountSpec } from '../descriptor/account.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { reasons } from '../descriptor/reasons.ts'
@@ -260,10 +261,18 @@ function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>):
   const key = keyOfAccount(event.object)
   if (!store.ownWrites.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
   // CRs without an object may have another account now, or none; a changed spec may admit others.
-  if (event.type === 'updated' && !hasAnotherSpec(event)) return
+  if (event.type === 'updated' && !concernsResources(event)) return
   const concerned =
     key.kind === 'Account' ? concernedByAccount(options, key, event) : concernedByClusterAccount(options, key, event)
   for (const cr of concerned) wake.managed(nameOf(cr), 'edit')
+}
+
+/** Whether the spec changed in more than how often, how fast and for what else the account is asked. */
+function concernsResources(event: ObjectEvent<AccountResource>): boolean {
+  const { object, previous } = event
+  if (previous === undefined || !hasAnotherSpec(event)) return false
+  const rest = ({ resyncInterval, rateLimit, mirrorSessions, ...spec }: AccountSpec): unknown => spec
+  return !equalJSON(rest(previous.spec), rest(object.spec))
 }
 
 /** With an account goes the use of its key, which a resource of another account in the namespace may have issued. */

@@ -2,11 +2,12 @@ import { configMapType, secretType } from '../../../kube/core-types.ts'
 import type { KubeClient, KubeObject } from '../../../kube/types.ts'
 import { KeptKeys } from '../../../managed/accounts/kept-key.ts'
 import { holdName, roleBindingType } from '../../../managed/accounts/namespace-hold.ts'
+import { OwnedObjects, type WantedObject } from '../../../managed/composed/owned-objects.ts'
 import { withFinalizer } from '../../../managed/cr.ts'
 import type { Descriptor, ManagedDescriptor } from '../../../managed/descriptor/descriptor.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../../managed/kinds-registry.ts'
 import { OUTPUT_OF } from '../../../managed/names.ts'
-import { LABELS, noteOf, withOwner } from '../../../managed/outputs/ownership.ts'
+import { LABELS, noteOf, withOwner } from '../../../managed/ownership.ts'
 import { portObjects } from '../../../managed/services/objects.ts'
 import {
   isOurs,
@@ -16,8 +17,7 @@ import {
   serviceType,
 } from '../../../managed/services/service.ts'
 import { planMirror } from '../../../managed/sessions/mirror-plan.ts'
-import { marks, tunnelCredential, tunnelObjects, type WantedObject } from '../../../managed/tunnels/objects.ts'
-import { OwnedObjects } from '../../../managed/tunnels/owned-objects.ts'
+import { marks, tunnelCredential, tunnelObjects } from '../../../managed/tunnels/objects.ts'
 import { credentialName, PRIVATE_KEY, PUBLIC_KEY } from '../../../managed/tunnels/tunnel-resource.ts'
 import { EventRecorder } from '../../../runtime/events.ts'
 import { LeaseLock } from '../../../runtime/lease-lock.ts'

@@ -121,6 +121,21 @@ test('an account that goes wakes its namespace; one that changes, only what live
   expect(deleted).toEqual(['Account/shop/default edit', 'Backend/new edit', 'Backend/used edit'])
 })
 
+test('an account that is only asked more or less often, or for sessions, wakes none of its resources', async () => {
+  const watching = await Watching.start((start) => {
+    start.create('Account', 'default', account)
+    start.create('Backend', 'new', tunnels)
+  })
+  for (const spec of [
+    { resyncInterval: '5m' },
+    { rateLimit: { requestsPerMinute: 60 } },
+    { mirrorSessions: { enabled: true } },
+  ]) {
+    const edited = await watching.by(() => watching.patch('Account', 'default', { spec }))
+    expect(edited).toEqual(['Account/shop/default edit'])
+  }
+})
+
 describe('a resource', () => {
   test('is woken when it appears or is edited, in the priority of edits', async () => {
     const watching = await Watching.start()
@@ -259,7 +274,7 @@ describe('an account', () => {
       'Backend/web edit',
     ])
     const all = ['Account/shop/default edit', 'Backend/web edit']
-    const edit = { spec: { resyncInterval: '1m' } }
+    const edit = { spec: { caBundle: 'x' } }
     expect(await watching.by(() => watching.patch('Account', 'default', edit))).toEqual(all)
     const status = { status: { orphanCount: 1 } }
     expect(await watching.by(() => watching.patch('Account', 'default', status))).toEqual(['Account/shop/default edit'])

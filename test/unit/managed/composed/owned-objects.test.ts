@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { KubeError } from '../../../../src/kube/errors.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
+import { OwnedObjects, type WantedObject } from '../../../../src/managed/composed/owned-objects.ts'
 import { ConflictError, WaitError } from '../../../../src/managed/run/control-flow-errors.ts'
-import type { WantedObject } from '../../../../src/managed/tunnels/objects.ts'
-import { OwnedObjects } from '../../../../src/managed/tunnels/owned-objects.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 
 const OWNER: KubeObject = {

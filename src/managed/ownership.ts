@@ -1,6 +1,6 @@
-import type { KubeObject, OwnerReference } from '../../kube/types.ts'
-import { shortName } from '../cr.ts'
-import { MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from '../names.ts'
+import type { KubeObject, OwnerReference } from '../kube/types.ts'
+import { shortName } from './cr.ts'
+import { MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from './names.ts'
 
 /** The owner of an object into which a CR wants to write its outputs. */
 export type SecretOwnership =

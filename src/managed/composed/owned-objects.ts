@@ -4,12 +4,23 @@ import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { isDeleting, shortName } from '../cr.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import { ownershipOf, withOwner } from '../outputs/ownership.ts'
+import { ownershipOf, withOwner } from '../ownership.ts'
 import { ConflictError, TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import { covers } from './covers.ts'
-import type { WantedObject } from './objects.ts'
 import { Remakes } from './remakes.ts'
 import { replacingPatch, templateDigest, templateIn } from './stored-template.ts'
+
+/** What an owner consists of, without the reference to the owner. */
+export interface WantedObject {
+  readonly type: ResourceType
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+  /** The other fields, such as `spec`. A field that is null must be absent. */
+  readonly content: Readonly<Record<string, unknown>>
+  /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. Default: none. */
+  readonly fixed?: readonly string[]
+}
 
 /** The deletion of an object wakes its owner; this is only the fallback. */
 const DELETING_MS = 10_000
