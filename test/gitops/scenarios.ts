@@ -29,10 +29,10 @@ export interface Scenario {
 /** How long nothing may be written in a row. */
 const REST_SECONDS = Number(process.env.CULVERT_REST_SECONDS ?? 60)
 
-const READY = { Flux: 'Ready: True, ReconciliationSucceeded' }
-const GONE = { Flux: 'gone' }
-const FAILED = { Flux: 'Ready: False, HealthCheckFailed' }
-const UNFINISHED = { Flux: 'Ready: False, HealthCheckFailed' }
+const READY = { Flux: 'Ready: True, ReconciliationSucceeded', 'Argo CD': 'Synced, Healthy' }
+const GONE = { Flux: 'gone', 'Argo CD': 'gone' }
+const FAILED = { Flux: 'Ready: False, HealthCheckFailed', 'Argo CD': 'Synced, Degraded' }
+const UNFINISHED = { Flux: 'Ready: False, HealthCheckFailed', 'Argo CD': 'Synced, Progressing' }
 
 const RULES = [{ cidr: '198.51.100.0/24', action: 'Allow' }]
 const policy = (spec: object = {}): string => manifest('IPPolicy', 'office', { rules: RULES, ...spec })
@@ -113,7 +113,7 @@ export const scenarios: readonly Scenario[] = [
       {
         when: 'an edit violates the CRD',
         act: (stage) => stage.commit({ 'office.yaml': policy({ rules: [{ cidr: 'everywhere', action: 'Allow' }] }) }),
-        shows: { Flux: 'Ready: False, ReconciliationFailed' },
+        shows: { Flux: 'Ready: False, ReconciliationFailed', 'Argo CD': 'OutOfSync, Healthy, Failed' },
         holds: (stage) => expectDescription(stage, 'edited'),
       },
       { when: 'the commit is reverted', act: (stage) => stage.revert(), shows: READY },
@@ -145,7 +145,7 @@ export const scenarios: readonly Scenario[] = [
           await stage.delivery.suspend(true)
           await stage.commit(edited)
         },
-        shows: { Flux: 'suspended' },
+        shows: { Flux: 'suspended', 'Argo CD': 'OutOfSync, Healthy' },
         holds: (stage) => expectDescription(stage, ''),
       },
       {
@@ -176,7 +176,7 @@ export const scenarios: readonly Scenario[] = [
       {
         when: 'the policy is removed, but not its use',
         act: (stage) => stage.commit({ 'office.yaml': null }),
-        shows: { Flux: READY.Flux },
+        shows: { Flux: READY.Flux, 'Argo CD': 'OutOfSync, Progressing' },
         holds: async (stage) => {
           await expectTerminating(stage)
           expect(await remotePolicy(stage)).toBeDefined()
@@ -377,7 +377,7 @@ export const scenarios: readonly Scenario[] = [
           await world.operator.kill()
           await delivery.remove()
         },
-        shows: { Flux: 'gone' },
+        shows: { Flux: 'gone', 'Argo CD': 'Synced, Progressing' },
         holds: async (stage) => expect(await remotePolicy(stage)).toBeDefined(),
       },
       {
