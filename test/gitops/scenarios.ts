@@ -116,7 +116,12 @@ export const scenarios: readonly Scenario[] = [
         shows: { Flux: 'Ready: False, ReconciliationFailed', 'Argo CD': 'OutOfSync, Healthy, Failed' },
         holds: (stage) => expectDescription(stage, 'edited'),
       },
-      { when: 'the commit is reverted', act: (stage) => stage.revert(), shows: READY },
+      {
+        when: 'the commit is reverted',
+        act: (stage) => stage.revert(),
+        // Nothing has to be synced, so the failed sync remains the last one.
+        shows: { ...READY, 'Argo CD': 'Synced, Healthy, Failed' },
+      },
       {
         when: 'the API refuses an edit',
         act: async (stage) => {
@@ -212,9 +217,12 @@ export const scenarios: readonly Scenario[] = [
       {
         when: 'somebody edits the policy with kubectl',
         act: async (stage) => {
-          const patch = JSON.stringify({ spec: { description: 'by hand' } })
+          const patch = JSON.stringify({ spec: { rules: [{ cidr: '0.0.0.0/0', action: 'Allow' }] } })
           await stage.kubectl('patch', 'ippolicy', 'office', '--type=merge', '-p', patch)
           await stage.delivery.sync()
+          await stage.world.until('IPPolicy', 'office', 'has its rules again', ({ spec }) => {
+            return JSON.stringify(spec.rules) === JSON.stringify(RULES)
+          })
         },
         shows: READY,
       },
@@ -224,16 +232,18 @@ export const scenarios: readonly Scenario[] = [
           await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE)
           await stage.delivery.sync()
         },
-        shows: READY,
-        holds: async (stage) => expect(await pausedBy(stage)).toBeUndefined(),
+        shows: { Flux: READY.Flux, 'Argo CD': 'Synced, Suspended' },
+        holds: async (stage) => {
+          expect(await pausedBy(stage)).toBe(stage.tool.name === 'Flux' ? undefined : 'true')
+        },
       },
       {
         when: 'the same with --field-manager=culvert-user',
         act: async (stage) => {
-          await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE, '--field-manager=culvert-user')
+          await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE, '--field-manager=culvert-user', '--overwrite')
           await stage.delivery.sync()
         },
-        shows: READY,
+        shows: { Flux: READY.Flux, 'Argo CD': 'Synced, Suspended' },
         holds: async (stage) => expect(await pausedBy(stage)).toBe('true'),
       },
     ],

@@ -103,7 +103,9 @@ export class FluxHelm implements AsyncDisposable {
     const found = await this.#kube.get<HelmRelease>(helmReleases, this.#key(name))
     if (found === undefined) return 'gone'
     const ready = found.status?.conditions?.find(({ type }) => type === 'Ready')
-    return ready?.observedGeneration === found.metadata.generation ? `Ready: ${ready?.status}, ${ready?.reason}` : 'in progress'
+    return ready?.observedGeneration === found.metadata.generation
+      ? `Ready: ${ready?.status}, ${ready?.reason}`
+      : 'in progress'
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
