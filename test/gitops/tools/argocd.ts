@@ -55,6 +55,8 @@ export interface ApplicationOptions {
   readonly compareOptions?: string
   /** `spec.source.helm`, for a chart. */
   readonly helm?: object
+  /** `spec.syncPolicy.retry`. Default: none, so that each failure shows. */
+  readonly retry?: object
 }
 
 /** Argo CD's application controller and repository server, with a Redis, as its Deployments start them. */
@@ -146,7 +148,12 @@ class ArgoDelivery implements Delivery {
     this.#key = { namespace: NAMESPACE, name: nameOf(target) }
   }
 
-  async begin({ syncOptions = ['ServerSideApply=true'], compareOptions, helm }: ApplicationOptions): Promise<void> {
+  async begin({
+    syncOptions = ['ServerSideApply=true'],
+    compareOptions,
+    helm,
+    retry = { limit: 0 },
+  }: ApplicationOptions): Promise<void> {
     const { namespace, repository, path = '.' } = this.#target
     const annotations = compareOptions === undefined ? {} : { 'argocd.argoproj.io/compare-options': compareOptions }
     await this.#kube.apply(applications, this.#key, {
@@ -155,7 +162,7 @@ class ArgoDelivery implements Delivery {
         project: 'default',
         source: { repoURL: `file://${repository.folder}`, path, targetRevision: 'main', helm },
         destination: { server: 'https://kubernetes.default.svc', namespace },
-        syncPolicy: { automated: { prune: true, selfHeal: true }, syncOptions, retry: { limit: 0 } },
+        syncPolicy: { automated: { prune: true, selfHeal: true }, syncOptions, retry },
       },
     })
   }

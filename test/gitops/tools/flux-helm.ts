@@ -76,7 +76,10 @@ export class FluxHelm implements AsyncDisposable {
     return this.#controller.printed.text.split('\n').slice(-30)
   }
 
-  /** Applies a HelmRelease, as a commit does, of the chart with the release's name. */
+  /**
+   * Applies a HelmRelease, as a commit does, of the chart with the release's name. It does not wait for Deployments,
+   * whose ReplicaSets nothing creates here.
+   */
   async apply({ name, values, dependsOn = [] }: Release): Promise<void> {
     const sourceRef = { kind: 'GitRepository', name: 'culvert' }
     await this.#kube.apply(helmReleases, this.#key(name), {
@@ -84,6 +87,8 @@ export class FluxHelm implements AsyncDisposable {
         interval: '10m',
         chart: { spec: { chart: `charts/${name}`, sourceRef } },
         dependsOn: dependsOn.map((other) => ({ name: other })),
+        install: { disableWait: true },
+        upgrade: { disableWait: true },
         values,
       },
     })
