@@ -7,8 +7,9 @@ import { AccountAtEmulator } from '../chart/installed/support/account-at-emulato
 import { packChart } from '../chart/installed/support/chart-packages.ts'
 import { InstalledCluster } from '../chart/installed/support/installed-cluster.ts'
 import { countResources, quickstartAt } from '../chart/installed/support/quickstart.ts'
-import { ACCOUNT_CHART, CHART } from '../chart/support/paths.ts'
+import { ACCOUNT_CHART, CHART, ROOT } from '../chart/support/paths.ts'
 import { until } from '../cluster/support/wait.ts'
+import { manifest } from './manifests.ts'
 import { ArgoCD } from './tools/argocd.ts'
 import { FluxHelm } from './tools/flux-helm.ts'
 import { type Files, Repository } from './tools/repository.ts'
@@ -158,5 +159,25 @@ describe.each([
     await untilShown(installation, upgraded)
     await cluster.resync('default', 'quickstart')
     expect(await account.writes(mark)).toEqual([])
+  })
+})
+
+test('Argo CD applies CRDs and a ClusterAccount in a later wave from one Application', async () => {
+  await using resources = new AsyncDisposableStack()
+  const cluster = resources.use(await InstalledCluster.start())
+  const argocd = resources.use(await ArgoCD.start(toolCluster(cluster)))
+  const repository = resources.use(await Repository.create())
+  await repository.commit(await filesOf(join(ROOT, 'crds')))
+  const annotations = {
+    'argocd.argoproj.io/sync-wave': '1',
+    'argocd.argoproj.io/sync-options': 'SkipDryRunOnMissingResource=true',
+  }
+  await repository.commit({ 'crds/account.yaml': manifest('ClusterAccount', 'default', ACCOUNT.spec, annotations) })
+  const delivery = await argocd.deliver({ namespace: HOME, repository, path: 'crds' })
+  const look = async () => (await delivery.shown()).state
+  // No operator runs, which would make it healthy.
+  await until('everything is applied', async () => (await look()) === 'Synced, Progressing', {
+    timeoutMs: 120_000,
+    describe: () => delivery.shown(),
   })
 })

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { printedCommand, runPrinted } from '../cluster/support/printed-command.ts'
 import { until } from '../cluster/support/wait.ts'
-import { conditionOf, type World, type WorldOptions } from '../cluster/support/world.ts'
+import { conditionOf, type Resource, type World, type WorldOptions } from '../cluster/support/world.ts'
 import { manifest, quickstart } from './manifests.ts'
 import type { Stage } from './stage.ts'
 import type { Files } from './tools/repository.ts'
@@ -220,9 +221,8 @@ export const scenarios: readonly Scenario[] = [
           const patch = JSON.stringify({ spec: { rules: [{ cidr: '0.0.0.0/0', action: 'Allow' }] } })
           await stage.kubectl('patch', 'ippolicy', 'office', '--type=merge', '-p', patch)
           await stage.delivery.sync()
-          await stage.world.until('IPPolicy', 'office', 'has its rules again', ({ spec }) => {
-            return JSON.stringify(spec.rules) === JSON.stringify(RULES)
-          })
+          const isBack = ({ spec }: Resource): boolean => isDeepStrictEqual(spec.rules, RULES)
+          await stage.world.until('IPPolicy', 'office', 'has its rules again', isBack)
         },
         shows: READY,
       },
