@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
 import '../cluster/provided.ts'
 import { startOwnCluster } from '../cluster/support/own-cluster.ts'
 import { until } from '../cluster/support/wait.ts'
-import { core, World } from '../cluster/support/world.ts'
+import { core, typeOf, World } from '../cluster/support/world.ts'
 import { manifest, quickstart } from './manifests.ts'
 import { type ApplicationOptions, ArgoCD } from './tools/argocd.ts'
 import { type Files, Repository } from './tools/repository.ts'
@@ -62,6 +63,28 @@ test.each(Object.entries(MODES))('sees no difference %s, and syncs once', async 
   await applied.delivery.sync()
   await applied.shows('Synced, Healthy')
   expect(await applied.delivery.lastSync()).toBe(synced)
+})
+
+/** A rule that somebody adds with kubectl: server-side apply merges the items of all managers of a list. */
+test.each([
+  { options: {}, left: ['198.51.100.0/24'] },
+  { options: { syncOptions: ['ServerSideApply=true'] }, left: ['198.51.100.0/24', '203.0.113.0/24'] },
+])('leaves the rules $left, after one was added by hand, with $options', async ({ options, left }) => {
+  await using world = await World.open({ kubeconfig: cluster.kubeconfigPath })
+  const rules = [{ cidr: '198.51.100.0/24', action: 'Allow' }]
+  const files = { 'office.yaml': manifest('IPPolicy', 'office', { rules }) }
+  await using applied = await delivered(argocd, world, files, options)
+  await applied.shows('Synced, Healthy')
+  const added = [...rules, { cidr: '203.0.113.0/24', action: 'Allow' }]
+  const key = { namespace: world.namespace, name: 'office' }
+  await world.kube.mergePatch(typeOf('IPPolicy'), key, { spec: { rules: added } })
+  await world.until('IPPolicy', 'office', 'has the added rule', ({ status }) => status?.ruleCount === 2)
+  await applied.delivery.sync()
+  await applied.shows('Synced, Healthy')
+  const cidrs = async () => (await world.remote('ip_policy_rules')).map(({ cidr }) => cidr).sort()
+  await until(`the rules are ${left}`, async () => isDeepStrictEqual(await cidrs(), left), {
+    describe: async () => ({ cidrs: await cidrs(), shown: await applied.delivery.shown() }),
+  })
 })
 
 test('shows a refused resource as healthy without the health script', async () => {

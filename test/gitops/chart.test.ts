@@ -66,7 +66,11 @@ async function byArgoCD(cluster: InstalledCluster): Promise<Installation> {
   for (const folder of [CHART, ACCOUNT_CHART]) await repository.commit(await filesOf(folder))
   const deliver = (chart: string, values: object): Promise<Delivery> => {
     const target = { namespace: HOME, repository, path: chart }
-    return argocd.deliver(target, { helm: { releaseName: chart, values: stringify(values) }, retry: { limit: -1 } })
+    return argocd.deliver(target, {
+      helm: { releaseName: chart, values: stringify(values) },
+      syncOptions: ['ServerSideApply=true'],
+      retry: { limit: -1 },
+    })
   }
   const culvert = await deliver('culvert', OPERATOR)
   const account = await deliver('culvert-account', ACCOUNT)
@@ -173,7 +177,10 @@ test('Argo CD applies CRDs and a ClusterAccount in a later wave from one Applica
     'argocd.argoproj.io/sync-options': 'SkipDryRunOnMissingResource=true',
   }
   await repository.commit({ 'crds/account.yaml': manifest('ClusterAccount', 'default', ACCOUNT.spec, annotations) })
-  const delivery = await argocd.deliver({ namespace: HOME, repository, path: 'crds' })
+  const delivery = await argocd.deliver(
+    { namespace: HOME, repository, path: 'crds' },
+    { syncOptions: ['ServerSideApply=true'] },
+  )
   const look = async () => (await delivery.shown()).state
   // No operator runs, which would make it healthy.
   await until('everything is applied', async () => (await look()) === 'Synced, Progressing', {

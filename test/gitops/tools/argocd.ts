@@ -49,7 +49,7 @@ interface Application extends KubeObject {
 
 /** How an Application differs from the one in the documentation. */
 export interface ApplicationOptions {
-  /** `spec.syncPolicy.syncOptions`. */
+  /** `spec.syncPolicy.syncOptions`. Default: none. */
   readonly syncOptions?: readonly string[]
   /** The annotation `argocd.argoproj.io/compare-options`. */
   readonly compareOptions?: string
@@ -148,12 +148,7 @@ class ArgoDelivery implements Delivery {
     this.#key = { namespace: NAMESPACE, name: nameOf(target) }
   }
 
-  async begin({
-    syncOptions = ['ServerSideApply=true'],
-    compareOptions,
-    helm,
-    retry = { limit: 0 },
-  }: ApplicationOptions): Promise<void> {
+  async begin({ syncOptions = [], compareOptions, helm, retry = { limit: 0 } }: ApplicationOptions): Promise<void> {
     const { namespace, repository, path = '.' } = this.#target
     const annotations = compareOptions === undefined ? {} : { 'argocd.argoproj.io/compare-options': compareOptions }
     await this.#kube.apply(applications, this.#key, {
