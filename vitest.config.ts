@@ -110,7 +110,7 @@ export default defineConfig({
           include: ['test/gitops/**/*.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
           // A scenario has up to six steps, and a tool waits for 20 s before it says that something is not finished.
-          testTimeout: 600_000,
+          testTimeout: 900_000,
           hookTimeout: 120_000,
           maxConcurrency: 4,
           maxWorkers: 1,
