@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { parseArgs } from 'node:util'
 import { type Layers, layers } from './layer-order.ts'
 import type { Finding } from './lint.ts'
 
@@ -91,18 +90,19 @@ function reachedFrom(folder: string, targets: ReadonlyMap<string, ReadonlySet<st
   return reached
 }
 
-/** `npm run lint`: checks that no import goes up. `--figures` prints how the folders depend on each other instead. */
+/** The TypeScript files below a root, by paths from there, and their imports of each other. */
+export async function readRoot(root: string): Promise<{ files: readonly string[]; imports: readonly Import[] }> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const files = paths.map((path) => relative(root, path)).filter((path) => path.endsWith('.ts'))
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
+  return { files, imports: files.flatMap((file, index) => importsIn(file, texts[index] ?? '')) }
+}
+
+/** `npm run lint`: checks that no import goes up. */
 async function main(): Promise<void> {
-  const { figures } = parseArgs({ options: { figures: { type: 'boolean' } } }).values
-  const project = join(import.meta.dirname, '..', '..')
   for (const each of layers) {
-    const root = join(project, each.root)
-    const entries = await readdir(root, { recursive: true, withFileTypes: true })
-    const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-    const files = paths.map((path) => relative(root, path)).filter((path) => path.endsWith('.ts'))
-    const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
-    const imports = files.flatMap((file, index) => importsIn(file, texts[index] ?? ''))
-    if (figures === true) console.log(each.root, figuresOf(files, imports))
+    const { files, imports } = await readRoot(join(import.meta.dirname, '..', '..', each.root))
     const findings = findingsIn(each, files, imports)
     for (const { place, problem } of findings) console.error(`${place}: ${problem}`)
     if (findings.length > 0) process.exitCode = 1
