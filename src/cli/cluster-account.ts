@@ -1,6 +1,6 @@
 import type { KubeClient } from '../kube/types.ts'
+import { type AccountResource, keyOfAccount } from '../managed/account-resource.ts'
 import { accountConfig } from '../managed/accounts/account-config.ts'
-import { type AccountResource, keyOfAccount } from '../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../managed/accounts/kept-key.ts'
 import type { SessionConfig } from '../managed/accounts/session.ts'
 import { hostOf } from './account-flags.ts'

@@ -1,9 +1,9 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
+import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
-import type { Fields } from '../managed/descriptor/fields.ts'
+import { reasons } from '../managed/descriptor/reasons.ts'
 import type { Readiness, ReadinessView } from '../managed/descriptor/status.ts'
-import { reasons } from '../managed/status/reasons.ts'
 import { cut } from '../util/cut.ts'
 import {
   type AgentIngressSpec,

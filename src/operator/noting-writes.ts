@@ -1,7 +1,7 @@
+import { configMapType, secretType } from '../kube/core-types.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
-import { configMapType, secretType } from '../managed/inputs/inputs.ts'
-import type { Watches } from '../managed/store/watches.ts'
 import { Poller } from '../runtime/poller.ts'
+import type { Watches } from './watches.ts'
 
 /** A client whose writes of Secrets and ConfigMaps are known at once even where these are not watched. */
 export function notingWrites(kube: KubeClient, { secrets, configMaps }: Watches): KubeClient {

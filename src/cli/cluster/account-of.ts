@@ -1,6 +1,6 @@
-import { accountOf } from '../../managed/accounts/account-choice.ts'
-import { type AccountKey, type AccountResource, accountKey } from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountKey } from '../../managed/account-resource.ts'
 import type { CustomResource } from '../../managed/cr.ts'
+import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import { CommandError } from './command-error.ts'
 import type { StatedResource } from './resource-state.ts'

@@ -1,6 +1,6 @@
+import { secretType } from '../../kube/core-types.ts'
+import { type AccountResource, keyOfAccount } from '../../managed/account-resource.ts'
 import { secretOf } from '../../managed/accounts/account-key.ts'
-import { type AccountResource, keyOfAccount } from '../../managed/accounts/account-resource.ts'
-import { secretType } from '../../managed/inputs/inputs.ts'
 import { type AccountAccess, clusterAccount } from '../cluster-account.ts'
 import type { Cluster } from './ask-cluster.ts'
 

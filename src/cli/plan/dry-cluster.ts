@@ -1,3 +1,4 @@
+import { configMapType, namespaceType, secretType } from '../../kube/core-types.ts'
 import { KubeError } from '../../kube/errors.ts'
 import type {
   KubeClient,
@@ -10,10 +11,8 @@ import type {
 } from '../../kube/types.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
-import { configMapType, secretType } from '../../managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
-import { namespaceType } from '../../managed/store/namespaces.ts'
-import type { Watches } from '../../managed/store/watches.ts'
+import type { Watches } from '../../operator/watches.ts'
 import { keyString } from '../../runtime/store.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import type { Logger } from '../../util/logger.ts'

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
-import { DELETED, REPLACED, type Risk } from '../../managed/descriptor/risks.ts'
+import { DELETED, REPLACED, type Risk } from '../../managed/descriptor/desired.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { isPlaceholder } from './answers.ts'

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
+import { changesOf, type FieldChange } from '../../managed/approval/field-changes.ts'
 import type { ResourceName } from '../../managed/cr.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
-import { changesOf, type FieldChange } from '../../managed/plan/field-changes.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { isPlaceholder } from './answers.ts'
 import type { PlannedWrite } from './dry-account.ts'

@@ -1,4 +1,4 @@
-import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
+import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/approval/field-changes.ts'
 import { cut } from '../../util/cut.ts'
 import { jsonText, nameText } from '../../util/printable.ts'
 import type { Line } from '../terminal/line.ts'

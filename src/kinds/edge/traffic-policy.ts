@@ -1,4 +1,4 @@
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
 import { given, listOf, objectOf, textOf, textsOf } from '../shared/remote.ts'
 import type { EdgeSpec } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { isInForce, type TargetView } from '../../managed/descriptor/target.ts'
+import { isInForce, type TargetView } from '../../managed/descriptor/references.ts'
 import { listOf, objectOf, textOf } from '../shared/remote.ts'
 
 /** Kind of the CRs that each declare one rule of a policy. */

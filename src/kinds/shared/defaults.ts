@@ -1,8 +1,8 @@
 import type { Collection } from '../../api/types.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
+import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import type { Readiness } from '../../managed/descriptor/status.ts'
-import { reasons } from '../../managed/status/reasons.ts'
 
 /** Defaults that suit most kinds, group by group. */
 

@@ -1,8 +1,7 @@
 import type { ValueFrom } from '../../managed/descriptor/common.ts'
+import type { Input } from '../../managed/descriptor/descriptor.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import type { Input } from '../../managed/descriptor/inputs.ts'
-import type { Rule } from '../../schema/rules.ts'
-import { exactlyOne } from '../../schema/rules.ts'
+import { exactlyOne, type Rule } from '../../schema/rules.ts'
 
 /** Rule of a spec that has `field` either inline or as `From` a Secret or ConfigMap. */
 export function inlineOrFrom(field: string): Rule {

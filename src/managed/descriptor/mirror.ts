@@ -4,9 +4,9 @@ import { bool, integer, object } from '../../schema/define.ts'
 import type { KindDefinition } from '../../schema/definition.ts'
 import { experimental } from '../../schema/experimental.ts'
 import type { AccountSpec } from './account.ts'
+import type { Fields } from './common.ts'
 import { durationText } from './duration.ts'
-import type { Fields } from './fields.ts'
-import { namespaceName } from './namespace-name.ts'
+import { namespaceName } from './text-schemas.ts'
 
 /** Defaults for fields that the account's spec leaves out. The CRD sets the same interval. */
 export const mirrorDefaults = { interval: '1m', maxSessions: 5000 } as const

@@ -1,9 +1,4 @@
-import {
-  type AccountKey,
-  type AccountResource,
-  accountText,
-  keyOfAccount,
-} from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../../managed/account-resource.ts'
 import type { Logger } from '../../util/logger.ts'
 
 export interface ClaimMetrics {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/managed/cr.ts'
 import type { InternalStatus } from '../../../src/managed/descriptor/internal.ts'
 import { parseObject } from '../../../src/managed/descriptor/metadata.ts'
-import { type Marker, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/identity/marker.ts'
+import { type Marker, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/markers/marker.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { equalJSON } from '../../../src/util/equal-json.ts'
 import { applyMergePatch } from '../../../src/util/merge-patch.ts'
