@@ -6,13 +6,13 @@ import {
   contraryOnes,
   DECIDED,
   drawnBy,
+  OptionError,
   readChoice,
   withAlternative,
 } from '../emulator/choices/choices.ts'
 import { startEmulator } from '../emulator/emulator.ts'
-import type { GatewayOptions } from '../emulator/gateway/options.ts'
-import { OptionError } from '../emulator/option-error.ts'
-import { type EmulatorOptions, parseIpAddress, parseIpRange, parseListen, parseRateLimit } from '../emulator/options.ts'
+import { type EmulatorOptions, parseRateLimit } from '../emulator/emulator-options.ts'
+import { type GatewayOptions, parseIpAddress, parseIpRange, parseListen } from '../emulator/gateway/gateway-options.ts'
 import { StorageError } from '../emulator/store/storage-error.ts'
 import { systemRandom } from '../util/random.ts'
 import { duration } from './flags.ts'

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import type { FaultAct } from '../../src/emulator/admin/fault-spec.ts'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { FaultAct } from '../../src/emulator/faults/fault-spec.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import { type Decision, KubeProxy } from '../builders/kube-proxy.ts'
 import { until } from './support/wait.ts'
 import { World } from './support/world.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import { accountLane } from './support/priorities.ts'
 import { Stage } from './support/stage.ts'
 import type { Stop } from './support/stops.ts'

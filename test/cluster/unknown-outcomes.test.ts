@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { FaultAct } from '../../src/emulator/admin/fault-spec.ts'
+import type { FaultAct } from '../../src/emulator/faults/fault-spec.ts'
 import {
   applyAll,
   applyNeeds,

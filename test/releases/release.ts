@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
-import type { Json, JsonObject } from '../../src/emulator/json.ts'
+import type { Json, JsonObject } from '../../src/emulator/values/json.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import type { Subject } from './scene.ts'
 

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { list, members, nullable, TEXT, WHOLE_NUMBER } from '../fields/json-schema.ts'
-import { route } from '../http/route.ts'
+import { numberInQuery, route, textsInQuery } from '../http/route.ts'
 import { NO_CONTENT, ok } from '../openapi/operation.ts'
 import type { Admin } from './admin.ts'
-import { numberInQuery, textsInQuery } from './query.ts'
 
 /** The most deliveries in one answer. */
 const MOST_DELIVERIES = 1000

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { type JsonSchema, list, members, nullable, TEXT, TEXTS, WHOLE_NUMBER } from '../fields/json-schema.ts'
-import { route } from '../http/route.ts'
+import { numberInQuery, route } from '../http/route.ts'
 import { NO_CONTENT, ok } from '../openapi/operation.ts'
 import type { Admin } from './admin.ts'
-import { numberInQuery } from './query.ts'
 
 /** The most lines in one answer. */
 const MOST = 1000

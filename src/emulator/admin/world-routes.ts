@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { invalid } from '../errors.ts'
 import { list, members, TEXT } from '../fields/json-schema.ts'
 import { anything, integer, nonEmptyString, object, string } from '../fields/readers.ts'
 import { bodyOf } from '../http/body.ts'
-import { route } from '../http/route.ts'
-import { type JsonObject, textOf } from '../json.ts'
+import { route, textsInQuery } from '../http/route.ts'
 import { NO_CONTENT, ok } from '../openapi/operation.ts'
+import { type JsonObject, textOf } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
 import type { Admin } from './admin.ts'
-import { textsInQuery } from './query.ts'
 
 const clockForm = object({
   advanceSeconds: { read: integer(-100 * 366 * 86_400, 100 * 366 * 86_400), absent: null },

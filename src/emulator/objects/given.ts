@@ -1,7 +1,7 @@
 import type { Choices } from '../choices/choices.ts'
 import { readCreate, readUpdate } from '../fields/field.ts'
-import type { JsonObject } from '../json.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { JsonObject } from '../values/json.ts'
+import type { Resource } from './resource.ts'
 
 /** Longest description, where descriptions are cut. */
 const MOST_BYTES = 255

@@ -1,5 +1,5 @@
 import type { Choices } from '../choices/choices.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/emulator-store.ts'
 import { decide, type IpRule, type PolicyDecision, RuleSet } from './rule-set.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { Choices } from '../choices/choices.ts'
-import { textsOf } from '../json.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../store/emulator-store.ts'
+import { textsOf } from '../values/json.ts'
 import { IpPolicies } from './ip-policies.ts'
 
 /** Ids of the restrictions that do not admit an address; all of them must admit it. */

@@ -1,7 +1,7 @@
-import { invalid } from '../errors.ts'
 import { cidr } from '../fields/cidr.ts'
 import { type Reader, reader } from '../fields/field.ts'
 import { listOf, mapOf, nonEmptyString, string } from '../fields/readers.ts'
+import { invalid } from '../values/request-error.ts'
 
 /** OpenSSH does not read a certificate with more. */
 const MOST_PRINCIPALS = 256

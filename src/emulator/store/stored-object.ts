@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.ts'
+import type { JsonObject } from '../values/json.ts'
 
 /** An API object as stored: body fields in the form they were sent in, plus internal state. */
 export interface StoredObject extends JsonObject {

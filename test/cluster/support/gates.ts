@@ -1,5 +1,5 @@
-import type { FaultAct, FaultMatch } from '../../../src/emulator/admin/fault-spec.ts'
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { FaultAct, FaultMatch } from '../../../src/emulator/faults/fault-spec.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 import type { Interception, KubeProxy, PassingRequest } from '../../builders/kube-proxy.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { managed, pathOf } from './cases.ts'

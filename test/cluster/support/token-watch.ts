@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 import { EmulatorClient } from '../../builders/emulator-client.ts'
 import type { Priority } from './priorities.ts'
 import { openedBy, secretNamed } from './tokens.ts'
