@@ -7,10 +7,10 @@ import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { ManifestView } from '../managed/descriptor/manifest.ts'
 import type { FoundReference } from '../managed/descriptor/references.ts'
-import { type BackendSpec, backendDefinition } from './backend/schema.ts'
-import { shownBackend, tunnelsOnlineOf } from './backend/status.ts'
-import { available, plain, plainFields } from './shared/defaults.ts'
-import { namesOf, objectOf, textMapOf, textOf, textsOf } from './shared/remote.ts'
+import { type BackendSpec, backendDefinition } from './backend/backend-schema.ts'
+import { shownBackend, tunnelsOnlineOf } from './backend/backend-status.ts'
+import { available, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { namesOf, objectOf, textMapOf, textOf, textsOf } from './building-blocks/remote.ts'
 
 /**
  * Backends of all four types (`management-api.md § Edges and backends`). Cycles are detected where references are

@@ -11,9 +11,9 @@ import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { experimental } from '../schema/experimental.ts'
 import { fixedField } from '../schema/rules.ts'
 import { digestOf } from '../util/digest.ts'
-import { textColumn, wideColumn } from './shared/columns.ts'
-import { common } from './shared/names.ts'
-import { objectOf, textOf } from './shared/remote.ts'
+import { textColumn, wideColumn } from './building-blocks/columns.ts'
+import { common } from './building-blocks/plain-kind.ts'
+import { objectOf, textOf } from './building-blocks/remote.ts'
 
 const end = (type: 'Complete' | 'Failed', field: string): string => `.status.conditions[?(@.type=="${type}")].${field}`
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../api/errors.ts'
 import type { ApiClient, Collection, RemoteObject } from '../../api/types.ts'
-import { compareTexts } from '../../kinds/shared/remote.ts'
+import { compareTexts } from '../../kinds/building-blocks/remote.ts'
 import type { Ref } from '../../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'

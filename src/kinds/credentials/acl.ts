@@ -4,7 +4,7 @@ import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { list, text } from '../../schema/define.ts'
 import { cut } from '../../util/cut.ts'
 import { isDomainPattern } from '../../util/domain-pattern.ts'
-import { sorted, textsOf } from '../shared/remote.ts'
+import { sorted, textsOf } from '../building-blocks/remote.ts'
 
 /** The contract states no limits. */
 const RULES = 256

@@ -6,7 +6,7 @@ import type { Rotation } from '../../managed/descriptor/rotation.ts'
 import type { Readiness, ReadinessView } from '../../managed/descriptor/status.ts'
 import { object } from '../../schema/define.ts'
 import { durationMs } from '../../util/duration.ts'
-import { available } from '../shared/defaults.ts'
+import { available } from '../building-blocks/plain-kind.ts'
 import { templateOf, tokenPlace, type WithOutput } from './output-place.ts'
 
 const KEY = 'token'

@@ -8,8 +8,8 @@ import { text, timestamp } from '../../schema/define.ts'
 import { atMostOne, type Rule } from '../../schema/rules.ts'
 import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
-import { available } from '../shared/defaults.ts'
-import { given, timeOf } from '../shared/remote.ts'
+import { available } from '../building-blocks/plain-kind.ts'
+import { given, timeOf } from '../building-blocks/remote.ts'
 
 /** RFC 3339, which permits `t` and `z`. */
 const TIME =

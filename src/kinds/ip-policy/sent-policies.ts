@@ -1,6 +1,6 @@
 import type { Ref } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import { sorted } from '../shared/remote.ts'
+import { sorted } from '../building-blocks/remote.ts'
 
 const KIND = 'IPPolicy'
 

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { JudgeRisks, Risk } from '../../managed/descriptor/risks.ts'
-import { listOf, refIds } from '../shared/remote.ts'
-import { type EdgeModule, edgeModules, enabledModule } from './modules.ts'
+import { listOf, refIds } from '../building-blocks/remote.ts'
+import { type EdgeModule, edgeModules, enabledModule } from './edge-modules.ts'
 
 /** What protects an edge. The backend and the end of TLS decide where traffic goes, not whose it is. */
 const PROTECTING: ReadonlySet<string> = new Set(['ip_restriction', 'mutual_tls', 'policy'])

@@ -11,9 +11,9 @@ import { anyObject, bool, choice, integer, list, object, text } from '../../sche
 import { defineKind, type SpecOf } from '../../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../../schema/rules.ts'
 import { textBudget } from '../../schema/text-budget.ts'
+import { managedColumns, textColumn } from '../building-blocks/columns.ts'
+import { managedKind } from '../building-blocks/plain-kind.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN, HOST_WORDS } from '../certificates/domain-name.ts'
-import { managedColumns, textColumn } from '../shared/columns.ts'
-import { managedKind } from '../shared/names.ts'
 import { moduleStatus } from './module-status.ts'
 
 /** The contract states no limits for these lists; these limits keep resources readable and rules affordable. */

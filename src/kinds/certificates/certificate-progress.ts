@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { cut } from '../../util/cut.ts'
-import { objectOf, textOf, timeOf } from '../shared/remote.ts'
+import { objectOf, textOf, timeOf } from '../building-blocks/remote.ts'
 
 /** State of an object's certificate. Kinds differ in how they show that one is in use. */
 export interface CertificateState extends CertificateProgress {

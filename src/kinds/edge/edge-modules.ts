@@ -4,10 +4,10 @@ import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { equalJSON } from '../../util/equal-json.ts'
-import { sentPolicies } from '../ip-policy/ids.ts'
-import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../shared/remote.ts'
+import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../building-blocks/remote.ts'
+import { sentPolicies } from '../ip-policy/sent-policies.ts'
+import type { EdgeSpec } from './edge-schema.ts'
 import type { ModuleField } from './module-status.ts'
-import type { EdgeSpec } from './schema.ts'
 import { comparablePolicy, heldPolicy, policyOfObjects, sentPolicy } from './traffic-policy.ts'
 
 /**

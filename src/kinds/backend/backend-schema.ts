@@ -11,9 +11,9 @@ import { sharing } from '../../managed/descriptor/grant.ts'
 import { bytesText, choice, integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { defineKind, type SpecOf } from '../../schema/definition.ts'
 import { celName, fixedField, keysLimit, type Rule, unionOf } from '../../schema/rules.ts'
-import { managedColumns, textColumn } from '../shared/columns.ts'
-import { managedKind } from '../shared/names.ts'
-import { backendStatus, tunnelsOnline } from './status.ts'
+import { managedColumns, textColumn } from '../building-blocks/columns.ts'
+import { managedKind } from '../building-blocks/plain-kind.ts'
+import { backendStatus, tunnelsOnline } from './backend-status.ts'
 
 /** Children of one backend. The contract states no limit; this one keeps the rules about them affordable. */
 const CHILDREN = 64

@@ -5,7 +5,7 @@ import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import { choice, object } from '../../schema/define.ts'
 import { unionOf } from '../../schema/rules.ts'
-import { namesOf, objectOf, textOf } from '../shared/remote.ts'
+import { namesOf, objectOf, textOf } from '../building-blocks/remote.ts'
 
 /**
  * `certificate.managed` of a spec (`management-api.md § Domains, addresses, ingress`, `certificate_management_policy`).

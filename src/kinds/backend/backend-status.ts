@@ -15,7 +15,7 @@ import {
   sorted,
   textMapOf,
   textsOf,
-} from '../shared/remote.ts'
+} from '../building-blocks/remote.ts'
 
 /** Limits for what a status shows, since changes made outside Culvert may exceed those of a spec. */
 const LABELS = 64

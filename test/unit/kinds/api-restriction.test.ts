@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
+import { letsFewerIn } from '../../../src/kinds/ip-policy/api-restriction.ts'
 import { ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
-import { letsFewerIn } from '../../../src/kinds/shared/api-access.ts'
 
 const rules = (text: string): { readonly cidr: string; readonly action: string }[] => {
   return text.split(', ').flatMap((each) => {

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { isInForce, type TargetView } from '../../managed/descriptor/target.ts'
-import { listOf, objectOf, textOf } from '../shared/remote.ts'
+import { listOf, objectOf, textOf } from '../building-blocks/remote.ts'
 
 /** Kind of the CRs that each declare one rule of a policy. */
 export const RULE_KIND = 'IPPolicyRule'

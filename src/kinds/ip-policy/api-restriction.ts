@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { bool } from '../../schema/define.ts'
-import { normaliseCIDR } from '../ip-policy/cidr.ts'
-import { type RuleAction, sentAction } from '../ip-policy/rules.ts'
+import { normaliseCIDR } from './cidr.ts'
+import { type RuleAction, sentAction } from './rules.ts'
 
 /** Name of the spec field below. */
 export const ACKNOWLEDGED = 'acknowledgeAPIRestriction'

@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import { choice, list, object, text, timestamp } from '../../schema/define.ts'
-import { given, objectOf, wholeText } from '../shared/remote.ts'
+import { given, objectOf, wholeText } from '../building-blocks/remote.ts'
+import type { CertificateState } from './certificate-progress.ts'
 import type { DNSRecord } from './dns.ts'
-import type { CertificateState } from './progress.ts'
 
 /** How many DNS records a status shows. */
 const RECORDS = 32
