@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
-import { runDoctor } from '../../src/cli/doctor/command.ts'
 import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { runDoctor } from '../../src/cli/doctor-command.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 import { microTime } from '../../src/util/micro-time.ts'

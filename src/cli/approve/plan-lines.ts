@@ -1,8 +1,7 @@
 import type { PendingPlan } from '../../managed/descriptor/pending-plan.ts'
 import { counted } from '../../util/counted.ts'
 import { type Action, changeLine, headLines, linesBelow, type Paper } from '../plan/request-lines.ts'
-import type { Line } from '../terminal/line.ts'
-import { wrap } from '../terminal/wrap.ts'
+import { type Line, wrap } from '../terminal/line.ts'
 
 type Operation = PendingPlan['operations'][number]
 

@@ -8,9 +8,9 @@ import { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { type Clock, systemClock } from '../../util/clock.ts'
 import { systemRandom } from '../../util/random.ts'
 import { standardTerminals, type Terminals } from '../terminal/terminal.ts'
+import { connectionOptions } from './cluster-flags.ts'
 import { CommandError } from './command-error.ts'
 import { ExplainedClient } from './explained-client.ts'
-import { connectionOptions } from './flags.ts'
 import type { ResourceScope } from './resource-argument.ts'
 
 /** The flags by which a command finds a cluster and a namespace. */

@@ -1,7 +1,7 @@
 import { cut } from '../../util/cut.ts'
 import { printable } from '../../util/printable.ts'
 import type { Style } from '../terminal/line.ts'
-import type { Branch, Direction } from '../tree/branches.ts'
+import type { Branch, Direction } from '../tree/resource-graph.ts'
 import { nodeState, nodeText } from '../tree/tree-lines.ts'
 
 /** How well a resource is, as a drawing colours it. */

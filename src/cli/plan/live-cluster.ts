@@ -9,7 +9,7 @@ import { readSalt } from '../../managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { listAll } from '../../managed/store/list-every-page.ts'
 import { namespaceType } from '../../managed/store/namespaces.ts'
-import { type AccountPlace, clusterAccount } from '../cluster-account.ts'
+import { type AccountPlace, clusterAccount } from '../cluster/account-access.ts'
 import { PlanError } from './scene.ts'
 
 /** What a plan takes from a cluster. Read once; Secrets and ConfigMaps when they are needed. */

@@ -4,8 +4,8 @@ import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import { argumentsFor, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
 import { type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import { wrap } from '../terminal/line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { wrap } from '../terminal/wrap.ts'
 import { isOver, type SentRequest } from './request.ts'
 
 /** Exit codes of `--wait`. */

@@ -11,8 +11,8 @@ import { type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { followRequest } from '../requests/follow.ts'
 import { confirm } from '../terminal/confirm.ts'
+import { wrap } from '../terminal/line.ts'
 import { tableLines } from '../terminal/table.ts'
-import { wrap } from '../terminal/wrap.ts'
 import { noneText, type ShownSession, sessionLines, sessionsIn } from './list.ts'
 
 /** What agents can be asked to do. */

@@ -1,6 +1,6 @@
 import { counted } from '../../../util/counted.ts'
 import { stateOf } from '../../cluster/resource-state.ts'
-import { spanText } from '../../terminal/age.ts'
+import { spanText } from '../../terminal/line.ts'
 import type { Finding } from '../finding.ts'
 import { type Operator, objectText, type Patient } from '../patient.ts'
 

@@ -1,10 +1,11 @@
 import { Command } from 'commander'
-import { isDeleting, nameOf } from '../../managed/cr.ts'
-import { resourceTypeOf } from '../../managed/kinds-registry.ts'
-import { accountAbout } from '../cluster/account-of.ts'
-import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
-import { auditedRequests } from '../cluster/audit-records.ts'
-import { type CulvertEvent, type EventQuery, eventsIfQuick } from '../cluster/events-about.ts'
+import { isDeleting, nameOf } from '../managed/cr.ts'
+import { resourceTypeOf } from '../managed/kinds-registry.ts'
+import { accountAbout } from './cluster/account-of.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
+import { auditedRequests } from './cluster/audit-records.ts'
+import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'
+import { type CulvertEvent, type EventQuery, eventsIfQuick } from './cluster/events-about.ts'
 import {
   type Leader,
   leaderOf,
@@ -12,16 +13,15 @@ import {
   operatorNamespaceOf,
   operatorOf,
   operatorOptions,
-} from '../cluster/operator-lease.ts'
-import { type OutputFlags, outputOption } from '../cluster/output.ts'
-import { parseResource } from '../cluster/resource-argument.ts'
-import type { StatedResource } from '../cluster/resource-state.ts'
-import { Snapshot } from '../cluster/snapshot.ts'
-import { notFound } from '../requests/request.ts'
-import { wrap } from '../terminal/wrap.ts'
-import { findCauses, findSides, type Link, ownSides } from './causes.ts'
-import { type Facts, paragraphOf } from './paragraph.ts'
-import { namedFor, remedyOf, sideRemedy } from './remedy.ts'
+} from './cluster/operator-lease.ts'
+import { parseResource } from './cluster/resource-argument.ts'
+import type { StatedResource } from './cluster/resource-state.ts'
+import { Snapshot } from './cluster/snapshot.ts'
+import { notFound } from './requests/request.ts'
+import { wrap } from './terminal/line.ts'
+import { findCauses, findSides, type Link, ownSides } from './why/causes.ts'
+import { type Facts, paragraphOf } from './why/paragraph.ts'
+import { namedFor, remedyOf, sideRemedy } from './why/remedy.ts'
 
 /** Flags of `culvert why`. */
 export type WhyFlags = ClusterFlags & OutputFlags & OperatorFlags

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander'
-import { kinds } from '../../kinds/index.ts'
-import { standardTerminals } from '../terminal/terminal.ts'
-import { bashScript, type Completion, fishScript, zshScript } from './scripts.ts'
+import { kinds } from '../kinds/index.ts'
+import { bashScript, type Completion, fishScript, zshScript } from './completion/scripts.ts'
+import { standardTerminals } from './terminal/terminal.ts'
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
 

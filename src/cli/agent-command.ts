@@ -5,8 +5,8 @@ import { PinnedKeys } from '../agent/keys.ts'
 import { runAgent } from '../agent/run-agent.ts'
 import { packageVersion } from '../config.ts'
 import { createLogger, type LogLevel } from '../util/logger.ts'
+import { stopSignal } from './exit.ts'
 import { collect, duration, positive } from './flags.ts'
-import { stopSignal } from './stop-signal.ts'
 
 interface Flags {
   readonly gateway: Target

@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
-import { parseResources } from '../cluster/resource-argument.ts'
-import { duration } from '../flags.ts'
-import { wrap } from '../terminal/wrap.ts'
-import { followRequest } from './follow.ts'
-import { sendRequest, type Verb } from './request.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
+import { parseResources } from './cluster/resource-argument.ts'
+import { duration } from './flags.ts'
+import { followRequest } from './requests/follow.ts'
+import { sendRequest, type Verb } from './requests/request.ts'
+import { wrap } from './terminal/line.ts'
 
 /** Flags of the requests. */
 export interface RequestFlags extends ClusterFlags {

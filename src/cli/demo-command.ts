@@ -1,8 +1,8 @@
 import { Command } from 'commander'
 import { DemoError } from './demo/cluster.ts'
 import { runDemo } from './demo/run.ts'
+import { stopSignal } from './exit.ts'
 import { positive } from './flags.ts'
-import { stopSignal } from './stop-signal.ts'
 import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {

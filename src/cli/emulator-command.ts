@@ -15,8 +15,8 @@ import { type EmulatorOptions, parseRateLimit } from '../emulator/emulator-optio
 import { type GatewayOptions, parseIpAddress, parseIpRange, parseListen } from '../emulator/gateway/gateway-options.ts'
 import { StorageError } from '../emulator/store/storage-error.ts'
 import { systemRandom } from '../util/random.ts'
+import { stopSignal } from './exit.ts'
 import { duration } from './flags.ts'
-import { stopSignal } from './stop-signal.ts'
 import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {

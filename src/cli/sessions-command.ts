@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { askCluster, clusterOptions } from '../cluster/ask-cluster.ts'
-import { outputOption } from '../cluster/output.ts'
-import { duration } from '../flags.ts'
-import { type ActionFlags, runSessionAction, type SessionAction } from './action.ts'
-import { runSessions, type SessionsFlags } from './list.ts'
+import { askCluster, clusterOptions } from './cluster/ask-cluster.ts'
+import { outputOption } from './cluster/cluster-flags.ts'
+import { duration } from './flags.ts'
+import { type ActionFlags, runSessionAction, type SessionAction } from './sessions/action.ts'
+import { runSessions, type SessionsFlags } from './sessions/list.ts'
 
 /** `culvert sessions`: agents that are connected. */
 export function sessionsCommand(): Command {

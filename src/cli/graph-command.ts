@@ -1,11 +1,9 @@
 import { Command, Option } from 'commander'
-import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
-import { branchesOf } from '../tree/branches.ts'
-import { noneText, readAsked } from '../tree/read-asked.ts'
-import { dotOf } from './dot.ts'
-import { type Drawing, drawingOf } from './drawing.ts'
-import { mermaidOf } from './mermaid.ts'
-import { svgOf } from './svg.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
+import { type Drawing, drawingOf } from './graph/drawing.ts'
+import { dotOf, mermaidOf, svgOf } from './graph/drawing-formats.ts'
+import { noneText, readAsked } from './tree/read-graph.ts'
+import { branchesOf } from './tree/resource-graph.ts'
 
 const FORMATS = ['mermaid', 'dot', 'svg'] as const
 

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from '../cluster/ask-cluster.ts'
-import { type OutputFlags, outputOption } from '../cluster/output.ts'
-import { type Branch, branchesOf } from './branches.ts'
-import { noneText, readAsked } from './read-asked.ts'
-import { nodeState, treeLines } from './tree-lines.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
+import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'
+import { noneText, readAsked } from './tree/read-graph.ts'
+import { type Branch, branchesOf } from './tree/resource-graph.ts'
+import { nodeState, treeLines } from './tree/tree-lines.ts'
 
 /** Flags of `culvert tree`. */
 export interface TreeFlags extends ClusterFlags, OutputFlags {

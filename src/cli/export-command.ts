@@ -5,7 +5,7 @@ import { kinds } from '../kinds/index.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
 import { counted } from '../util/counted.ts'
-import { openAccount } from './account-client.ts'
+import { openAccount, patientReader } from './account-client.ts'
 import {
   type AccountFlags,
   AccountFlagsError,
@@ -14,11 +14,9 @@ import {
   LIST_TIMEOUT_MS,
 } from './account-flags.ts'
 import { type ExportRequest, exportAccount } from './export/export-account.ts'
-import { leftOutText, manifestText } from './export/manifest-text.ts'
-import { SplitError, writeSplit } from './export/split.ts'
+import { leftOutText, manifestText, SplitError, writeSplit } from './export/manifest-text.ts'
 import { readTerraformState, StateFileError } from './export/terraform-state.ts'
 import { collect } from './flags.ts'
-import { patientReader } from './patient-reader.ts'
 import { showProgress } from './progress.ts'
 import { standardTerminals, type Terminals } from './terminal/terminal.ts'
 

@@ -1,9 +1,12 @@
-import type { KubeClient } from '../kube/types.ts'
-import { accountConfig } from '../managed/accounts/account-config.ts'
-import { type AccountResource, keyOfAccount } from '../managed/accounts/account-resource.ts'
-import { KeptKeys } from '../managed/accounts/kept-key.ts'
-import type { SessionConfig } from '../managed/accounts/session.ts'
-import { hostOf } from './account-flags.ts'
+import type { KubeClient } from '../../kube/types.ts'
+import { accountConfig } from '../../managed/accounts/account-config.ts'
+import { secretOf } from '../../managed/accounts/account-key.ts'
+import { type AccountResource, keyOfAccount } from '../../managed/accounts/account-resource.ts'
+import { KeptKeys } from '../../managed/accounts/kept-key.ts'
+import type { SessionConfig } from '../../managed/accounts/session.ts'
+import { secretType } from '../../managed/inputs/inputs.ts'
+import { hostOf } from '../account-flags.ts'
+import type { Cluster } from './ask-cluster.ts'
 
 /** The address and key of an account, from its resource and its Secret; or why there are none. */
 export type AccountAccess =
@@ -47,4 +50,16 @@ export async function clusterAccount(
   )
   if ('baseURL' in config) return { type: 'open', config }
   return { type: 'closed', why: 'incomplete', message: config.message }
+}
+
+/** `clusterAccount`, with an error that names the Secret if that may not be read. @throws CommandError */
+export function readAccess(
+  { kube }: Pick<Cluster, 'kube'>,
+  account: AccountResource,
+  operatorNamespace: string,
+): Promise<AccountAccess> {
+  const { name, namespace } = secretOf({ operatorNamespace }, keyOfAccount(account), account)
+  return kube.run({ verb: 'get', type: secretType, namespace, name }, (plain) => {
+    return clusterAccount({ kube: plain, operatorNamespace }, account)
+  })
 }
