@@ -1,17 +1,14 @@
 import { type ProxyOptions, proxyFor } from '../http-client/proxies.ts'
 import type { Method } from '../http-client/send.ts'
-import { saysAbsent } from './absent.ts'
 import { createDispatcher, type OpenDispatcher } from './dispatcher.ts'
-import { ApiError } from './errors.ts'
-import type { Answer } from './exchange.ts'
+import { ApiError, invalid, saysAbsent } from './errors.ts'
 import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
-import { invalid } from './invalid.ts'
 import { ListRoom, type ListSize } from './list-room.ts'
-import { fitsPath } from './object-id.ts'
 import { cursorLost, nextPageURL } from './paging.ts'
-import { isProblem, type ListPage, pageReader, readObject } from './response.ts'
+import { fitsPath, isProblem, type ListPage, pageReader, readObject } from './response.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
+  Answer,
   ApiClient,
   CallOptions,
   Collection,

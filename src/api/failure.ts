@@ -1,7 +1,7 @@
 import { printable } from '../util/printable.ts'
 import { ConnectFailed } from './dispatcher.ts'
 import { ApiError, type ApiErrorCode } from './errors.ts'
-import { redact } from './redact.ts'
+import type { RequestBody } from './types.ts'
 
 const MAX_MESSAGE = 512
 const MAX_CODE = 64
@@ -212,4 +212,32 @@ function chain(error: unknown): readonly Link[] {
 
 function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+}
+
+/** The API does not treat the id of an access key as secret, but like the key it comes from a Secret. */
+const SECRET_FIELD = /secret|token|api_?key|access_?key|password|authorization|cookie/i
+
+/** Every string in `body` under a field whose name suggests a secret, at any depth. */
+export function secretsIn(body: RequestBody): string[] {
+  const found: string[] = []
+  const visit = (value: unknown, secret: boolean): void => {
+    if (typeof value === 'string') {
+      if (secret && value !== '') found.push(value)
+      return
+    }
+    if (value === null || typeof value !== 'object') return
+    for (const [key, member] of Object.entries(value)) {
+      visit(member, secret || (!Array.isArray(value) && SECRET_FIELD.test(key)))
+    }
+  }
+  visit(body, false)
+  return found
+}
+
+/**
+ * `text` with each of `secrets` replaced, longest first, so that no part of a secret that contains another one remains.
+ */
+export function redact(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length)
+  return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
 }

@@ -1,5 +1,4 @@
-import { ApiError } from './errors.ts'
-import { invalid } from './invalid.ts'
+import { ApiError, invalid } from './errors.ts'
 
 /** Servers refuse longer request lines, and each page may give another address. */
 const MAX_URL_LENGTH = 8192

@@ -1,5 +1,4 @@
-import { abortable } from '../util/abortable.ts'
-import type { Clock } from '../util/clock.ts'
+import { abortable, type Clock } from '../util/clock.ts'
 import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { AdaptiveLimit, type Ended } from './adaptive-limit.ts'

@@ -1,6 +1,11 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { fitsPath, MAX_ID_LENGTH } from './object-id.ts'
 import type { RemoteObject } from './types.ts'
+
+/**
+ * Ids are strings of a few dozen characters (`management-api.md § Conventions`). They appear in paths, logs and
+ * statuses, which take no longer ones.
+ */
+const MAX_ID_LENGTH = 255
 
 /**
  * A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list, and null in place of the
@@ -71,4 +76,12 @@ function problemOf(validate: ValidateFunction): string {
   const error = validate.errors?.[0]
   const where = (error?.instancePath ?? '').replace(/\/\d+/g, '/*')
   return `${where === '' ? 'the body' : where} ${error?.message ?? 'is not as documented'}`
+}
+
+/**
+ * Whether an id can be used in a path. A segment of dots would leave the collection, and an empty id would name the
+ * collection itself; every other character with a meaning in URLs is encoded.
+ */
+export function fitsPath(id: string): boolean {
+  return id !== '' && id !== '.' && !id.includes('..') && !/[/\\\p{Cc}]/u.test(id) && id.isWellFormed()
 }

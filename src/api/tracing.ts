@@ -1,9 +1,8 @@
 import type { Attributes, Tracer } from '@opentelemetry/api'
 import { requestAttributes, responseAttributes } from '../http-client/attributes.ts'
-import { knownStatus } from '../telemetry/known-status.ts'
-import { inClientSpan, type SpanEnd } from '../telemetry/spans.ts'
+import { inClientSpan, knownStatus, type SpanEnd } from '../telemetry/spans.ts'
 import { ApiError } from './errors.ts'
-import type { Answer, OutgoingRequest } from './exchange.ts'
+import type { Answer, OutgoingRequest } from './types.ts'
 
 /** How a request came to be sent. */
 export interface Sending {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { counted } from '../util/counted.ts'
+import { counted } from '../util/printable.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'
 import { type OperatorFlags, operatorOptions } from './cluster/operator-lease.ts'

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
-import { LINE_BYTES, splitLines } from '../kube/lines.ts'
+import { LINE_BYTES, splitLines } from '../kube/streams.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { type AuditQuery, auditedRequests, requestsIn } from './cluster/audit-records.ts'
 import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'

@@ -4,7 +4,7 @@ import { type Environment, readEnvironment } from '../config.ts'
 import { kinds } from '../kinds/index.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
-import { counted } from '../util/counted.ts'
+import { counted } from '../util/printable.ts'
 import { openAccount, patientReader } from './account-client.ts'
 import {
   type AccountFlags,

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { parseLabelSelector } from '../managed/accounts/selector-text.ts'
 import type { LabelSelector } from '../managed/descriptor/label-selector.ts'
 import { isDomainPattern } from '../util/domain-pattern.ts'
-import { parseDuration } from '../util/duration.ts'
+import { parseDuration } from '../util/time.ts'
 
 /** Parses the duration of a flag, `500ms`, `1.5s`, `2m` or `1h`, into milliseconds. */
 export function duration(value: string): number {

@@ -4,7 +4,7 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { Readiness, ReadinessView } from '../managed/descriptor/status.ts'
 import { reasons } from '../managed/status/reasons.ts'
-import { cut } from '../util/cut.ts'
+import { cut } from '../util/printable.ts'
 import { inCollection, plain, plainFields } from './building-blocks/plain-kind.ts'
 import { given, namesOf, sorted, textOf, textsOf } from './building-blocks/remote.ts'
 import {

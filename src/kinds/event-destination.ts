@@ -1,6 +1,6 @@
 import { collections } from '../api/collections.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
-import { cut } from '../util/cut.ts'
+import { cut } from '../util/printable.ts'
 import { available, inCollection, plain, plainFields } from './building-blocks/plain-kind.ts'
 import { namesOf, textOf } from './building-blocks/remote.ts'
 import { type EventDestinationSpec, eventDestinationDefinition } from './events/destination-schema.ts'

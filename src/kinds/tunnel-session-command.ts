@@ -7,8 +7,7 @@ import {
   MAX_TARGETS,
 } from '../managed/descriptor/command.ts'
 import { choice, object } from '../schema/define.ts'
-import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { experimental } from '../schema/experimental.ts'
+import { defineKind, experimental, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
 import { digestOf } from '../util/digest.ts'
 import { textColumn, wideColumn } from './building-blocks/columns.ts'

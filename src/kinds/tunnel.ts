@@ -6,8 +6,7 @@ import {
   tunnelStatusFields,
 } from '../managed/descriptor/tunnel.ts'
 import { object } from '../schema/define.ts'
-import { defineKind } from '../schema/definition.ts'
-import { experimental } from '../schema/experimental.ts'
+import { defineKind, experimental } from '../schema/definition.ts'
 import type { BackendSpec } from './backend/backend-schema.ts'
 import { conditionColumn, stateColumns, textColumn } from './building-blocks/columns.ts'
 import { common } from './building-blocks/plain-kind.ts'

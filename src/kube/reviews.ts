@@ -1,6 +1,5 @@
-import { KubeError } from './errors.ts'
-import { apiVersion, collectionPath } from './paths.ts'
-import type { KubeRequest } from './request.ts'
+import { KubeError } from './kube-error.ts'
+import { apiVersion, collectionPath, type KubeRequest } from './request.ts'
 import { callName } from './transport.ts'
 import type { ResourceType } from './types.ts'
 

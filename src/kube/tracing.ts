@@ -1,7 +1,7 @@
 import type { Tracer } from '@opentelemetry/api'
 import { requestAttributes, responseAttributes } from '../http-client/attributes.ts'
 import { inClientSpan } from '../telemetry/spans.ts'
-import { KubeError } from './errors.ts'
+import { KubeError } from './kube-error.ts'
 import type { KubeRequest } from './request.ts'
 
 /** A complete answer. */

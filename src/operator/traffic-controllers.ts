@@ -6,7 +6,7 @@ import { OwnedObjects } from '../managed/tunnels/owned-objects.ts'
 import { TunnelReconciler } from '../managed/tunnels/reconciler.ts'
 import { Controller } from '../runtime/controller.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
-import { tracedReconcile } from '../runtime/tracing.ts'
+import { tracedReconcile } from '../runtime/reconcile-spans.ts'
 import type { Division } from './claims/division.ts'
 import { base, type Live, type ReconcilersOptions, tracing, WAITING } from './controller-parts.ts'
 

@@ -1,4 +1,4 @@
-import { KubeError } from '../../src/kube/errors.ts'
+import { KubeError } from '../../src/kube/kube-error.ts'
 import type {
   DeleteOptions,
   KubeList,

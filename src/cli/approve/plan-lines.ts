@@ -1,5 +1,5 @@
 import type { PendingPlan } from '../../managed/descriptor/pending-plan.ts'
-import { counted } from '../../util/counted.ts'
+import { counted } from '../../util/printable.ts'
 import { type Action, changeLine, headLines, linesBelow, type Paper } from '../plan/request-lines.ts'
 import { type Line, wrap } from '../terminal/line.ts'
 

@@ -1,7 +1,7 @@
 import type { ClosableKubeClient } from '../../kube/client.ts'
-import { KubeError } from '../../kube/errors.ts'
-import { type LogOptions, pods } from '../../kube/pod-logs.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { ReviewStatus } from '../../kube/reviews.ts'
+import { type LogOptions, pods } from '../../kube/streams.ts'
 import type {
   DeleteOptions,
   KubeList,

@@ -1,4 +1,4 @@
-import { canBeNamed } from '../../kube/paths.ts'
+import { canBeNamed } from '../../kube/request.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { CommandError } from './command-error.ts'
 

@@ -11,7 +11,7 @@ import { type Marker, markerOf, PLACEHOLDER_NONCE } from '../../managed/identity
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
 import { SpecAdmission } from '../../schema/admission.ts'
-import { timeInMs } from '../../util/rfc3339.ts'
+import { timeInMs } from '../../util/time.ts'
 import { namesFor, unmistakable } from './resource-names.ts'
 import type { TerraformObject } from './terraform-state.ts'
 

@@ -1,5 +1,4 @@
-import { cut } from '../../util/cut.ts'
-import { printable } from '../../util/printable.ts'
+import { cut, printable } from '../../util/printable.ts'
 import type { Style } from '../terminal/line.ts'
 import type { Branch, Direction } from '../tree/resource-graph.ts'
 import { nodeState, nodeText } from '../tree/tree-lines.ts'

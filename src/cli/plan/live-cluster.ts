@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import { type AccountResource, accountText, keyOfAccount } from '../../managed/accounts/account-resource.ts'
 import type { SessionConfig } from '../../managed/accounts/session.ts'

@@ -1,6 +1,5 @@
 import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
-import { cut } from '../../util/cut.ts'
-import { jsonText, nameText, printable } from '../../util/printable.ts'
+import { cut, jsonText, nameText, printable } from '../../util/printable.ts'
 import { type Line, wrap } from '../terminal/line.ts'
 import { withoutPlaceholders } from './answers.ts'
 import type { Plan, Unplanned } from './make-plan.ts'

@@ -1,5 +1,4 @@
-import { cut } from '../../util/cut.ts'
-import { escaped } from '../../util/printable.ts'
+import { cut, escaped } from '../../util/printable.ts'
 import { type Span, type Style, wrap } from './line.ts'
 
 /** A column of a table. */

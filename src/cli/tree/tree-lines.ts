@@ -1,5 +1,4 @@
-import { cut } from '../../util/cut.ts'
-import { escaped } from '../../util/printable.ts'
+import { cut, escaped } from '../../util/printable.ts'
 import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
 import type { Line, Style } from '../terminal/line.ts'
 import type { Terminal } from '../terminal/terminal.ts'

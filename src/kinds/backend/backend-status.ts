@@ -4,7 +4,7 @@ import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { KindCondition } from '../../managed/descriptor/status.ts'
 import { reasons } from '../../managed/status/reasons.ts'
 import { integer, list, object, stringMap, text } from '../../schema/define.ts'
-import { cut } from '../../util/cut.ts'
+import { cut } from '../../util/printable.ts'
 import {
   compareTexts,
   given,

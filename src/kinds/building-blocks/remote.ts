@@ -1,4 +1,4 @@
-import { rfc3339Of } from '../../util/rfc3339.ts'
+import { rfc3339Of } from '../../util/time.ts'
 
 /**
  * Reads API responses without trusting them: null means absent, unknown fields are ignored, and a single object counts

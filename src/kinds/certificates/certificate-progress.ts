@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { cut } from '../../util/cut.ts'
+import { cut } from '../../util/printable.ts'
 import { objectOf, textOf, timeOf } from '../building-blocks/remote.ts'
 
 /** State of an object's certificate. Kinds differ in how they show that one is in use. */

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { KindCondition } from '../../managed/descriptor/status.ts'
 import { type Reason, reasons } from '../../managed/status/reasons.ts'
-import { cut } from '../../util/cut.ts'
+import { cut } from '../../util/printable.ts'
 import type { CertificateState } from './certificate-progress.ts'
 
 /** Prefix of the name that an ACME challenge looks up for a domain. */

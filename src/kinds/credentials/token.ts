@@ -5,7 +5,7 @@ import type { OneTimeOutput } from '../../managed/descriptor/output.ts'
 import type { Rotation } from '../../managed/descriptor/rotation.ts'
 import type { Readiness, ReadinessView } from '../../managed/descriptor/status.ts'
 import { object } from '../../schema/define.ts'
-import { durationMs } from '../../util/duration.ts'
+import { durationMs } from '../../util/time.ts'
 import { available } from '../building-blocks/plain-kind.ts'
 import { templateOf, tokenPlace, type WithOutput } from './output-place.ts'
 

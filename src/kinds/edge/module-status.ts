@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/fields.ts'
 import { bool, choice, integer, list, object, text } from '../../schema/define.ts'
-import { cut } from '../../util/cut.ts'
+import { cut } from '../../util/printable.ts'
 import {
   given,
   ID_LENGTH,

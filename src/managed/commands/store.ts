@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import type { CommandStatus } from '../descriptor/command.ts'

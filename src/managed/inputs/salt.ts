@@ -1,4 +1,4 @@
-import { KubeError, type KubeErrorCode } from '../../kube/errors.ts'
+import { KubeError, type KubeErrorCode } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { ownField } from '../../util/own-field.ts'
 import type { Random } from '../../util/random.ts'

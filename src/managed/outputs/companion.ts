@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { equalJSON } from '../../util/equal-json.ts'
 import { type CustomResource, statusOf } from '../cr.ts'

@@ -1,5 +1,4 @@
-import { cut } from '../../util/cut.ts'
-import { jsonText } from '../../util/printable.ts'
+import { cut, jsonText } from '../../util/printable.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Wanted } from './desired.ts'
 import { type Difference, differences, type Observed, type Operation, type PlanContext } from './plan.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { Logger } from '../../util/logger.ts'
 import { accountOf } from '../accounts/account-choice.ts'
 import { isUntold, shortName } from '../cr.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { WaitError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'

@@ -1,10 +1,8 @@
-import { cut } from '../../util/cut.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
-import { printable } from '../../util/printable.ts'
+import { cut, printable } from '../../util/printable.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { ConditionText, KindCondition } from '../descriptor/status.ts'
-import type { Reason } from './reasons.ts'
-import { reasons } from './reasons.ts'
+import { type Reason, reasons } from './reasons.ts'
 
 /** The result of a reconcile, from which the conditions are written. */
 export type ConditionState =

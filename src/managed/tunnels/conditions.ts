@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { ConditionText } from '../descriptor/status.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
 import { TerminalError, WaitError } from '../reconcile/errors.ts'

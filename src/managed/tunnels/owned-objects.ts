@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import type { Clock } from '../../util/clock.ts'
 import { equalJSON } from '../../util/equal-json.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { TunnelSpec } from '../descriptor/tunnel.ts'
 import { TerminalError } from '../reconcile/errors.ts'
 import { reasons } from '../status/reasons.ts'

@@ -1,7 +1,7 @@
 import { rootSchema } from '../../../scripts/crds/crd.ts'
 import { type Choices, DECIDED, drawnBy, withAlternative } from '../../../src/emulator/choices/choices.ts'
 import { kinds } from '../../../src/kinds/index.ts'
-import { pods } from '../../../src/kube/pod-logs.ts'
+import { pods } from '../../../src/kube/streams.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import type { AccountResource } from '../../../src/managed/accounts/account-resource.ts'
 import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'

@@ -1,4 +1,4 @@
-import { counted } from '../../../util/counted.ts'
+import { counted } from '../../../util/printable.ts'
 import { stateOf } from '../../cluster/resource-state.ts'
 import { spanText } from '../../terminal/line.ts'
 import type { Finding } from '../finding.ts'

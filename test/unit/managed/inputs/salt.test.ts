@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../../../src/kube/errors.ts'
+import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../../../src/kube/types.ts'
 import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { keptSalt, SALT_SECRET } from '../../../../src/managed/inputs/salt.ts'

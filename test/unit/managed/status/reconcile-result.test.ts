@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError, type ApiErrorCode } from '../../../../src/api/errors.ts'
-import { KubeError, type KubeErrorCode } from '../../../../src/kube/errors.ts'
+import { KubeError, type KubeErrorCode } from '../../../../src/kube/kube-error.ts'
 import { ConflictError, TerminalError, WaitError } from '../../../../src/managed/reconcile/errors.ts'
 import { reasons } from '../../../../src/managed/status/reasons.ts'
 import { resultOf } from '../../../../src/managed/status/result.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../../../src/kube/errors.ts'
+import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import { ConflictError, WaitError } from '../../../../src/managed/reconcile/errors.ts'
 import type { WantedObject } from '../../../../src/managed/tunnels/objects.ts'

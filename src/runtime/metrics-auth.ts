@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ConcurrencyLimit } from '../kube/concurrency-limit.ts'
-import { KubeError } from '../kube/errors.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import { type Reviewer, subjectAccessReviews, tokenReviews } from '../kube/reviews.ts'
 import { Rarely } from '../telemetry/rarely.ts'
 import { type Clock, sleep } from '../util/clock.ts'
