@@ -8,7 +8,7 @@ import { cursorLost, nextPageURL } from './paging.ts'
 import { fitsPath, isProblem, type ListPage, pageReader, readObject } from './response.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
-  Answer,
+  ApiAnswer,
   ApiClient,
   CallOptions,
   Collection,
@@ -142,7 +142,7 @@ class HttpApiClient implements ClosableApiClient {
     const url = this.#url(collection, 'PATCH', id)
     const outgoing = { method: 'PATCH', url, collection: collection.path, id, body: { ...body, id }, options } as const
     const answer = await this.#transport.send(outgoing)
-    if (tellsOfAnObject(answer.body)) return object(answer, `PATCH ${collection.path}`, id)
+    if (containsObject(answer.body)) return object(answer, `PATCH ${collection.path}`, id)
     const stored = await this.get(collection, id, options)
     if (stored !== undefined) return stored
     throw new ApiError('NotFound', `PATCH ${collection.path}: the object was gone right after its update`, {
@@ -156,7 +156,7 @@ class HttpApiClient implements ClosableApiClient {
     const answer = await this.#transport.send(outgoing)
     if (saysAbsent(answer.status)) return 'absent'
     // The answer to a DELETE is empty; one that holds an object answers another request.
-    if (tellsOfAnObject(answer.body)) object(answer, `DELETE ${collection.path}`, id)
+    if (containsObject(answer.body)) object(answer, `DELETE ${collection.path}`, id)
     return 'deleted'
   }
 
@@ -174,7 +174,7 @@ class HttpApiClient implements ClosableApiClient {
       if (seen.has(url.href)) throw invalid(label, 'next_page_uri leads back to a page already read')
       if (listing.pages >= MAX_PAGES) throw invalid(label, `the list did not end after ${MAX_PAGES} pages`)
       seen.add(url.href)
-      const answer: Answer = await this.#transport.send({ method: 'GET', url, collection: collection.path, options })
+      const answer: ApiAnswer = await this.#transport.send({ method: 'GET', url, collection: collection.path, options })
       const page: ListPage = this.#page(collection, answer)
       listing.add(page, answer, label)
       url = page.nextPageURI === undefined ? undefined : nextPageURL(page.nextPageURI, url, this.#base, label)
@@ -182,7 +182,7 @@ class HttpApiClient implements ClosableApiClient {
     return listing.complete()
   }
 
-  #page(collection: Collection, answer: Answer): ListPage {
+  #page(collection: Collection, answer: ApiAnswer): ListPage {
     const page = pageReader(collection.listKey)(answer.body)
     if (isProblem(page)) throw invalid(`GET ${collection.path}`, `the answer is not a list: ${page.problem}`)
     return page
@@ -216,7 +216,7 @@ class Listing {
   }
 
   /** @throws ApiError InvalidResponse for a list that loops, or takes more memory than an account may. */
-  add(page: ListPage, answer: Answer, label: string): void {
+  add(page: ListPage, answer: ApiAnswer, label: string): void {
     if (this.pages === 0) this.#beganAt = answer.sentAt
     this.pages++
     this.#size.add(answer.size, label)
@@ -236,11 +236,11 @@ class Listing {
  * Whether a body holds anything: the contract does not show every answer, and an empty object says no more than no
  * body.
  */
-function tellsOfAnObject(body: unknown): boolean {
+function containsObject(body: unknown): boolean {
   return body !== undefined && body !== null && !(typeof body === 'object' && Object.keys(body).length === 0)
 }
 
-function object(answer: Answer, label: string, id?: string): RemoteObject {
+function object(answer: ApiAnswer, label: string, id?: string): RemoteObject {
   const read = readObject(answer.body)
   if (isProblem(read)) throw invalid(label, `the answer is not an object of the API: ${read.problem}`)
   if (id !== undefined && read.id !== id) throw invalid(label, 'the answer is another object than the one asked for')

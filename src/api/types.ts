@@ -124,7 +124,7 @@ export interface OutgoingRequest {
 }
 
 /** A 2xx answer, or a 404 or 410 where the object may be absent. */
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number
   /** The parsed body; undefined when there is none. */
   readonly body: unknown

@@ -87,7 +87,7 @@ const MOST_PAUSES = 20
  * A reader that waits as long as an API asks for after too many requests, and says so: nobody else tries again for a
  * person who runs a command.
  */
-export function patientReader(reader: Reader, clock: Clock, tell: (text: string) => void): Reader {
+export function patientReader(reader: Reader, clock: Clock, report: (text: string) => void): Reader {
   return {
     list: async (collection, options) => {
       for (let pauses = 0; ; pauses += 1) {
@@ -96,7 +96,7 @@ export function patientReader(reader: Reader, clock: Clock, tell: (text: string)
         } catch (error) {
           if (!(error instanceof ApiError) || error.code !== 'RateLimited' || pauses === MOST_PAUSES) throw error
           const ms = error.retryAfterMs ?? PAUSE_MS
-          tell(`the API asks for a pause: reading ${collection.path} again in ${Math.ceil(ms / 1000)} s`)
+          report(`the API asks for a pause: reading ${collection.path} again in ${Math.ceil(ms / 1000)} s`)
           await sleep(clock, ms)
         }
       }

@@ -7,7 +7,13 @@ import { hiddenText, pendingPlanLines } from './approve/plan-lines.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { namespaceFlag } from './cluster/cluster-flags.ts'
 import { CommandError } from './cluster/command-error.ts'
-import { argumentsFor, fullPlural, parseResource, type ResourceArgument, textOf } from './cluster/resource-argument.ts'
+import {
+  argumentsFor,
+  argumentText,
+  fullPlural,
+  parseResource,
+  type ResourceArgument,
+} from './cluster/resource-argument.ts'
 import type { StatedResource } from './cluster/resource-state.ts'
 import { duration } from './flags.ts'
 import { followRequest } from './requests/follow.ts'
@@ -61,7 +67,7 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   if (found === undefined) throw notFound(resource)
   const plan = planIn(found, resource)
   if (flags.plan !== undefined && flags.plan !== plan.hash) {
-    const message = `${textOf(resource)}: the plan is another by now, ${plan.hash}`
+    const message = `${argumentText(resource)}: the plan is another by now, ${plan.hash}`
     throw new CommandError('Refused', message, `culvert approve ${argumentsFor(resource)}`)
   }
   for (const line of pendingPlanLines(plan, out)) out.print(line)
@@ -69,7 +75,9 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   if (flags.yes) refuseHidden(plan, found, resource)
   const answer =
     flags.yes ||
-    (await confirm(`Approve this plan${isCut ? ', which is not shown as a whole,' : ''} for ${textOf(resource)}?`))
+    (await confirm(
+      `Approve this plan${isCut ? ', which is not shown as a whole,' : ''} for ${argumentText(resource)}?`,
+    ))
   if (answer === undefined) {
     const command = `culvert approve ${argumentsFor(resource)} --plan ${plan.hash} --yes`
     throw new CommandError('BadArgument', 'approve cannot ask, since the input is no terminal', command)
@@ -80,8 +88,8 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   }
   const annotations = { [APPROVED_PLAN]: plan.hash }
   const object = await kube.mergePatch<Planned>(type, key, { metadata: { annotations } }, { uid: found.metadata.uid })
-  out.print(`${textOf(resource)}: approved`)
-  const sent = { verb: 'approve', resource, object, told: '' } as const
+  out.print(`${argumentText(resource)}: approved`)
+  const sent = { verb: 'approve', resource, object, summary: '' } as const
   return flags.wait ? await followRequest(cluster, sent, flags.timeout) : 0
 }
 
@@ -93,7 +101,7 @@ function refuseHidden(plan: PendingPlan, { spec }: Planned, resource: ResourceAr
   const place = namespaceFlag(resource.namespace)
   const read = `kubectl get ${fullPlural(resource.descriptor)} ${resource.name}${place} -o yaml`
   const command = `${read} | culvert plan -f - --context "$(kubectl config current-context)" --account ${kind}/${name}${place} -o json`
-  const message = `${textOf(resource)}: --yes approves nothing that cannot be seen. ${hidden}. To see all, run the command below; to approve, leave out --yes`
+  const message = `${argumentText(resource)}: --yes approves nothing that cannot be seen. ${hidden}. To see all, run the command below; to approve, leave out --yes`
   throw new CommandError('Refused', message, command)
 }
 
@@ -105,5 +113,5 @@ function planIn({ spec, status }: Planned, resource: ResourceArgument): PendingP
     spec?.managementPolicy === 'Plan'
       ? 'no plan waits for approval'
       : 'nothing waits for approval: its spec has no managementPolicy: Plan'
-  throw new CommandError('Refused', `${textOf(resource)}: ${why}`, command)
+  throw new CommandError('Refused', `${argumentText(resource)}: ${why}`, command)
 }

@@ -80,13 +80,13 @@ export async function runExport(flags: Flags, environment: Environment, { out, e
     try {
       const result = await exportAccount({
         kinds: registry,
-        reader: patientReader(reader, systemClock, progress.tell),
+        reader: patientReader(reader, systemClock, progress.report),
         namespace: flags.namespace,
         only: flags.kind.length === 0 ? undefined : new Set(flags.kind),
         ids: flags.id.length === 0 ? undefined : new Set(flags.id),
         accountRef: flags.accountRef,
         terraform,
-        progress: progress.tell,
+        progress: progress.report,
       })
       progress.end()
       if (flags.split === undefined) out.write(manifestText(result))

@@ -94,7 +94,7 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
   try {
     const manifests = await readAll(flags, streams.input)
     for (const warning of manifests.flatMap(({ warnings }) => warnings)) streams.err.print(`warning: ${warning}`)
-    const source = await sourceOf(flags, environment, { manifests, progress: progress.tell })
+    const source = await sourceOf(flags, environment, { manifests, progress: progress.report })
     const reader = openAccount(source.config, {
       clock: systemClock,
       proxies: environment.proxies,
@@ -111,9 +111,9 @@ export async function runPlan(flags: Flags, environment: Environment, streams: S
         prune: flags.prune,
         operatorNamespace: flags.operatorNamespace,
         installation: flags.installation,
-        reader: patientReader(reader, systemClock, progress.tell),
+        reader: patientReader(reader, systemClock, progress.report),
         logger: createLogger('silent'),
-        progress: progress.tell,
+        progress: progress.report,
       })
       progress.end()
       show(plan, flags.output, streams.out)

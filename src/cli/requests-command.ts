@@ -77,7 +77,7 @@ export async function runRequests(
   const codes: number[] = []
   for (const resource of parseResources(args, scope)) {
     const sent = await sendRequest(cluster, { verb, resource })
-    for (const line of wrap(sent.told, out.width, '  ')) out.print(line)
+    for (const line of wrap(sent.summary, out.width, '  ')) out.print(line)
     codes.push(flags.wait ? await followRequest(cluster, sent, flags.timeout) : 0)
   }
   return Math.max(...codes)

@@ -1,3 +1,5 @@
+import { isObject } from '../util/json.ts'
+
 /**
  * Why a call to the Kubernetes API failed. The outcome of a write is unknown for `Timeout`, `Network` and
  * `Unavailable`.
@@ -101,7 +103,7 @@ export function errorFromResponse(call: string, response: Response, now: number)
 
 /** The error for a Status object that a watch delivered as a frame. */
 export function errorFromFrame(call: string, object: unknown): KubeError {
-  const status = isRecord(object) ? (object as Status) : {}
+  const status = isObject(object) ? (object as Status) : {}
   return errorFromStatus(call, status, typeof status.code === 'number' ? status.code : 0, undefined)
 }
 
@@ -148,7 +150,7 @@ function codeOf(httpStatus: number, reason: string | undefined, status: Status):
 /** A patch with the uid of a deleted object of the same name is refused as a change of an immutable field. */
 function isUidPrecondition(status: Status): boolean {
   const causes = status.details?.causes
-  return Array.isArray(causes) && causes.some((cause: unknown) => isRecord(cause) && cause.field === 'metadata.uid')
+  return Array.isArray(causes) && causes.some((cause: unknown) => isObject(cause) && cause.field === 'metadata.uid')
 }
 
 /** The error for a request without a complete answer. It keeps the cause but not its text. */
@@ -160,7 +162,7 @@ export function errorFromCause(call: string, cause: unknown): KubeError {
 }
 
 function systemCode(cause: unknown): string | undefined {
-  return isRecord(cause) && typeof cause.code === 'string' ? cause.code : undefined
+  return isObject(cause) && typeof cause.code === 'string' ? cause.code : undefined
 }
 
 /** Milliseconds of a Retry-After header: seconds or an HTTP date; undefined when absent or unreadable. */
@@ -174,13 +176,9 @@ function retryAfterMs(header: string | undefined, now: number): number | undefin
 function parseStatus(body: string): Status {
   try {
     const parsed: unknown = JSON.parse(body)
-    return isRecord(parsed) && parsed.kind === 'Status' ? (parsed as Status) : {}
+    return isObject(parsed) && parsed.kind === 'Status' ? (parsed as Status) : {}
   } catch {
     // A proxy's HTML page: it holds no message of the API server.
     return {}
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -12,9 +12,9 @@ import { jitter } from '../util/random.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { Dispatchers } from './dispatchers.ts'
 import { errorFromCause, errorFromResponse, isPassing, KubeError } from './kube-error.ts'
+import { type KubeAnswer, traced } from './kube-span.ts'
 import type { KubeConnection } from './load-config.ts'
 import type { KubeRequest, KubeVerb } from './request.ts'
-import { type KubeAnswer, traced } from './tracing.ts'
 
 const RETRY_BASE_MS = 250
 /** Longest pause before a retry, whatever Retry-After says; a longer one is left to the caller's own backoff. */

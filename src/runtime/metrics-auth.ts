@@ -5,7 +5,7 @@ import { type Reviewer, subjectAccessReviews, tokenReviews } from '../kube/revie
 import { Rarely } from '../telemetry/rarely.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
-import { type Access, METRICS_PATH } from './health.ts'
+import { type AccessDecision, METRICS_PATH } from './health.ts'
 
 /**
  * How long an answer is cached, in milliseconds, and so the longest that a revoked right or an expired token still
@@ -35,7 +35,7 @@ export interface MetricsAccessOptions {
  * non-resource URL `/metrics` (SubjectAccessReview), as in controller-runtime. Answers are cached for ten seconds;
  * without an answer nobody is admitted. Only digests of tokens are kept.
  */
-export class MetricsAccess {
+export class MetricsAuth {
   readonly #reviewer: Reviewer
   readonly #clock: Clock
   readonly #failures: Rarely
@@ -44,8 +44,8 @@ export class MetricsAccess {
   /** By digest: when the token was last admitted. */
   readonly #admitted = new Map<string, number>()
   /** By digest. */
-  readonly #refused = new Map<string, { readonly access: Access; readonly at: number }>()
-  readonly #underWay = new Map<string, Promise<Access>>()
+  readonly #refused = new Map<string, { readonly access: AccessDecision; readonly at: number }>()
+  readonly #underWay = new Map<string, Promise<AccessDecision>>()
 
   constructor({ reviewer, clock, logger }: MetricsAccessOptions) {
     this.#reviewer = reviewer
@@ -59,7 +59,7 @@ export class MetricsAccess {
   }
 
   /** @param authorization the request's Authorization header */
-  async of(authorization: string | undefined): Promise<Access> {
+  async of(authorization: string | undefined): Promise<AccessDecision> {
     const token = BEARER.exec(authorization ?? '')?.[1]
     if (token === undefined) return 'unauthenticated'
     const digest = createHash('sha256').update(token).digest('base64')
@@ -75,14 +75,14 @@ export class MetricsAccess {
     await this.#review('culvert-asks-whether-it-may-ask').catch((error: unknown) => this.#failures.happened(error))
   }
 
-  #known(digest: string): Access | undefined {
+  #known(digest: string): AccessDecision | undefined {
     const since = this.#clock.monotonic() - ANSWER_MS
     if ((this.#admitted.get(digest) ?? Number.NEGATIVE_INFINITY) > since) return 'allowed'
     const refusal = this.#refused.get(digest)
     return refusal !== undefined && refusal.at > since ? refusal.access : undefined
   }
 
-  async #ask(digest: string, token: string): Promise<Access> {
+  async #ask(digest: string, token: string): Promise<AccessDecision> {
     try {
       const access = this.#isFamiliar(digest) ? await this.#review(token) : await this.#reviewStranger(token)
       this.#note(digest, access)
@@ -96,7 +96,7 @@ export class MetricsAccess {
   }
 
   /** A flood of made-up tokens must neither load the API server nor delay those admitted before. */
-  async #reviewStranger(token: string): Promise<Access> {
+  async #reviewStranger(token: string): Promise<AccessDecision> {
     if (this.#waiting >= WAITING_STRANGERS) return 'unknown'
     this.#waiting++
     const release = await this.#strangers.acquire().finally(() => this.#waiting--)
@@ -107,7 +107,7 @@ export class MetricsAccess {
     }
   }
 
-  async #review(token: string): Promise<Access> {
+  async #review(token: string): Promise<AccessDecision> {
     const { authenticated, user } = await this.#reviewer.review(tokenReviews, { token })
     if (authenticated !== true || typeof user !== 'object' || user === null) return 'unauthenticated'
     const { username, uid, groups, extra } = user as Readonly<Record<string, unknown>>
@@ -122,7 +122,7 @@ export class MetricsAccess {
     return at !== undefined && at > this.#clock.monotonic() - FAMILIAR_MS
   }
 
-  #note(digest: string, access: Access): void {
+  #note(digest: string, access: AccessDecision): void {
     this.#admitted.delete(digest)
     this.#refused.delete(digest)
     const at = this.#clock.monotonic()

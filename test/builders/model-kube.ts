@@ -8,7 +8,7 @@ import type {
   ResourceType,
 } from '../../src/kube/types.ts'
 import { equalJSON } from '../../src/util/equal-json.ts'
-import { applyMergePatch } from '../../src/util/merge-patch.ts'
+import { applyMergePatch } from '../../src/util/json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -16,8 +16,8 @@ import { namespaceType } from '../../managed/store/namespaces.ts'
 import type { Watches } from '../../managed/store/watches.ts'
 import { keyString } from '../../runtime/store.ts'
 import { equalJSON } from '../../util/equal-json.ts'
+import { applyMergePatch } from '../../util/json.ts'
 import type { Logger } from '../../util/logger.ts'
-import { applyMergePatch } from '../../util/merge-patch.ts'
 import { MemorySource } from './memory-source.ts'
 
 type Fields = Readonly<Record<string, unknown>>

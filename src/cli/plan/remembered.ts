@@ -12,7 +12,7 @@ import { FINALIZER, OUTPUT_OF } from '../../managed/names.ts'
 import { tokenPatch } from '../../managed/outputs/held-token.ts'
 import { LABELS, noteOf, withOwner } from '../../managed/outputs/ownership.ts'
 import type { DataObject } from '../../managed/outputs/place.ts'
-import { applyMergePatch } from '../../util/merge-patch.ts'
+import { applyMergePatch } from '../../util/json.ts'
 import { rfc3339Of } from '../../util/time.ts'
 
 /**

@@ -37,19 +37,19 @@ export type Output = NodeJS.WritableStream & {
 
 /** A stream as a terminal. Colours follow what the stream can show, `NO_COLOR` and `FORCE_COLOR`. */
 export function terminalOf(stream: Output): Terminal {
-  const textOf = (line: Line): string => lineText(line, ({ style, text }) => styleText(style, text, { stream }))
+  const painted = (line: Line): string => lineText(line, ({ style, text }) => styleText(style, text, { stream }))
   let drawn = 0
   return {
     width: Math.max(LEAST_WIDTH, stream.columns ?? PIPE_WIDTH),
     tableWidth: Math.max(LEAST_WIDTH, stream.columns ?? Number.POSITIVE_INFINITY),
     height: stream.isTTY === true ? (stream.rows ?? Number.POSITIVE_INFINITY) : 0,
-    print: (line) => void stream.write(`${textOf(line)}\n`),
+    print: (line) => void stream.write(`${painted(line)}\n`),
     write: (text) => void stream.write(escaped(text, true)),
     json: (value) => void stream.write(`${jsonText(value, 2)}\n`),
     redraw: (lines) => {
       // Up to the first of the former lines, then each line anew, cleared to its end, and what is left below.
       const up = drawn === 0 ? '' : `\u001b[${drawn}A`
-      stream.write(`${up}\r${lines.map((line) => `${textOf(line)}\u001b[K\n`).join('')}\u001b[J`)
+      stream.write(`${up}\r${lines.map((line) => `${painted(line)}\u001b[K\n`).join('')}\u001b[J`)
       drawn = lines.length
     },
   }

@@ -14,7 +14,7 @@
  */
 import { WindowBudget } from '../../ssh/receive-window.ts'
 import type { Clock } from '../../util/clock.ts'
-import { settle } from '../objects/operations.ts'
+import { applyDue } from '../objects/operations.ts'
 import type { Services } from '../objects/write-context.ts'
 import { StorageError } from '../store/storage-error.ts'
 import { EdgeAuthority } from './edges/authority.ts'
@@ -90,7 +90,7 @@ export class Gateway {
       limits,
       log,
       isProxy: proxyCheck(options.proxies ?? []),
-      settle: () => settle(services),
+      applyDue: () => applyDue(services),
     }
     this.#edges = new EdgeServer(edgeParts, table, { address: options.edgeAddress, log })
     this.#names = options.dnsListen === undefined ? undefined : new NameServer((host) => this.#edges.addressOf(host))

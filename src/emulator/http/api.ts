@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Clock, sleep } from '../../util/clock.ts'
 import type { ActiveFault, Faults } from '../faults/faults.ts'
-import { settle } from '../objects/operations.ts'
+import { applyDue } from '../objects/operations.ts'
 import type { Caller, Services } from '../objects/write-context.ts'
 import { IpRestrictions } from '../restrictions/ip-restrictions.ts'
 import { RequestError } from '../values/request-error.ts'
@@ -124,7 +124,7 @@ async function beginProcessing(request: FastifyRequest, reply: FastifyReply, opt
   // Checked again: the key may have been deleted, or a restriction created, while the request was delayed.
   exchange.caller = admit(options.callers.identify(request.headers))
   admitSource(request, reply, exchange.caller, options)
-  settle(options.services)
+  applyDue(options.services)
   return true
 }
 

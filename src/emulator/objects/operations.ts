@@ -142,7 +142,7 @@ export function save(resource: Resource, object: StoredObject, context: WriteCon
  * Applies everything that fell due up to now by the emulated clock, in order of time. Called before each request, so
  * that a caller always sees the current state. Nothing runs on timers, so moving the clock is enough to see the future.
  */
-export function settle(services: Services): void {
+export function applyDue(services: Services): void {
   const { store, resources, clock } = services
   const now = clock.now()
   if (store.firstDue(now) === undefined) return

@@ -1,3 +1,4 @@
+import { isObject } from '../../util/json.ts'
 import { rfc3339Of } from '../../util/time.ts'
 
 /**
@@ -7,9 +8,7 @@ import { rfc3339Of } from '../../util/time.ts'
 
 /** An object's fields, or undefined if the value is not an object. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined
+  return isObject(value) ? value : undefined
 }
 
 /** A list as it is, one object as a list of one, anything else as an empty list. */

@@ -18,8 +18,8 @@ export interface ClaimMetrics {
 export class Deferrals {
   readonly #metrics: ClaimMetrics
   readonly #logger: Logger
-  /** The operators that were told, by `Kind/namespace/name` and UID of the account. */
-  readonly #told = new Map<string, string>()
+  /** The operators that were logged, by `Kind/namespace/name` and UID of the account. */
+  readonly #logged = new Map<string, string>()
 
   constructor(metrics: ClaimMetrics, logger: Logger) {
     this.#metrics = metrics
@@ -30,20 +30,20 @@ export class Deferrals {
   note(account: AccountResource, operator: string | undefined): void {
     const text = accountText(keyOfAccount(account))
     const known = `${text} ${account.metadata.uid}`
-    if (this.#told.get(known) === operator) return
+    if (this.#logged.get(known) === operator) return
     this.#metrics.claimedElsewhere(text, operator)
     if (operator === undefined) {
-      this.#told.delete(known)
+      this.#logged.delete(known)
       return
     }
-    this.#told.set(known, operator)
+    this.#logged.set(known, operator)
     this.#logger.info({ account: text, operator }, 'another operator works on the account, which is selected here too')
   }
 
   /** The account is gone. */
   forget(key: AccountKey): void {
     const text = accountText(key)
-    for (const known of this.#told.keys()) if (known.startsWith(`${text} `)) this.#told.delete(known)
+    for (const known of this.#logged.keys()) if (known.startsWith(`${text} `)) this.#logged.delete(known)
     this.#metrics.claimedElsewhere(text, undefined)
   }
 }

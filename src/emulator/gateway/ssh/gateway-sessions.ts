@@ -1,7 +1,7 @@
 import { admitAgent } from '../../agents/admission.ts'
 import { addTunnel, dropAgent, removeTunnel, saveAgent, startSession } from '../../agents/agent-sessions.ts'
 import { type Agent, asAgent, SSH, UNBORN } from '../../agents/stored-agent.ts'
-import { settle } from '../../objects/operations.ts'
+import { applyDue } from '../../objects/operations.ts'
 import { type Services, WriteContext } from '../../objects/write-context.ts'
 import { isReserved } from '../../resources/edges.ts'
 import { rfc3339 } from '../../values/json.ts'
@@ -39,7 +39,7 @@ export class GatewaySessions {
 
   /** Checks that the credential may start a session from that address; throws a RequestError that says why not. */
   admit({ account, credential, ip }: Login): void {
-    settle(this.#services)
+    applyDue(this.#services)
     admitAgent({ credential_id: credential, ip, bindings: [] }, account, this.#services)
   }
 
@@ -131,7 +131,7 @@ export class GatewaySessions {
   }
 
   #write<T>(account: string, work: (context: WriteContext) => T): T {
-    settle(this.#services)
+    applyDue(this.#services)
     const context = WriteContext.own(this.#services, account)
     return this.#services.store.transaction(() => work(context))
   }

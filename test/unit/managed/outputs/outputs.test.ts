@@ -6,7 +6,7 @@ import { heldToken, isLive, tokenFingerprint, tokenPatch } from '../../../../src
 import { isMarkedAsOwn, LABELS, noteOf, ownershipOf, withOwner } from '../../../../src/managed/outputs/ownership.ts'
 import type { DataObject } from '../../../../src/managed/outputs/place.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../../src/managed/reconcile/damping.ts'
-import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { applyMergePatch } from '../../../../src/util/json.ts'
 import { cr } from '../../../builders/custom-resource.ts'
 
 function secret(

@@ -5,7 +5,7 @@ import { OwnedObjects } from '../../../../src/managed/tunnels/owned-objects.ts'
 import type { TunnelFacts } from '../../../../src/managed/tunnels/pod.ts'
 import { templateDigest } from '../../../../src/managed/tunnels/stored-template.ts'
 import { deploymentType } from '../../../../src/managed/tunnels/tunnel.ts'
-import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { applyMergePatch } from '../../../../src/util/json.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 

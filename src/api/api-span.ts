@@ -1,8 +1,7 @@
 import type { Attributes, Tracer } from '@opentelemetry/api'
-import { requestAttributes, responseAttributes } from '../http-client/attributes.ts'
-import { inClientSpan, knownStatus, type SpanEnd } from '../telemetry/spans.ts'
+import { inClientSpan, knownStatus, requestAttributes, responseAttributes, type SpanEnd } from '../telemetry/spans.ts'
 import { ApiError } from './errors.ts'
-import type { Answer, OutgoingRequest } from './types.ts'
+import type { ApiAnswer, OutgoingRequest } from './types.ts'
 
 /** How a request came to be sent. */
 export interface Sending {
@@ -20,8 +19,8 @@ export async function traced(
   tracer: Tracer | undefined,
   outgoing: OutgoingRequest,
   sending: Sending,
-  send: () => Promise<Answer>,
-): Promise<Answer> {
+  send: () => Promise<ApiAnswer>,
+): Promise<ApiAnswer> {
   return await inClientSpan(
     tracer,
     () => ({

@@ -1,6 +1,5 @@
 import type { Tracer } from '@opentelemetry/api'
-import { requestAttributes, responseAttributes } from '../http-client/attributes.ts'
-import { inClientSpan } from '../telemetry/spans.ts'
+import { inClientSpan, requestAttributes, responseAttributes } from '../telemetry/spans.ts'
 import { KubeError } from './kube-error.ts'
 import type { KubeRequest } from './request.ts'
 

@@ -16,7 +16,7 @@ const MAX_REMEMBERED = 10_000
  *   refuses. A finished request counts from the time of its answer: the server counted it no later than that, and a
  *   request sent a minute later is counted no earlier, so latency cannot squeeze two minutes' requests into one window.
  */
-export class Pace {
+export class RequestPace {
   #burst: number | undefined
   /** When each request of the last minute was answered, oldest first. */
   readonly #answeredAt: number[] = []

@@ -1,4 +1,7 @@
-type JSONObject = Readonly<Record<string, unknown>>
+/** Whether a value is an object with members: no list, and not null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 /** The result of a JSON merge patch, word for word as in RFC 7396. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
@@ -9,8 +12,4 @@ export function applyMergePatch(target: unknown, patch: unknown): unknown {
     else if (value !== undefined) result.set(name, applyMergePatch(result.get(name), value))
   }
   return Object.fromEntries(result)
-}
-
-function isObject(value: unknown): value is JSONObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
