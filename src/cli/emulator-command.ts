@@ -13,7 +13,7 @@ import {
 import { startEmulator } from '../emulator/emulator.ts'
 import { type EmulatorOptions, parseRateLimit } from '../emulator/emulator-options.ts'
 import { type GatewayOptions, parseIpAddress, parseIpRange, parseListen } from '../emulator/gateway/gateway-options.ts'
-import { StorageError } from '../emulator/store/storage-error.ts'
+import { StorageError } from '../emulator/store/database.ts'
 import { systemRandom } from '../util/random.ts'
 import { stopSignal } from './exit.ts'
 import { duration } from './flags.ts'

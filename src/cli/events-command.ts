@@ -3,12 +3,11 @@ import { Command } from 'commander'
 import { LINE_BYTES, splitLines } from '../kube/streams.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { type AuditQuery, auditedRequests, requestsIn } from './cluster/audit-records.ts'
-import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'
 import { CommandError } from './cluster/command-error.ts'
 import { byTime, type CulvertEvent, culvertEvents, type EventQuery } from './cluster/events-about.ts'
 import { leaderOf, type OperatorFlags, operatorNamespaceOf, operatorOptions } from './cluster/operator-lease.ts'
 import { parseResource } from './cluster/resource-argument.ts'
-import { duration } from './flags.ts'
+import { duration, type OutputFlags, outputOption } from './flags.ts'
 import { tableLines } from './terminal/table.ts'
 
 /** Flags of `culvert events`. */

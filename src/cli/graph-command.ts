@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
-import { type Drawing, drawingOf } from './graph/drawing.ts'
-import { dotOf, mermaidOf, svgOf } from './graph/drawing-formats.ts'
+import { type Drawing, dotOf, drawingOf, mermaidOf, svgOf } from './graph/drawing.ts'
 import { noneText, readAsked } from './tree/read-graph.ts'
 import { branchesOf } from './tree/resource-graph.ts'
 

@@ -8,8 +8,7 @@ import { findLeftovers, type Leftovers } from '../managed/delete/leftovers.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { systemClock } from '../util/clock.ts'
 import { systemRandom } from '../util/random.ts'
-import { connectionOptions } from './cluster/cluster-flags.ts'
-import { collect } from './flags.ts'
+import { collect, connectionOptions } from './flags.ts'
 import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { YamlError } from '../util/yaml/cursor.ts'
 import { readYaml, type YamlDocument } from '../util/yaml/read.ts'
-import { YamlError } from '../util/yaml/yaml-error.ts'
 
 /** One document of the manifests. */
 export interface Manifest {

@@ -7,9 +7,17 @@ import { type OperatorOptions, refuseUnsafeSelectors } from '../operator/options
 import { runRelease } from '../operator/release.ts'
 import { runOperator } from '../operator/run-operator.ts'
 import { createLogger, type LogLevel, logNodeWarnings } from '../util/logger.ts'
-import { connectionOptions } from './cluster/cluster-flags.ts'
 import { endWith, stopSignal } from './exit.ts'
-import { collect, domainPatterns, duration, installation, labelSelector, positive, upTo } from './flags.ts'
+import {
+  collect,
+  connectionOptions,
+  domainPatterns,
+  duration,
+  installation,
+  labelSelector,
+  positive,
+  upTo,
+} from './flags.ts'
 import { standardTerminals } from './terminal/terminal.ts'
 
 interface Flags {

@@ -8,14 +8,14 @@ import { counted } from '../util/printable.ts'
 import { openAccount } from './account-client.ts'
 import { readAccess } from './cluster/account-access.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
-import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'
 import { CommandError } from './cluster/command-error.ts'
 import { leaderOf, type OperatorFlags, operatorNamespaceOf, operatorOptions } from './cluster/operator-lease.ts'
 import type { StatedResource } from './cluster/resource-state.ts'
 import { Snapshot } from './cluster/snapshot.ts'
+import { type OutputFlags, outputOption } from './flags.ts'
 import { type CheckedOrphan, checkOrphans, type Removal, removeOrphan, reportedOrphans } from './orphans/orphans.ts'
-import { confirm } from './terminal/confirm.ts'
 import { tableLines } from './terminal/table.ts'
+import { confirm } from './terminal/terminal.ts'
 
 /** Flags of `culvert orphans`. */
 export interface OrphansFlags extends ClusterFlags, OutputFlags, OperatorFlags {

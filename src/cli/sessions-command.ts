@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { askCluster, clusterOptions } from './cluster/ask-cluster.ts'
-import { outputOption } from './cluster/cluster-flags.ts'
-import { duration } from './flags.ts'
+import { duration, outputOption } from './flags.ts'
 import { type ActionFlags, runSessionAction, type SessionAction } from './sessions/action.ts'
 import { runSessions, type SessionsFlags } from './sessions/list.ts'
 

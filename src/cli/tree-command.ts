@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
-import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'
+import { type OutputFlags, outputOption } from './flags.ts'
 import { noneText, readAsked } from './tree/read-graph.ts'
 import { type Branch, branchesOf } from './tree/resource-graph.ts'
 import { nodeState, treeLines } from './tree/tree-lines.ts'

@@ -1,10 +1,9 @@
 import { Command } from 'commander'
 import { isDeleting, nameOf } from '../managed/cr.ts'
 import { resourceTypeOf } from '../managed/kinds-registry.ts'
-import { accountAbout } from './cluster/account-of.ts'
+import { accountAbout } from './cluster/account-access.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { auditedRequests } from './cluster/audit-records.ts'
-import { type OutputFlags, outputOption } from './cluster/cluster-flags.ts'
 import { type CulvertEvent, type EventQuery, eventsIfQuick } from './cluster/events-about.ts'
 import {
   type Leader,
@@ -17,6 +16,7 @@ import {
 import { parseResource } from './cluster/resource-argument.ts'
 import type { StatedResource } from './cluster/resource-state.ts'
 import { Snapshot } from './cluster/snapshot.ts'
+import { type OutputFlags, outputOption } from './flags.ts'
 import { notFound } from './requests/request.ts'
 import { wrap } from './terminal/line.ts'
 import { findCauses, findSides, type Link, ownSides } from './why/causes.ts'

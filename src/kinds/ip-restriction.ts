@@ -9,7 +9,7 @@ import { fixedField } from '../schema/rules.ts'
 import { managedColumns, textColumn, wideColumn } from './building-blocks/columns.ts'
 import { available, inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
 import { given, ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './building-blocks/remote.ts'
-import { sentPolicies } from './ip-policy/sent-policies.ts'
+import { sentPolicies } from './ip-policy/usable-policy.ts'
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64

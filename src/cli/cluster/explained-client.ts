@@ -15,7 +15,7 @@ import type {
 } from '../../kube/types.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
 import { listAll } from '../../managed/store/list-every-page.ts'
-import { namespaceFlag } from './cluster-flags.ts'
+import { namespaceFlag } from '../flags.ts'
 import { CommandError } from './command-error.ts'
 
 /** A call to the API server, for messages. */

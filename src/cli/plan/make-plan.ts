@@ -20,8 +20,7 @@ import { DryCluster } from './dry-cluster.ts'
 import { DryOperator } from './dry-operator.ts'
 import type { LiveCluster } from './live-cluster.ts'
 import { accountFilter, formerSpec, installationOfCluster, pruneMissing, putLive } from './live-scene.ts'
-import { guardsOf, otherPartsOf } from './marks.ts'
-import { operationsOf, type PlanOperation } from './operations.ts'
+import { guardsOf, operationsOf, otherPartsOf, type PlanOperation } from './operations.ts'
 import {
   type AccountReader,
   completeScene,

@@ -10,9 +10,9 @@ import { CommandError } from '../cluster/command-error.ts'
 import { argumentText, type ResourceArgument } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { followRequest } from '../requests/follow.ts'
-import { confirm } from '../terminal/confirm.ts'
 import { wrap } from '../terminal/line.ts'
 import { tableLines } from '../terminal/table.ts'
+import { confirm } from '../terminal/terminal.ts'
 import { noneText, type ShownSession, sessionLines, sessionsIn } from './list.ts'
 
 /** What agents can be asked to do. */

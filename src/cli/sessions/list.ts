@@ -1,7 +1,7 @@
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Cluster, ClusterFlags } from '../cluster/ask-cluster.ts'
-import type { OutputFlags } from '../cluster/cluster-flags.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
+import type { OutputFlags } from '../flags.ts'
 import { spanText } from '../terminal/line.ts'
 import { tableLines } from '../terminal/table.ts'
 

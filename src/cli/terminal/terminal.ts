@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 import { escaped, jsonText } from '../../util/printable.ts'
 import { type Line, lineText } from './line.ts'
@@ -90,4 +91,22 @@ function endByBrokenPipe(): never {
   process.on('SIGPIPE', listener).off('SIGPIPE', listener)
   process.kill(process.pid, 'SIGPIPE')
   process.exit(141)
+}
+
+/**
+ * Asks the person at the terminal. Anything but `y` or `yes` is a no, and so is the end of the input.
+ *
+ * @returns undefined if nobody can be asked, since the input is no terminal
+ */
+export async function confirm(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY) return undefined
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${escaped(question)} [y/N] `)).trim())
+  } catch {
+    // Ctrl-D closes the input.
+    return false
+  } finally {
+    lines.close()
+  }
 }

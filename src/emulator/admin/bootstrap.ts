@@ -1,6 +1,6 @@
 import { insert } from '../objects/operations.ts'
 import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { storeToken } from '../store/tokens.ts'
 import { type JsonObject, textOf } from '../values/json.ts'
 import { invalid } from '../values/request-error.ts'

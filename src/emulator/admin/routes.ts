@@ -8,10 +8,8 @@ import { RequestError } from '../values/request-error.ts'
 import type { Admin } from './admin.ts'
 import { agentRoutes } from './agent-routes.ts'
 import { faultRoutes } from './fault-routes.ts'
-import { recordRoutes } from './record-routes.ts'
-import { stateRoutes } from './state-routes.ts'
-import { trafficRoutes } from './traffic-routes.ts'
-import { worldRoutes } from './world-routes.ts'
+import { recordRoutes, trafficRoutes } from './record-routes.ts'
+import { stateRoutes, worldRoutes } from './world-routes.ts'
 
 /** A snapshot holds everything, so it may be larger than a request to the API. */
 const ADMIN_BODY_LIMIT = 512 * 1024 * 1024

@@ -1,8 +1,7 @@
 import { save } from '../objects/operations.ts'
 import { type Services, WriteContext } from '../objects/write-context.ts'
-import { TABLES } from '../store/database.ts'
+import { type StoredObject, TABLES } from '../store/database.ts'
 import { type Store, text } from '../store/emulator-store.ts'
-import type { StoredObject } from '../store/stored-object.ts'
 import { isJsonObject, type Json, type JsonObject, parseStoredObject, textOf } from '../values/json.ts'
 import { invalid, RequestError } from '../values/request-error.ts'
 

@@ -1,6 +1,6 @@
 import { save } from '../objects/operations.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { type JsonObject, rfc3339 } from '../values/json.ts'
 import { RequestError } from '../values/request-error.ts'
 import { admitAgent } from './admission.ts'

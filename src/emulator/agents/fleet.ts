@@ -1,6 +1,6 @@
 import { type Services, WriteContext } from '../objects/write-context.ts'
 import { parsePublicKey } from '../ssh/public-key.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { findToken } from '../store/tokens.ts'
 import { isJsonObject, type JsonObject, parseStoredObject, rfc3339, textOf, textsOf } from '../values/json.ts'
 import { RequestError } from '../values/request-error.ts'

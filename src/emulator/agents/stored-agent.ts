@@ -1,4 +1,4 @@
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../values/json.ts'
 
 /** The `transport` of sessions through the SSH gateway (`management-api.md § Tunnel sessions`). */

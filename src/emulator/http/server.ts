@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Choices, DECIDED } from '../choices/choices.ts'
-import { StorageError } from '../store/storage-error.ts'
+import { StorageError } from '../store/database.ts'
 import { ERRORS, type ErrorName, errorAnswer, errorBody, RequestError } from '../values/request-error.ts'
 import { acceptJson, BODY_LIMIT } from './body.ts'
 

@@ -1,4 +1,4 @@
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { rfc3339 } from '../values/json.ts'
 import type { Resource } from './resource.ts'
 import { render } from './view.ts'

@@ -1,5 +1,5 @@
 import { DECIDED } from '../choices/choices.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { type JsonObject, rfc3339 } from '../values/json.ts'
 import { RequestError } from '../values/request-error.ts'
 import { announce, announceUpdate } from './announce.ts'

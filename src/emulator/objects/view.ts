@@ -1,7 +1,7 @@
 import type { Choices } from '../choices/choices.ts'
 import { TEXT, TIMESTAMP } from '../fields/json-schema.ts'
+import type { StoredObject } from '../store/database.ts'
 import type { Store } from '../store/emulator-store.ts'
-import type { StoredObject } from '../store/stored-object.ts'
 import { isJsonObject, type Json, type JsonObject } from '../values/json.ts'
 import type { Resource, ResourceIndex } from './resource.ts'
 import { respell } from './spelling.ts'

@@ -6,7 +6,7 @@ import { domainClass, ingressDomain } from '../fields/hostname.ts'
 import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import type { Draft, Resource } from '../objects/resource.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { textOf, textsOf } from '../values/json.ts'
 import {
   certificatePolicy,

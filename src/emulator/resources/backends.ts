@@ -4,7 +4,7 @@ import { nullable, REFS, TEXT, TEXT_MAP, TEXTS } from '../fields/json-schema.ts'
 import { integer, mapOf, string } from '../fields/readers.ts'
 import type { Resource } from '../objects/resource.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../values/json.ts'
 import { invalid, RequestError } from '../values/request-error.ts'
 

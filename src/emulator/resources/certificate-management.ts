@@ -11,7 +11,7 @@ import {
 import { members } from '../fields/json-schema.ts'
 import { object, oneOf } from '../fields/readers.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { isJsonObject, type JsonObject, rfc3339, textOf } from '../values/json.ts'
 
 /*

@@ -7,7 +7,7 @@ import { distinct } from '../fields/readers.ts'
 import type { Draft, Part, Resource } from '../objects/resource.ts'
 import type { View } from '../objects/view.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { Link, StoredObject } from '../store/stored-object.ts'
+import type { Link, StoredObject } from '../store/database.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../values/json.ts'
 import { invalid, RequestError } from '../values/request-error.ts'
 import {

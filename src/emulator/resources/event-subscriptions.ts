@@ -4,7 +4,7 @@ import { list, members, REFS, TEXT } from '../fields/json-schema.ts'
 import { characters, listOf, object, string } from '../fields/readers.ts'
 import type { Resource } from '../objects/resource.ts'
 import type { View } from '../objects/view.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../values/json.ts'
 import { invalid } from '../values/request-error.ts'
 

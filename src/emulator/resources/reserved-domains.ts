@@ -8,7 +8,7 @@ import { nullable, REF, TEXT } from '../fields/json-schema.ts'
 import { oneOf } from '../fields/readers.ts'
 import type { Draft, Resource } from '../objects/resource.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { isJsonObject, type JsonObject, textOf } from '../values/json.ts'
 import { RequestError } from '../values/request-error.ts'
 import {

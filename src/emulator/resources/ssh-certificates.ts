@@ -5,10 +5,15 @@ import { oneOf, timestamp } from '../fields/readers.ts'
 import type { Resource } from '../objects/resource.ts'
 import type { WriteContext } from '../objects/write-context.ts'
 import { AuthorityKey } from '../ssh/authority-key.ts'
-import { type CertificateContent, signCertificate } from '../ssh/certificate.ts'
-import { criticalOptions, extensions, principals } from '../ssh/certificate-fields.ts'
+import {
+  type CertificateContent,
+  criticalOptions,
+  extensions,
+  principals,
+  signCertificate,
+} from '../ssh/certificate.ts'
 import { parsePublicKey, publicKeyLine } from '../ssh/public-key.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { StoredObject } from '../store/database.ts'
 import { isJsonObject, type Json, type JsonObject, rfc3339, textOf, textsOf } from '../values/json.ts'
 import { invalid } from '../values/request-error.ts'
 

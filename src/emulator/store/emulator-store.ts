@@ -1,9 +1,15 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { type JsonObject, parseStoredObject } from '../values/json.ts'
 import { ChangeLog } from './change-log.ts'
-import { openDatabase } from './database.ts'
-import { guarded, StorageError } from './storage-error.ts'
-import type { Claim, Link, ObjectKey, StoredObject } from './stored-object.ts'
+import {
+  type Claim,
+  guarded,
+  type Link,
+  type ObjectKey,
+  openDatabase,
+  StorageError,
+  type StoredObject,
+} from './database.ts'
 
 /**
  * The tables, with one method per query. Synchronous throughout: a request is decided and committed in one turn of the

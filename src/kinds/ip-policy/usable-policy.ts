@@ -1,6 +1,8 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { Ref } from '../../managed/descriptor/common.ts'
+import type { Desired } from '../../managed/descriptor/desired.ts'
 import { isInForce, type TargetView } from '../../managed/descriptor/target.ts'
-import { listOf, objectOf, textOf } from '../building-blocks/remote.ts'
+import { listOf, objectOf, sorted, textOf } from '../building-blocks/remote.ts'
 
 /** Kind of the CRs that each declare one rule of a policy. */
 export const RULE_KIND = 'IPPolicyRule'
@@ -62,4 +64,27 @@ export function unusablePolicyObject(rules: readonly RemoteObject[]): string | u
 export function named(names: readonly string[]): string {
   const shown = [...names].sort((left, right) => (left < right ? -1 : 1)).slice(0, 5)
   return names.length > shown.length ? `${shown.join(', ')} and ${names.length - shown.length} more` : shown.join(', ')
+}
+
+const KIND = 'IPPolicy'
+
+/**
+ * Ids of the policies that an object should have, each once. A policy that was deleted at the API keeps counting,
+ * without rules, on an object that has it (`management-api.md § States and transitions`), but is refused in a new list.
+ * So it stays while nothing else changes, and is left out of a changed list, unless that would leave none.
+ * @param held the ids that the object has
+ */
+export function sentPolicies<Spec>(
+  desired: Pick<Desired<Spec>, 'id' | 'isGone'>,
+  refs: readonly Ref[],
+  held: readonly string[],
+): readonly string[] {
+  const ids = [...new Set(refs.map((ref) => desired.id(KIND, ref)))]
+  if (isSame(ids, held)) return ids
+  const there = [...new Set(refs.filter((ref) => !desired.isGone(KIND, ref)).map((ref) => desired.id(KIND, ref)))]
+  return there.length === 0 ? ids : there
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return JSON.stringify(sorted(left)) === JSON.stringify(sorted(right))
 }

@@ -1,6 +1,6 @@
+import { YamlError } from './cursor.ts'
 import { decode, type YamlWarning } from './decode.ts'
 import { parseDocument, type YamlNode } from './parser.ts'
-import { YamlError } from './yaml-error.ts'
 
 /** A document that was read. Lines are counted from 1, from the start of the text. */
 export interface YamlDocument {

@@ -1,5 +1,5 @@
+import type { ObjectKey, StoredObject } from '../../store/database.ts'
 import type { Store } from '../../store/emulator-store.ts'
-import type { ObjectKey, StoredObject } from '../../store/stored-object.ts'
 import { textsOf } from '../../values/json.ts'
 
 /** How clients reach an edge: TCP on a port of its own, or TLS by the name in the handshake. */
