@@ -74,7 +74,7 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
-          include: ['test/faults/*.test.ts', 'test/faults/real/**/*.test.ts'],
+          include: ['test/hostile/abuse/*.test.ts', 'test/faults/real/**/*.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
           // A test has hundreds of cases, and another file runs beside it in the whole matrix.
           testTimeout: 600_000,
@@ -86,7 +86,7 @@ export default defineConfig({
       {
         test: {
           name: 'hostile',
-          include: ['test/hostile/**/*.test.ts'],
+          include: ['test/hostile/{api,tenants,token}/**/*.test.ts'],
           globalSetup: ['test/hostile/global-setup.ts', 'test/cluster/global-setup.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,

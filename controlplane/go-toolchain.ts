@@ -32,7 +32,7 @@ export function goRemedies(): string {
     'The local control plane is built from Kubernetes source, once. Either',
     `  - install ${wanted} or later from https://go.dev/dl/, or`,
     `  - install your distribution's package (apt install golang, dnf install golang, brew install go) when it is ${wanted} or later, or`,
-    '  - use a cluster that you have, for example one made by kind (test/kind): give its file with --kubeconfig FILE.',
+    '  - use a cluster that you have, for example one made by kind (test/cluster/on-kind): give its file with --kubeconfig FILE.',
   ].join('\n')
 }
 

@@ -1,8 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdtempDisposable, readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, sep } from 'node:path'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { HELMS, type Rendered, render, renderText, template } from './support/helm.ts'
+import { KUBERNETES_VERSION } from '../../controlplane/build.ts'
+import { HELMS, helm, RELEASE, type Rendered, render, renderText, template, type Values } from './support/helm.ts'
 import { CHART, ROOT } from './support/paths.ts'
 
 const files = await readdir(join(ROOT, 'crds'))
@@ -37,6 +39,20 @@ it('deletes the CRDs on uninstall if asked, and gives them its labels and annota
 
 it('leaves the CRDs to others if asked', async () => {
   for (const major of HELMS) expect(crdsIn(await render(major, { crds: { install: false } }))).toEqual([])
+})
+
+it('fails if it has no CRDs to install', async () => {
+  await using copy = await mkdtempDisposable(join(tmpdir(), 'culvert-chart-'))
+  const isCRD = (path: string): boolean => path.startsWith(join(CHART, 'files', 'crds') + sep)
+  await cp(CHART, copy.path, { recursive: true, filter: (path) => !isCRD(path) })
+  const install = (major: (typeof HELMS)[number], values: Values) =>
+    helm(major, ['template', RELEASE, copy.path, '--kube-version', KUBERNETES_VERSION], values)
+  for (const major of HELMS) {
+    const { code, stderr } = await install(major, {})
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('crds.install: ')
+    expect(await install(major, { crds: { install: false } })).toMatchObject({ code: 0 })
+  }
 })
 
 it('installs the CRDs for watched namespaces as well', async () => {

@@ -172,25 +172,3 @@ test('an adopted credential reports that its token is unknown until it is rotate
     await readyAs(kind, name, 'is in its Secret')
   }
 })
-
-test('an SSH authority whose key type differs from the spec is not adopted, and the condition names both types', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await World.open()
-  const id = await world.api.create('/ssh_certificate_authorities', { private_key_type: 'rsa', key_size: 2048 })
-  const naming = { externalID: id, managementPolicy: 'Observe' }
-  await world.apply('SSHCertificateAuthority', 'team', { privateKeyType: 'Ed25519', ...naming })
-  const { message } = await world.reason('SSHCertificateAuthority', 'team', 'Synced', 'Observed')
-  expect(message).toContain('private_key_type differ and cannot be changed')
-  expect(message).toContain('private_key_type is "rsa" and would be "ed25519"')
-  await world.delete('SSHCertificateAuthority', 'team')
-  await world.gone('SSHCertificateAuthority', 'team')
-  const adopting = { ...naming, managementPolicy: 'Manage' }
-  await world.apply('SSHCertificateAuthority', 'team', { privateKeyType: 'RSA', keySize: 4096, ...adopting })
-  const refused = await world.reason('SSHCertificateAuthority', 'team', 'Synced', 'NotAdoptable')
-  expect(refused.message).toContain('differs from the spec in key_size')
-  await world.delete('SSHCertificateAuthority', 'team')
-  await world.gone('SSHCertificateAuthority', 'team')
-  await world.apply('SSHCertificateAuthority', 'team', { privateKeyType: 'RSA', keySize: 2048, ...adopting })
-  await world.ready('SSHCertificateAuthority', 'team')
-})

@@ -397,14 +397,3 @@ test('with deletionPolicy Retain the object stays, and no call is made', async (
   expect(await world.remote('ip_policy_rules')).toEqual(rulesBefore)
   expect(before).toMatchObject([{ id: status?.id }])
 })
-
-test('with deletionPolicy Retain a resource is deleted even if the key was revoked', { tags: 'nightly' }, async () => {
-  await using world = await World.open()
-  await world.apply('Backend', 'shop', { ...shop, deletionPolicy: 'Retain' })
-  await world.ready('Backend', 'shop')
-  await world.setKey('revoked')
-  await world.reason('Account', 'default', 'Ready', 'Unauthorized')
-  await world.delete('Backend', 'shop')
-  await world.gone('Backend', 'shop')
-  expect(await world.remote('backends/tunnel_group')).toHaveLength(1)
-})

@@ -74,32 +74,6 @@ test('a changed range is an update, and a changed action a new rule, during whic
   await ruleCount(world, 1)
 })
 
-test('the placeholder of a replaced rule is deleted when an operator that was killed meanwhile is back', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await World.open()
-  await world.apply('IPPolicy', 'office', open)
-  await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/8'))
-  const { status } = await world.ready('IPPolicyRule', 'lone')
-  await world.apply('Edge', 'front', edge)
-  await world.ready('Edge', 'front')
-
-  // The first POST is of what stands in, the second of the rule.
-  const { admin } = world.emulator
-  const match = { method: 'POST', path: '/ip_policy_rules', nth: 2 }
-  const { id } = admin.addFault({ match, act: { type: 'hang', when: 'after' } })
-  await world.apply('IPPolicyRule', 'lone', rule('10.0.0.0/8', 'Deny'))
-  expect(await admin.waitForFault(id, 1)).toMatchObject({ hits: 1 })
-  await world.operator.kill()
-  admin.deleteFault(id)
-  await world.startOperator()
-  const replaced = await world.until('IPPolicyRule', 'lone', 'is another rule', (cr) => {
-    return cr.status?.id !== undefined && cr.status.id !== status?.id
-  })
-  await until('the rule is alone', async () => (await rules(world)).length === 1, { describe: () => rules(world) })
-  expect(await world.remote('ip_policy_rules')).toMatchObject([{ id: replaced.status?.id, action: 'deny' }])
-})
-
 test('a policy with inline rules accepts no others until rulesSource says so; then its own stay', async () => {
   await using world = await World.open()
   await world.apply('IPPolicy', 'office', { rules: [{ cidr: '10.0.0.0/8', action: 'Allow' }] })

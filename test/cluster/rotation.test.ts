@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { sshKeys } from '../builders/contract/ssh-keys.ts'
 import { EmulatorClient } from '../builders/emulator-client.ts'
-import { openedBy, secretNamed, tokenOf } from './support/tokens.ts'
+import { openedBy, tokenOf } from './support/tokens.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, type Resource, World } from './support/world.ts'
 
@@ -158,37 +157,4 @@ test('a rotation that the API refuses shows in a condition and an Event; a reque
   await until('the metric says that it does not fail any more', async () => (await metric()) === 0)
   // The former one works on for the overlap that counts where the spec names none.
   expect(await openedBy(world, 'APIKey', token)).toBe(before.status?.id)
-})
-
-test('a certificate of a few seconds is renewed before each expiry, also after a kill, and its Secret always holds a valid one', {
-  tags: 'nightly',
-  timeout,
-}, async () => {
-  await using world = await World.open()
-  await world.apply('SSHCertificateAuthority', 'team', {})
-  const spec = {
-    sshCertificateAuthorityRef: { name: 'team' },
-    publicKey: sshKeys.ed25519,
-    principals: ['alice'],
-    output: { secret: { name: 'alice' } },
-  }
-  await world.apply('SSHUserCertificate', 'alice', { ...spec, validFor: '15s', renewBefore: '12s' })
-  let { status } = await world.ready('SSHUserCertificate', 'alice')
-  for (let renewals = 0; renewals < 4; renewals++) {
-    if (renewals === 2) {
-      await world.operator.kill()
-      await world.startOperator()
-    }
-    const former = status
-    const next = await world.until('SSHUserCertificate', 'alice', 'is renewed', (cr) => cr.status?.id !== former?.id)
-    expect(Date.now()).toBeLessThan(Date.parse(String(former?.validUntil)))
-    expect(conditionOf(next, 'Ready')?.status).toBe('True')
-    status = next.status
-    await until('the Secret holds it', async () => {
-      const { data } = (await secretNamed(world, 'alice')) ?? {}
-      return Buffer.from(String(data?.['id-cert.pub']), 'base64').toString().trim() === status?.certificate
-    })
-  }
-  await world.apply('SSHUserCertificate', 'alice', { ...spec, validFor: '24h' })
-  await until('one is left', async () => (await world.remote('ssh_user_certificates')).length === 1)
 })

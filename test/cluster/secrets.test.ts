@@ -114,29 +114,6 @@ test('another key of the same account takes over without a pause, and only its f
   expect(world.writes(mark)).toMatchObject([{ keyId: body.id }])
 })
 
-test('a create in flight when the key is replaced completes with the old one and is not repeated', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await World.open({ flags: ['--request-timeout', '30s'] })
-  const { body } = await world.api.post('/api_keys', {})
-  const { id } = world.emulator.admin.addFault({
-    match: { method: 'POST', path: '/backends/tunnel_group' },
-    act: { type: 'hang' },
-  })
-  await world.apply('Backend', 'web', tunnels)
-  await until('the create hangs', () => world.journal().some(({ fault }) => fault === id))
-  await world.setKey(String(body.token))
-  await until('the new key is in use', () => world.journal().some(({ keyId }) => keyId === body.id))
-  world.emulator.admin.deleteFault(id)
-  const { status } = await world.ready('Backend', 'web')
-  expect(texts(world.writes().filter(({ path }) => path.startsWith('/backends')))).toEqual([
-    'POST /backends/tunnel_group',
-  ])
-  await world.resync()
-  expect(await world.remote('backends/tunnel_group')).toMatchObject([{ id: status?.id }])
-  expect(status?.internal?.create).toMatchObject({ attempt: 1 })
-})
-
 test('secret values appear only in Secrets and at the API, whatever fails', async () => {
   await using world = await World.open()
   const { body } = await world.api.post('/api_keys', {})

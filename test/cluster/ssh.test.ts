@@ -124,9 +124,7 @@ function expectLogins(tried: Authority): void {
     await put('known_hosts_of_authority', authority('known_hosts'))
   })
 
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]()
-  })
+  afterAll(() => server[Symbol.asyncDispose]())
 
   async function put(file: string, text: string): Promise<string> {
     const path = join(place, file)

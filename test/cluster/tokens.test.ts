@@ -5,12 +5,10 @@ import { KubeProxy } from '../builders/kube-proxy.ts'
 import { tokenPlaceIn } from '../builders/output-of-spec.ts'
 import { AuditLog } from './support/audit-log.ts'
 import { applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'
-import { killsAt } from './support/crash-walk.ts'
-import { PostGate, SecretGate } from './support/token-gates.ts'
 import { expectLiveTokens, hasToken, openedBy, secretNamed, secrets, tokenOf } from './support/tokens.ts'
 import { traces } from './support/traces.ts'
 import { until } from './support/wait.ts'
-import { type Resource, typeOf, World } from './support/world.ts'
+import { type Resource, World } from './support/world.ts'
 
 const tokenKinds = managed.filter(hasToken)
 const kindNames = tokenKinds.map(({ definition }) => definition.kind)
@@ -37,44 +35,6 @@ async function reissued(world: World, kind: string, path: string, former: unknow
   })
   return world.ready(kind, name)
 }
-
-test('an operator killed before and after each Kubernetes write leaves one object of each kind, with its live token in the Secret', {
-  timeout: 900_000,
-  tags: 'nightly',
-}, async () => {
-  let gate: SecretGate | undefined
-  await killsAt(cases, (world, subjects, proxy) => {
-    gate = new SecretGate(world, subjects, proxy)
-    return gate
-  })
-  const at = [...(gate?.kills ?? [])]
-  for (const subject of subjectsOf(cases, 'a')) {
-    const own = at.filter((point) => point.includes(`${subject.name} `))
-    // The Secret made, reserved and written, the attempt, and the status: before and after each.
-    for (const part of [
-      'POST Secret',
-      'internal.culvert.dev/reserved-for',
-      'internal.culvert.dev/token-digest',
-      'create-attempt',
-      'status id',
-    ]) {
-      for (const when of ['before', 'after']) {
-        expect(
-          own.some((point) => point.startsWith(when) && point.includes(part)),
-          `${when} ${part}`,
-        ).toBe(true)
-      }
-    }
-  }
-})
-
-test('an operator killed before its POST takes effect or its answer arrives leaves one object, with its live token in the Secret', {
-  timeout: 600_000,
-  tags: 'nightly',
-}, async () => {
-  const kills = await killsAt(cases, (world) => new PostGate(world, paths))
-  expect(kills).toBeGreaterThanOrEqual(2)
-})
 
 test('a foreign Secret is refused before anything is created, and is left alone', async () => {
   await using world = await World.open()
@@ -158,34 +118,6 @@ for (const [kind, path, ...tags] of [
     expect(creates(world)).toBe(3)
   })
 }
-
-test('annotations of a token and the owner reference of its Secret are restored without another token', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await World.open()
-  await world.apply('APIKey', 'ci', {})
-  const { status } = await world.ready('APIKey', 'ci')
-  const before = await secretNamed(world, 'ci')
-  const { annotations, labels, ownerReferences } = before?.metadata ?? {}
-  const meddling = [
-    { annotations: { 'internal.culvert.dev/id': 'ak_other', 'internal.culvert.dev/create-nonce': null } },
-    { labels: null },
-    { ownerReferences: null },
-  ]
-  for (const metadata of meddling) {
-    await edit(world, 'ci', { metadata })
-    await until('the Secret is as it was', async () => {
-      const now = (await secretNamed(world, 'ci'))?.metadata
-      return (
-        JSON.stringify([now?.annotations, now?.labels, now?.ownerReferences]) ===
-        JSON.stringify([annotations, labels, ownerReferences])
-      )
-    })
-  }
-  expect((await world.ready('APIKey', 'ci')).status?.id).toBe(status?.id)
-  expect((await secretNamed(world, 'ci'))?.data).toEqual(before?.data)
-  expect(creates(world)).toBe(1)
-})
 
 test('a Secret carries the labels and annotations of the spec: a change is one write without a new token, and those of others stay', {
   tags: 'nightly',
@@ -281,25 +213,6 @@ test('a deleted resource takes its object and its Secret along; a retained one l
     expect(await openedBy(world, kind, token)).toBeUndefined()
     await until('the Secret is collected', async () => (await secretNamed(world, name)) === undefined)
   }
-})
-
-test('a resource that was removed by hand with its Secret and applied again gets another token, and the former object is deleted', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await World.open()
-  await world.apply('APIKey', 'ci', {})
-  const { status } = await world.ready('APIKey', 'ci')
-  await world.operator.kill()
-  const key = { namespace: world.namespace, name: 'ci' }
-  await world.kube.mergePatch(typeOf('APIKey'), key, { metadata: { finalizers: null } })
-  await world.delete('APIKey', 'ci')
-  await until('the Secret is collected', async () => (await secretNamed(world, 'ci')) === undefined)
-  await world.startOperator()
-  await world.apply('APIKey', 'ci', {})
-  const back = await reissued(world, 'APIKey', 'api_keys', status?.id)
-  expect(await openedBy(world, 'APIKey', await tokenOf(world, back))).toBe(back.status?.id)
-  await world.resync()
-  expect((await world.get('Account', 'default'))?.status?.orphanCount).toBe(0)
 })
 
 test('a token is written only into its Secret, whatever fails', { timeout: 120_000 }, async () => {

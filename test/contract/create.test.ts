@@ -3,7 +3,7 @@ import { expectRefusal, objectIn, type Resource } from '../builders/contract/api
 import { fieldsWithoutSample, fullBody, minimalBody } from '../builders/contract/samples.ts'
 import { wrongValues } from '../builders/contract/shapes.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { createFields, dueCollections, fieldOf, responseFields } from './facts/all.ts'
+import { allCollections, createFields, fieldOf, responseFields } from './facts/all.ts'
 import type { CollectionFact } from './facts/facts.ts'
 
 let world: World
@@ -28,7 +28,7 @@ test('every field that a request may carry has a sample', () => {
   expect(fieldsWithoutSample()).toEqual([])
 })
 
-describe.each(dueCollections)('creating in $path', (row) => {
+describe.each(allCollections)('creating in $path', (row) => {
   test('with the mandatory fields alone answers 201 with every field of the contract and its default', async () => {
     const { body, shown } = await minimalBody(world, row)
     const answer = await world.api.call('POST', `/${row.path}`, { body })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectRefusal, type Resource } from '../builders/contract/api-client.ts'
 import { createMinimal, sampleOf } from '../builders/contract/samples.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { collectionAt, dueCollections, fieldOf } from './facts/all.ts'
+import { allCollections, collectionAt, fieldOf } from './facts/all.ts'
 import { stated } from './facts/rules/all.ts'
 
 let world: World
@@ -55,7 +55,7 @@ test(stated('domains.policy-cleared-keeps-certificate'), async () => {
   }
 })
 
-const clearing = dueCollections.flatMap((row) =>
+const clearing = allCollections.flatMap((row) =>
   row.subResources.filter((sub) => sub.methods.length === 1).map((sub) => ({ row, name: sub.path, id: sub.id })),
 )
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectRefusal, type Resource } from '../builders/contract/api-client.ts'
 import { createMinimal, minimalBody } from '../builders/contract/samples.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { dueCollections } from './facts/all.ts'
+import { allCollections } from './facts/all.ts'
 import { stated } from './facts/rules/all.ts'
 
 let world: World
@@ -94,7 +94,7 @@ test(stated('in-use.destination'), async () => {
   )
 })
 
-describe.each(dueCollections.filter((row) => row.unique.length > 0))('$path', (row) => {
+describe.each(allCollections.filter((row) => row.unique.length > 0))('$path', (row) => {
   test.each(row.unique)(`${stated('unique.conflict')}: %s`, async (name) => {
     const { body } = await minimalBody(world, row)
     const holder = await world.api.create(row.path, body)

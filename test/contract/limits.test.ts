@@ -3,7 +3,7 @@ import { expectRefusal } from '../builders/contract/api-client.ts'
 import { createMinimal, minimalBody } from '../builders/contract/samples.ts'
 import { textOfBytes } from '../builders/contract/shapes.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { createFields, dueCollections } from './facts/all.ts'
+import { allCollections, createFields } from './facts/all.ts'
 import type { CollectionFact, FieldFact, Limit } from './facts/facts.ts'
 import { stated } from './facts/rules/all.ts'
 
@@ -20,7 +20,7 @@ interface Limited {
   readonly limit: Limit
 }
 
-const limited: readonly Limited[] = dueCollections.flatMap((row) =>
+const limited: readonly Limited[] = allCollections.flatMap((row) =>
   createFields(row).flatMap((field) => {
     const shape = field.sent?.shape
     if (shape?.kind !== 'string' || shape.limit === undefined) return []
@@ -70,7 +70,7 @@ describe.each(limited)('$name of $path, at most $limit.max $limit.unit', ({ row,
   })
 })
 
-describe.each(dueCollections.filter((row) => row.path.startsWith('backends/')))('$path', (row) => {
+describe.each(allCollections.filter((row) => row.path.startsWith('backends/')))('$path', (row) => {
   test(stated('backends.no-text-limits'), async () => {
     const long = 'é'.repeat(20_000)
     expect(await world.api.create(row.path, { description: long, metadata: long })).toMatchObject({
@@ -81,7 +81,7 @@ describe.each(dueCollections.filter((row) => row.path.startsWith('backends/')))(
 })
 
 const closed: readonly { readonly row: CollectionFact; readonly id: string; readonly field: FieldFact }[] =
-  dueCollections.flatMap((row) =>
+  allCollections.flatMap((row) =>
     createFields(row)
       .filter((field) => field.sent?.shape.kind === 'string' && field.sent.shape.values !== undefined)
       .map((field) => ({ row, id: field.id, field })),

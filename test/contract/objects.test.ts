@@ -3,7 +3,7 @@ import { expectRefusal } from '../builders/contract/api-client.ts'
 import { minimalBody, sampleOf } from '../builders/contract/samples.ts'
 import { wrongValues } from '../builders/contract/shapes.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { createFields, dueCollections } from './facts/all.ts'
+import { allCollections, createFields } from './facts/all.ts'
 import type { CollectionFact, FieldFact, Shape } from './facts/facts.ts'
 import { allObjects, type ObjectFact, objectNamed } from './facts/objects.ts'
 
@@ -40,7 +40,7 @@ interface Instance {
 }
 
 function fieldsHolding(name: string): readonly (readonly [CollectionFact, FieldFact])[] {
-  return dueCollections.flatMap((row) =>
+  return allCollections.flatMap((row) =>
     createFields(row)
       .filter(({ sent }) => sent !== undefined && holds(sent.shape, name))
       .map((field) => [row, field] as const),

@@ -6,7 +6,7 @@ import { Documentation, DocumentedClient, type DocumentedOperation } from '../bu
 import { createMinimal, fullBody, minimalBody, sampleOf, updateBody } from '../builders/contract/samples.ts'
 import { wrongValues } from '../builders/contract/shapes.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { createFields, dueCollections, responseFields, updateFields } from './facts/all.ts'
+import { allCollections, createFields, responseFields, updateFields } from './facts/all.ts'
 import type { CollectionFact, FieldFact } from './facts/facts.ts'
 
 /** Every route of this file's emulators, as reported by fastify. */
@@ -124,7 +124,7 @@ const faultsOf = (row: CollectionFact, kind: BodySchema, body: unknown): readonl
 
 const namesOf = (fields: readonly FieldFact[]): readonly string[] => sorted(fields.map(({ name }) => name))
 
-describe.each(dueCollections)('the schemas of $path', (row) => {
+describe.each(allCollections)('the schemas of $path', (row) => {
   const shape = (kind: BodySchema | ''): { properties: Record<string, unknown>; required: readonly string[] } =>
     documentation.document.components.schemas[schemaOf(row, kind)] as never
 
@@ -178,7 +178,7 @@ describe.each(dueCollections)('the schemas of $path', (row) => {
   })
 })
 
-describe.each(dueCollections)('every answer in $path', (row) => {
+describe.each(allCollections)('every answer in $path', (row) => {
   test('is as documented', async () => {
     client.misfits.length = 0
     const minimal = await createMinimal(world, row.path)

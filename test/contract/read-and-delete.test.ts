@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectRefusal, objectIn, type Resource } from '../builders/contract/api-client.ts'
 import { createMinimal } from '../builders/contract/samples.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { dueCollections } from './facts/all.ts'
+import { allCollections } from './facts/all.ts'
 import { stated } from './facts/rules/all.ts'
 
 let world: World
@@ -13,7 +13,7 @@ afterAll(() => world.close())
 
 const unknownId = (prefix: string): string => `${prefix}${'0'.repeat(27)}`
 
-describe.each(dueCollections)('$path', (row) => {
+describe.each(allCollections)('$path', (row) => {
   test('a deleted object answers 404 to everything and is listed no more', async () => {
     const [kept, gone] = [await createMinimal(world, row.path), await createMinimal(world, row.path)]
     await world.api.remove(`/${row.path}/${gone.id}`)

@@ -3,7 +3,7 @@ import { expectRefusal } from '../builders/contract/api-client.ts'
 import { createMinimal, fullBody, sampleOf, updateBody } from '../builders/contract/samples.ts'
 import { wrongValues } from '../builders/contract/shapes.ts'
 import { startWorld, type World } from '../builders/contract/world.ts'
-import { dueCollections, fieldOf, updateFields } from './facts/all.ts'
+import { allCollections, fieldOf, updateFields } from './facts/all.ts'
 import type { CollectionFact, FieldFact } from './facts/facts.ts'
 
 let world: World
@@ -25,7 +25,7 @@ function affected(row: CollectionFact, field: FieldFact): readonly (string | und
 const without = (object: Readonly<Record<string, unknown>>, names: readonly (string | undefined)[]): unknown =>
   Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)))
 
-describe.each(dueCollections)('updating in $path', (row) => {
+describe.each(allCollections)('updating in $path', (row) => {
   const fixed = row.fields.filter((field) => field.sent?.update === 'fixed')
   const unsendable = row.fields.filter((field) => field.sent === undefined && field.name !== 'id')
   const clearable = updateFields(row).filter((field) => field.sent?.whenNull === 'clears')

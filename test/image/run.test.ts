@@ -41,9 +41,7 @@ beforeAll(async () => {
   await kubectl(['create', 'namespace', OPERATOR_NAMESPACE])
 })
 
-afterAll(async () => {
-  await opened.disposeAsync()
-})
+afterAll(() => opened.disposeAsync())
 
 async function kubectl(args: readonly string[], stdin?: string): Promise<string> {
   const { code, stdout, stderr } = await cluster.kubectl(args, stdin === undefined ? {} : { stdin })

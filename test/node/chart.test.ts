@@ -37,9 +37,7 @@ beforeAll(async () => {
   objectsBefore = await allObjects(node)
 })
 
-afterAll(async () => {
-  await opened.disposeAsync()
-})
+afterAll(() => opened.disposeAsync())
 
 test('helm install waits for two Ready operators, in a namespace that refuses Pods with rights', async () => {
   const privileged = ['run', 'x', '--image=x', '--privileged', '--dry-run=server', '-n', NAMESPACE]

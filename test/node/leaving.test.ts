@@ -29,9 +29,7 @@ beforeAll(async () => {
   await runQuickstart(node)
 })
 
-afterAll(async () => {
-  await opened.disposeAsync()
-})
+afterAll(() => opened.disposeAsync())
 
 test('resources that were let go of stay when the chart is uninstalled, and hold nobody up', async () => {
   await node.kubectlOutput(['-n', NAMESPACE, 'scale', 'deployment', RELEASE, '--replicas=0'])

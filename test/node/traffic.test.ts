@@ -38,9 +38,7 @@ beforeAll(async () => {
   url = await addressOfEdge(node)
 })
 
-afterAll(async () => {
-  await opened.disposeAsync()
-})
+afterAll(() => opened.disposeAsync())
 
 const agentPods = () => podsIn(node, SHOP, 'culvert.dev/tunnel=shop')
 

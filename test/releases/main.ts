@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,8 +22,8 @@ const PACKAGE = fileURLToPath(new URL('../../package.json', import.meta.url))
 const API_KEY = 'tk_recorded-key-of-an-emulated-account'
 
 /**
- * Records the objects of this version in `test/fixtures/releases/<version>`: of all scenes, or of those named.
- * Run it for each release; see docs/contributing.md.
+ * Records the objects of this version in `test/fixtures/releases/<version>`: of all scenes, with the CRDs, or a sample
+ * of those named. Run it for each release; see docs/contributing.md.
  */
 async function main(names: readonly string[]): Promise<void> {
   const { version } = JSON.parse(await readFile(PACKAGE, 'utf8')) as { version: string }
@@ -32,10 +33,12 @@ async function main(names: readonly string[]): Promise<void> {
   }
   const chosen = scenes.filter(({ name }) => names.length === 0 || names.includes(name))
   if (names.length === 0) await rm(folder, { recursive: true, force: true })
+  if (names.length === 0 || existsSync(join(folder, CRDS))) {
+    await cp(CURRENT_CRDS, join(folder, CRDS), { recursive: true })
+    const writes = writtenObjects().filter(({ isCreated }) => isCreated)
+    await writeFile(join(folder, WRITES), `${JSON.stringify(writes, null, 2)}\n`)
+  }
   await mkdir(folder, { recursive: true })
-  await cp(CURRENT_CRDS, join(folder, CRDS), { recursive: true })
-  const writes = writtenObjects().filter(({ isCreated }) => isCreated)
-  await writeFile(join(folder, WRITES), `${JSON.stringify(writes, null, 2)}\n`)
   await using cluster = await startControlPlane({ onProgress: console.error })
   await installCRDs(cluster)
   const recorded = new Map((await formerScenes(folder)).map((scene) => [scene.name, scene]))

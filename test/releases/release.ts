@@ -1,21 +1,23 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse, parseAllDocuments } from 'yaml'
 import type { Json, JsonObject } from '../../src/emulator/values/json.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
+import { CURRENT_CRDS } from '../builders/install-crds.ts'
 import type { Subject } from './scene.ts'
 
 /** A folder for each release, named by its version. */
-/** File with one object of each shape that the operator of a version creates. */
-export const WRITES = 'writes.json'
 export const RELEASES = fileURLToPath(new URL('../fixtures/releases/', import.meta.url))
 /** Replaces the origin of the API in recordings. */
 export const ORIGIN = 'http://127.0.0.1:4040'
 /** In a release's folder. */
 export const INDEX = 'index.json'
-/** In a release's folder: the CRDs, one per file. */
+/** In the folder of a release that is recorded as a whole: the CRDs, one per file. */
 export const CRDS = 'crds'
+/** In the same: one object of each shape that its operator creates. */
+export const WRITES = 'writes.json'
 /** In a scene's folder: the API's objects, as the emulator's snapshot. */
 export const API_STATE = 'api.json'
 /** In a scene's folder: Secrets, ConfigMaps, Leases and other objects that are not resources of Culvert. */
@@ -55,26 +57,23 @@ export interface ReleaseIndex {
   readonly scenes: readonly RecordedScene[]
 }
 
-/** Recorded versions. */
-export async function recordedReleases(): Promise<readonly string[]> {
-  const entries = await readdir(RELEASES, { withFileTypes: true })
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-}
-
 /**
  * A recorded release.
  *
  * @example
  * const release = await Release.open('0.1.0')
- * for (const { object, recorded } of await release.all()) expect(phaseOf(object)).toBe(recorded.phase)
+ * for (const { object, recorded } of await release.resources()) expect(phaseOf(object)).toBe(recorded.phase)
  */
 export class Release {
   readonly index: ReleaseIndex
   readonly folder: string
+  /** Whether all scenes were recorded. Otherwise they are a sample of this version, which has not been released. */
+  readonly isWhole: boolean
 
   private constructor(folder: string, index: ReleaseIndex) {
     this.folder = folder
     this.index = index
+    this.isWhole = existsSync(join(folder, CRDS))
   }
 
   static async open(version: string): Promise<Release> {
@@ -82,8 +81,19 @@ export class Release {
     return new Release(folder, JSON.parse(await readFile(join(folder, INDEX), 'utf8')) as ReleaseIndex)
   }
 
+  /** All recorded releases. */
+  static async all(): Promise<readonly Release[]> {
+    const entries = await readdir(RELEASES, { withFileTypes: true })
+    return Promise.all(entries.filter((entry) => entry.isDirectory()).map(({ name }) => Release.open(name)))
+  }
+
+  /** Folder of its CRDs. */
+  get crds(): string {
+    return this.isWhole ? join(this.folder, CRDS) : CURRENT_CRDS
+  }
+
   /** Every custom resource of every scene. */
-  async all(): Promise<readonly { readonly recorded: RecordedObject; readonly object: KubeObject }[]> {
+  async resources(): Promise<readonly { readonly recorded: RecordedObject; readonly object: KubeObject }[]> {
     return Promise.all(this.index.scenes.flatMap(({ objects }) => objects).map((recorded) => this.#read(recorded)))
   }
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/util/clock.ts'
 import { installCRDs } from '../builders/install-crds.ts'
 import { core, type Resource, typeOf, World } from '../cluster/support/world.ts'
 import { Etcd } from './etcd.ts'
-import { CRDS, type RecordedObject, type RecordedScene, type Release } from './release.ts'
+import type { RecordedObject, RecordedScene, Release } from './release.ts'
 import { DNS_FLAGS } from './scene.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
@@ -51,7 +51,7 @@ export class Takeover implements AsyncDisposable {
   ): Promise<readonly Takeover[]> {
     const etcd = new Etcd(cluster)
     await etcd.wipe()
-    await installCRDs(cluster, join(release.folder, CRDS))
+    await installCRDs(cluster, release.crds)
     for (const file of new Set(scenes.flatMap(({ crds }) => crds))) await installCRDs(cluster, join(FIXTURES, file))
     const prepared = await Promise.all(scenes.map((scene) => Takeover.#restore(cluster, etcd, release, scene)))
     await installCRDs(cluster)

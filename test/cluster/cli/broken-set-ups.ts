@@ -30,12 +30,12 @@ export interface BrokenSetUp {
   readonly command: RegExp
   /** The exit code of `culvert why`. Default: 0. */
   readonly code?: number
-  /** The object that `culvert doctor` must name first; undefined: nothing is wrong. */
-  readonly first: string | undefined
+  /** The object that `culvert doctor` must name first, or nothing. Default: the resource that a person asks about. */
+  readonly first?: string
   /** The kubeconfig of whoever asks. Default: an administrator's. */
   readonly asker?: (world: World) => Promise<string>
-  /** `nightly` for one whose diagnosis another one shows too, in another place. */
-  readonly tags?: 'nightly'
+  /** Whether `npm test` plays it too. Not if another one shows the diagnosis as well, in another place. */
+  readonly isDaily?: true
 }
 
 const group: Spec = { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'shop' } } }
@@ -146,11 +146,10 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Edge/shop',
     says: /is waiting .*The cause is spec\.backend, Backend\/web, which does not exist\..*To do: Start with that resource/,
     command: /^kubectl get backends\.culvert\.dev -n /,
-    first: 'Edge/shop',
-    tags: 'nightly',
   },
   {
     title: 'a reference to nothing, two references away',
+    isDaily: true,
     make: async (world) => {
       await apply(world, 'Backend', 'web', failover('gone'), 'ReferenceNotReady')
       await apply(world, 'Edge', 'shop', edge, 'ReferenceNotReady')
@@ -162,6 +161,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   },
   {
     title: 'a cycle of references',
+    isDaily: true,
     make: async (world) => {
       await world.apply('Backend', 'one', failover('two'))
       await apply(world, 'Backend', 'two', failover('one'), 'ReferenceCycle')
@@ -177,6 +177,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   },
   {
     title: 'a wrong key',
+    isDaily: true,
     make: async (world) => {
       await world.setKey('wrong')
       await world.reason('Account', 'default', 'Ready', 'Unauthorized')
@@ -198,10 +199,10 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*Secret absent with key apiKey does not exist/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'an API on a host that is not allowed',
+    isDaily: true,
     make: async (world) => {
       const apiKeySecretRef = { name: 'credentials' }
       await world.apply('Account', 'other', { baseURL: 'https://elsewhere.example', apiKeySecretRef })
@@ -219,8 +220,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /The cause is its account, Account\/absent, which does not exist/,
     command: /^kubectl get accounts\.culvert\.dev -n /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a pause',
@@ -231,8 +230,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /Backend\/web in namespace \S+ is paused.*Remove the annotation to resume/,
     command: /^culvert resume -n \S+ backend\/web$/,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a paused resource that another needs',
@@ -244,7 +241,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /It depends on spec\.backend, Backend\/web, which is paused/,
     command: /^culvert resume -n \S+ backend\/web$/,
     first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a domain that is taken',
@@ -255,8 +251,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'ReservedDomain/shop',
     says: /is stalled, and nothing more happens until somebody acts.*shop\.tunnel\.example belongs to .*Free the name/,
     command: /^kubectl edit reserveddomains\.culvert\.dev\/shop /,
-    first: 'ReservedDomain/shop',
-    tags: 'nightly',
   },
   {
     title: 'a value that the spec must not have',
@@ -267,8 +261,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is not a header name.*Correct the spec/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'an input from a Secret that is missing',
@@ -279,8 +271,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'CertificateAuthority/staff',
     says: /absent.*Create it, or correct the name in the spec/,
     command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
-    first: 'CertificateAuthority/staff',
-    tags: 'nightly',
   },
   {
     title: 'an input from a ConfigMap that is missing',
@@ -291,8 +281,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'CertificateAuthority/staff',
     says: /absent.*Create it, or correct the name in the spec/,
     command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
-    first: 'CertificateAuthority/staff',
-    tags: 'nightly',
   },
   {
     title: 'an input that is no certificate',
@@ -304,8 +292,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'CertificateAuthority/staff',
     says: /Correct the Secret or ConfigMap/,
     command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
-    first: 'CertificateAuthority/staff',
-    tags: 'nightly',
   },
   {
     title: 'an output whose Secret is somebody else’s',
@@ -316,8 +302,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'APIKey/ci',
     says: /Name another one in `spec\.output`, or delete it/,
     command: /^kubectl edit apikeys\.culvert\.dev\/ci /,
-    first: 'APIKey/ci',
-    tags: 'nightly',
   },
   {
     title: 'an API that refuses the object',
@@ -328,8 +312,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is stalled.*Culvert reported Rejected about Backend\/web once.*Correct the spec, or add what is missing/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'an edit that the API refuses',
@@ -342,8 +324,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is stalled.*Its object goes on working as before/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'an API that fails',
@@ -356,8 +336,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is not in sync.*Its object goes on working as before.*If it persists, check the message and the state of the API/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'an API that does not answer',
@@ -371,7 +349,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*Check `spec\.baseURL`, proxy, NetworkPolicy/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'a collection that the key may not list',
@@ -386,7 +363,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Let the API key list the collection/,
     command: /^kubectl describe /,
     first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'a key that opens another account',
@@ -402,11 +378,9 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Put the right key back, or confirm the new account/,
     command: /^kubectl describe /,
     first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'a deletion of what is in use',
-    tags: 'nightly',
     make: async (world) => {
       await world.apply('IPPolicy', 'office', office)
       await world.ready('IPPolicy', 'office')
@@ -418,7 +392,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'IPPolicy/office',
     says: /is being deleted.*in use by Edge\/shop.*Delete or change what still uses it/,
     command: /^kubectl patch ippolicies\.culvert\.dev\/office -n \S+ .*"deletionPolicy":"Retain"/,
-    first: 'IPPolicy/office',
   },
   {
     title: 'no object with the id that should be adopted',
@@ -429,8 +402,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /bkdtg_absent.*Do what the message says/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'an object that is only observed and differs',
@@ -442,8 +413,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /works, but not all is as its spec says.*Nothing, unless you want to adopt it/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
-    first: undefined,
-    tags: 'nightly',
+    first: 'nothing',
   },
   {
     title: 'a reference to another namespace that does not grant it',
@@ -454,8 +424,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Edge/shop',
     says: /is stalled.*have the owner add your namespace to `spec\.allowedReferences`/,
     command: /^kubectl edit edges\.culvert\.dev\/shop /,
-    first: 'Edge/shop',
-    tags: 'nightly',
   },
   {
     title: 'an answer that cannot be used',
@@ -471,8 +439,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'SSHCertificateAuthority/hosts',
     says: /public_key that is not one line in authorized-keys format.*Report it to the provider of the API/,
     command: /^kubectl describe sshcertificateauthorities\.culvert\.dev\/hosts /,
-    first: 'SSHCertificateAuthority/hosts',
-    tags: 'nightly',
   },
   {
     title: 'DNS records that are missing',
@@ -484,11 +450,10 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'ReservedDomain/shop',
     says: /Create the records that `status\.dnsRecords` lists/,
     command: /^kubectl describe reserveddomains\.culvert\.dev\/shop /,
-    first: 'ReservedDomain/shop',
-    tags: 'nightly',
   },
   {
     title: 'an account without an operator',
+    isDaily: true,
     options: { operator: false },
     make: (world) => world.apply('Backend', 'web', group),
     asked: 'Backend/web',
@@ -498,7 +463,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
   },
   {
     title: 'an operator that ended',
-    tags: 'nightly',
     options: {
       leaderElect: true,
       flags: '--lease-duration 3s --renew-deadline 2s --retry-period 500ms --request-timeout 900ms'.split(' '),
@@ -529,7 +493,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*Secret credentials with key token does not exist.*correct the name in the spec/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'an https address at which plain http is spoken',
@@ -543,7 +506,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/other, which .*Check `spec\.baseURL`/,
     command: /^kubectl describe accounts\.culvert\.dev\/other /,
     first: 'Account/other',
-    tags: 'nightly',
   },
   {
     title: 'a key without a permission',
@@ -554,8 +516,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is stalled.*give the API key the permission/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'an API whose requests are used up',
@@ -569,7 +529,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /is not in sync.*too many requests for this account; it is tried again after a pause/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
     first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'two resources that adopt the same object',
@@ -583,8 +542,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/two',
     says: /is stalled.*Backend\/one.*Name another object, or fix what the message names/,
     command: /^kubectl edit backends\.culvert\.dev\/two /,
-    first: 'Backend/two',
-    tags: 'nightly',
   },
   {
     title: 'an agent whose acl lacks a label of the group',
@@ -596,8 +553,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /works .*TunnelsOnline is false \(NoTunnels\).*To do: Start an agent .* whose `acl` permits each of them/,
     command: /^culvert doctor -n /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a group in use without tunnels',
@@ -606,7 +561,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /works .*TunnelsOnline of Backend\/web is false \(NoTunnels\).*To do: Start an agent/,
     command: /^culvert doctor -n /,
     first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a certificate that expired as its spec says',
@@ -624,8 +578,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'SSHUserCertificate/alice',
     says: /is stalled.*set a later validUntil.*Do what the message says/,
     command: /^kubectl edit sshusercertificates\.culvert\.dev\/alice /,
-    first: 'SSHUserCertificate/alice',
-    tags: 'nightly',
   },
   {
     title: 'an address at which another edge listens',
@@ -638,8 +590,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Edge/front',
     says: /is stalled.*shop\.tunnel\.example:443.*Free the name, or choose another/,
     command: /^kubectl edit edges\.culvert\.dev\/front /,
-    first: 'Edge/front',
-    tags: 'nightly',
   },
   {
     title: 'a host that nobody has reserved',
@@ -650,8 +600,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Edge/front',
     says: /shop\.tunnel\.example:443 is neither on a reserved domain nor a reserved address/,
     command: /^kubectl edit edges\.culvert\.dev\/front /,
-    first: 'Edge/front',
-    tags: 'nightly',
   },
   {
     title: 'a deletion of an account in use',
@@ -664,8 +612,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Account/default',
     says: /Account\/default in namespace \S+ is being deleted .*Backend\/web.*Delete or change what still uses it/,
     command: /^kubectl patch accounts\.culvert\.dev\/default -n \S+ .*"op":"remove"/,
-    first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'another client that undoes every write',
@@ -681,8 +627,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /another client keeps undoing this.*Let one of the two release the object \(docs\/restore\.md\)/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a rule for a policy that has its own',
@@ -695,8 +639,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'IPPolicyRule/vpn',
     says: /is stalled.*set its rulesSource: IPPolicyRules.*Change one of the two resources/,
     command: /^kubectl edit ippolicyrules\.culvert\.dev\/vpn /,
-    first: 'IPPolicyRule/vpn',
-    tags: 'nightly',
   },
   {
     title: 'more sessions than an account shows',
@@ -709,8 +651,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Account/default',
     says: /works .*\(TooManySessions\).*To do: Raise `spec\.mirrorSessions\.maxSessions`/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
-    first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'a deletion that waits for a finalizer of somebody else',
@@ -723,8 +663,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is being deleted .*Culvert is done with it, but it has finalizers of others: example\.com\/hold\. To do: Find out/,
     command: /^kubectl get backends\.culvert\.dev\/web -n \S+ -o jsonpath=/,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a deletion that the API refuses',
@@ -738,8 +676,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is being deleted .*made to fail.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a deletion that the key may not make',
@@ -753,8 +689,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /is being deleted .*give the API key the permission.*To do: Do what the message says, or set `spec\.deletionPolicy: Retain`/,
     command: /^kubectl edit backends\.culvert\.dev\/web /,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a version header that the API does not know',
@@ -767,7 +701,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Account\/default, which .*check spec\.versionHeader.*To do: Check `spec\.versionHeader`/,
     command: /^kubectl describe accounts\.culvert\.dev\/default /,
     first: 'Account/default',
-    tags: 'nightly',
   },
   {
     title: 'a plan that waits for approval',
@@ -775,8 +708,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Backend/web',
     says: /Backend\/web in namespace \S+ is held until somebody acts .*waits for approval: create.*Read the plan .*then approve it \(docs\/approvals\.md\)/,
     command: /^culvert approve -n \S+ backend\/web$/,
-    first: 'Backend/web',
-    tags: 'nightly',
   },
   {
     title: 'a tunnel where the operator runs no agents',
@@ -788,8 +719,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Tunnel/shop',
     says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` of the chart/,
     command: /^kubectl describe tunnels\.culvert\.dev\/shop /,
-    first: 'Tunnel/shop',
-    tags: 'nightly',
   },
   {
     title: 'a CRD without the version of this build',
@@ -805,7 +734,6 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /this cluster does not serve apikeys\.culvert\.dev\/v1alpha1: the CRD of this version is not installed/,
     command: /kubectl apply --server-side -f crds\/$/,
     first: 'CRD apikeys.culvert.dev',
-    tags: 'nightly',
   },
   {
     title: 'a webhook that nobody answers, in the way of every status of a kind',
@@ -824,10 +752,10 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     says: /Backend\/web in namespace \S+ has no conditions.*Check that the operator watches this namespace/,
     command: /^culvert doctor/,
     first: 'ValidatingWebhookConfiguration/hook',
-    tags: 'nightly',
   },
   {
     title: 'a person who may not read what another resource waits for',
+    isDaily: true,
     make: async (world) => {
       await world.apply('Backend', 'web', failover('gone'))
       await apply(world, 'Edge', 'shop', edge, 'ReferenceNotReady')
@@ -836,6 +764,5 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     asked: 'Edge/shop',
     says: /It depends on spec\.backend, Backend\/web, which cannot be read: you lack the right to get backends\.culvert\.dev.*Ask an administrator/,
     command: /^kubectl auth can-i get backends\.culvert\.dev\/web -n /,
-    first: 'Edge/shop',
   },
 ]

@@ -21,11 +21,6 @@ export function withText({ kind, spec }: Manifest, text: string): Record<string,
   return { ...spec, [bot ? 'displayName' : 'description']: text }
 }
 
-/** The specs that are neither minimal nor full. */
-export function otherCases(): readonly SpecCase[] {
-  return managed.flatMap(({ definition }) => specsOf(definition.kind).slice(2))
-}
-
 /** The CRs of the cases, each with a name that starts with its kind. */
 export function subjectsOf(cases: readonly SpecCase[], suffix: string): readonly Manifest[] {
   return cases.map(({ kind, title, spec }) => {

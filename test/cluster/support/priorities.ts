@@ -2,17 +2,9 @@ import { kinds } from '../../../src/kinds/index.ts'
 import type { PassingRequest } from '../../builders/kube-proxy.ts'
 import { core, typeOf, type World } from './world.ts'
 
-/**
- * The CR or Account whose requests are tracked. Its name is unique in the world, and its Secret or ConfigMap has the
- * same name.
- */
-export interface Priority {
-  readonly kind: string
-  readonly name: string
-}
-
 /** A request in a recognizable form: what it asks for, without ids and values. */
 export interface Seen {
+  /** Name of the CR or Account that it is for: unique in the world, and also the name of its Secret or ConfigMap. */
   readonly priority: string
   readonly sort: string
   readonly isWrite: boolean
@@ -106,7 +98,7 @@ export class LaneFinder {
 }
 
 /** An Account may have the name of a CR. */
-export function accountLane(name: string): string {
+function accountLane(name: string): string {
   return `Account/${name}`
 }
 

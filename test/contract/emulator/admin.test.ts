@@ -13,9 +13,7 @@ beforeEach(async () => {
   admin = new EmulatorClient(emulator.adminUrl, emulator.adminToken)
 })
 
-afterEach(async () => {
-  await emulator.close()
-})
+afterEach(() => emulator.close())
 
 describe('the admin surface', () => {
   it('answers its own token only, not an API key', async () => {

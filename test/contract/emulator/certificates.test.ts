@@ -14,9 +14,7 @@ beforeEach(async () => {
   admin = new EmulatorClient(emulator.adminUrl, emulator.adminToken)
 })
 
-afterEach(async () => {
-  await emulator.close()
-})
+afterEach(() => emulator.close())
 
 function reserve(domain: string): Promise<string> {
   return client.create('/reserved_domains', { domain, certificate_management_policy: { authority: 'letsencrypt' } })

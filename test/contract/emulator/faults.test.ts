@@ -13,9 +13,7 @@ beforeEach(async () => {
   admin = new EmulatorClient(emulator.adminUrl, emulator.adminToken)
 })
 
-afterEach(async () => {
-  await emulator.close()
-})
+afterEach(() => emulator.close())
 
 const create = { method: 'POST', path: '/ip_policies' }
 

@@ -11,9 +11,7 @@ beforeEach(async () => {
   client = EmulatorClient.of(emulator)
 })
 
-afterEach(async () => {
-  await emulator.close()
-})
+afterEach(() => emulator.close())
 
 describe('API keys', () => {
   it('show their token in the answer to the create only, and work until they are deleted', async () => {

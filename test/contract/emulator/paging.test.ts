@@ -11,9 +11,7 @@ beforeEach(async () => {
   client = EmulatorClient.of(emulator)
 })
 
-afterEach(async () => {
-  await emulator.close()
-})
+afterEach(() => emulator.close())
 
 /** One page: its ids, and the address of the next page. */
 async function page(address: string): Promise<{ ids: string[]; next: string | null; lost: boolean }> {

@@ -11,9 +11,7 @@ beforeEach(async () => {
   client = EmulatorClient.of(emulator)
 })
 
-afterEach(async () => {
-  await emulator.close()
-})
+afterEach(() => emulator.close())
 
 describe('edges', () => {
   it('go on showing an IP policy that was deleted, and may be sent it again, but not for the first time', async () => {

@@ -10,9 +10,7 @@ beforeEach(async () => {
   client = EmulatorClient.of(emulator)
 })
 
-afterEach(async () => {
-  await emulator.close()
-})
+afterEach(() => emulator.close())
 
 const status = async (): Promise<number> => (await client.get('/reserved_addrs')).status
 const enforced = (policies: readonly string[]) => ({ type: 'api', enforced: true, ip_policy_ids: [...policies] })

@@ -20,12 +20,6 @@ export const allCollections: readonly CollectionFact[] = [
   ...eventCollections,
 ]
 
-/** Collections that the emulator must serve today. */
-export const dueCollections: readonly CollectionFact[] = allCollections.filter((row) => row.due === 'now')
-
-/** Collections that a kind of the operator must manage today. */
-export const managedCollections: readonly CollectionFact[] = allCollections.filter((row) => row.operatorDue === 'now')
-
 /** The row of a collection by its path. Throws if the contract has no such collection. */
 export function collectionAt(path: string): CollectionFact {
   const row = allCollections.find((candidate) => candidate.path === path)

@@ -16,7 +16,6 @@ export const backendCollections: readonly CollectionFact[] = [
   collection({
     path: 'backends/tunnel_group',
     source,
-    due: 'now',
     listKey: 'backends',
     idPrefix: 'bkdtg_',
     eventName: 'tunnel_group_backend',
@@ -30,7 +29,6 @@ export const backendCollections: readonly CollectionFact[] = [
   collection({
     path: 'backends/http_response',
     source,
-    due: 'now',
     listKey: 'backends',
     idPrefix: 'bkdhr_',
     eventName: 'http_response_backend',
@@ -45,7 +43,6 @@ export const backendCollections: readonly CollectionFact[] = [
   collection({
     path: 'backends/weighted',
     source,
-    due: 'now',
     listKey: 'backends',
     idPrefix: 'bkdwd_',
     eventName: 'weighted_backend',
@@ -59,7 +56,6 @@ export const backendCollections: readonly CollectionFact[] = [
   collection({
     path: 'backends/failover',
     source,
-    due: 'now',
     listKey: 'backends',
     idPrefix: 'bkdfo_',
     eventName: 'failover_backend',

@@ -6,7 +6,6 @@ export const certificateAuthorityCollections: readonly CollectionFact[] = [
   collection({
     path: 'certificate_authorities',
     source: 'management-api.md § SSH certificates',
-    due: 'now',
     listKey: 'certificate_authorities',
     idPrefix: 'ca_',
     eventName: 'certificate_authority',

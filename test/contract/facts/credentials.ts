@@ -13,7 +13,6 @@ export const credentialCollections: readonly CollectionFact[] = [
   collection({
     path: 'api_keys',
     source,
-    due: 'now',
     listKey: 'keys',
     idPrefix: 'ak_',
     eventName: 'api_key',
@@ -22,7 +21,6 @@ export const credentialCollections: readonly CollectionFact[] = [
   collection({
     path: 'credentials',
     source,
-    due: 'now',
     listKey: 'credentials',
     idPrefix: 'cr_',
     eventName: 'credential',
@@ -31,7 +29,6 @@ export const credentialCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_credentials',
     source,
-    due: 'now',
     listKey: 'ssh_credentials',
     idPrefix: 'sshcr_',
     eventName: 'ssh_credential',
@@ -46,7 +43,6 @@ export const credentialCollections: readonly CollectionFact[] = [
   collection({
     path: 'bot_users',
     source,
-    due: 'now',
     listKey: 'bot_users',
     idPrefix: 'bot_',
     eventName: 'bot_user',

@@ -19,7 +19,6 @@ export const domainCollections: readonly CollectionFact[] = [
   collection({
     path: 'reserved_domains',
     source,
-    due: 'now',
     listKey: 'reserved_domains',
     idPrefix: 'rd_',
     eventName: 'reserved_domain',
@@ -57,7 +56,6 @@ export const domainCollections: readonly CollectionFact[] = [
   collection({
     path: 'reserved_addrs',
     source,
-    due: 'now',
     listKey: 'reserved_addrs',
     idPrefix: 'ra_',
     eventName: 'reserved_addr',
@@ -76,7 +74,6 @@ export const domainCollections: readonly CollectionFact[] = [
   collection({
     path: 'agent_ingresses',
     source,
-    due: 'now',
     listKey: 'ingresses',
     idPrefix: 'agin_',
     eventName: 'agent_ingress',

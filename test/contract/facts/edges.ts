@@ -32,7 +32,6 @@ export const edgeCollections: readonly CollectionFact[] = [
   collection({
     path: 'edges/tcp',
     source,
-    due: 'now',
     listKey: 'tcp_edges',
     idPrefix: 'edgtcp_',
     eventName: 'tcp_edge',
@@ -42,7 +41,6 @@ export const edgeCollections: readonly CollectionFact[] = [
   collection({
     path: 'edges/tls',
     source,
-    due: 'now',
     listKey: 'tls_edges',
     idPrefix: 'edgtls_',
     eventName: 'tls_edge',

@@ -8,7 +8,6 @@ export const eventCollections: readonly CollectionFact[] = [
   collection({
     path: 'event_destinations',
     source,
-    due: 'now',
     listKey: 'event_destinations',
     idPrefix: 'ed_',
     eventName: 'event_destination',
@@ -23,7 +22,6 @@ export const eventCollections: readonly CollectionFact[] = [
   collection({
     path: 'event_subscriptions',
     source,
-    due: 'now',
     listKey: 'event_subscriptions',
     idPrefix: 'esb_',
     eventName: 'event_subscription',

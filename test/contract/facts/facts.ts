@@ -8,9 +8,6 @@
 /** JSON as sent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
-/** Whether the emulator and the operator must honour a row today, or when the collection's turn comes. */
-export type Due = 'now' | 'later'
-
 /** The largest accepted length. `chars` counts Unicode code points, `bytes` counts UTF-8. */
 export interface Limit {
   readonly max: number
@@ -110,10 +107,6 @@ export interface CollectionFact {
   /** Path below the base URL, without a leading slash. Also the stable id of the row. */
   readonly path: string
   readonly source: string
-  /** Whether the emulator must serve the collection today. */
-  readonly due: Due
-  /** Whether a kind of the operator must manage it today; `now` unless the row says otherwise. */
-  readonly operatorDue: Due
   readonly listKey: string
   readonly idPrefix: string
   /** The `<name>` in the event types `<name>_created.v0`, `<name>_updated.v0` and `<name>_deleted.v0`. */
@@ -126,27 +119,16 @@ export interface CollectionFact {
   readonly subResources: readonly SubResourceFact[]
 }
 
-/** Expected form of a rule's refusal. */
-interface Refusal {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503
-  /** What the error must name: a field, a value or an id. */
-  readonly names?: readonly string[]
-}
-
-/** How the operator complies with a rule: tests of it, or why it does not apply. */
+/** How the operator complies with a rule: files of its tests, or why it does not apply. */
 export type OperatorSide = { readonly tests: readonly string[] } | { readonly serverOnly: string }
 
 /** A rule that does not belong to a single field. */
-export interface RuleFact {
-  /** Stable; the contract suite uses it to take a test's title from the row. */
-  readonly id: string
-  /** One sentence of behaviour. */
+interface RuleFact {
+  /** One sentence of behaviour: the title of the test of the emulator. */
   readonly statement: string
   readonly source: string
-  readonly due: Due
-  /** Whether the operator must comply with it today; default as `due`. */
-  readonly operatorDue?: Due
-  /** Undefined only while the rule is not due: it is a gap if a due rule says nothing here. */
-  readonly operator?: OperatorSide
-  readonly refusal?: Refusal
+  readonly operator: OperatorSide
 }
+
+/** Rules by their ids, which are stable. */
+export type Rules = Readonly<Record<string, RuleFact>>

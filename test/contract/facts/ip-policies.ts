@@ -8,7 +8,6 @@ export const ipPolicyCollections: readonly CollectionFact[] = [
   collection({
     path: 'ip_policies',
     source,
-    due: 'now',
     listKey: 'ip_policies',
     idPrefix: 'ipp_',
     eventName: 'ip_policy',
@@ -17,7 +16,6 @@ export const ipPolicyCollections: readonly CollectionFact[] = [
   collection({
     path: 'ip_policy_rules',
     source,
-    due: 'now',
     listKey: 'ip_policy_rules',
     idPrefix: 'ipr_',
     eventName: 'ip_policy_rule',
@@ -33,7 +31,6 @@ export const ipPolicyCollections: readonly CollectionFact[] = [
   collection({
     path: 'ip_restrictions',
     source,
-    due: 'now',
     listKey: 'ip_restrictions',
     idPrefix: 'ipx_',
     eventName: 'ip_restriction',

@@ -9,8 +9,8 @@ export interface FieldRow {
 }
 
 export interface CollectionRow
-  extends Omit<CollectionFact, 'fields' | 'uri' | 'unique' | 'subResources' | 'operatorDue'>,
-    Partial<Pick<CollectionFact, 'uri' | 'unique' | 'operatorDue'>> {
+  extends Omit<CollectionFact, 'fields' | 'uri' | 'unique' | 'subResources'>,
+    Partial<Pick<CollectionFact, 'uri' | 'unique'>> {
   readonly fields: readonly FieldRow[]
   readonly subResources?: readonly Omit<SubResourceFact, 'id'>[]
 }
@@ -37,7 +37,6 @@ export function collection(row: CollectionRow): CollectionFact {
   const subResources = (row.subResources ?? []).map((sub) => ({ ...sub, id: `${row.path}/{id}/${sub.path}` }))
   return {
     ...row,
-    operatorDue: row.operatorDue ?? 'now',
     uri: row.uri ?? 'absolute',
     unique: row.unique ?? [],
     fields,

@@ -40,7 +40,6 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_certificate_authorities',
     source,
-    due: 'now',
     listKey: 'ssh_certificate_authorities',
     idPrefix: 'sshca_',
     eventName: 'ssh_certificate_authority',
@@ -78,7 +77,6 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_user_certificates',
     source,
-    due: 'now',
     listKey: 'ssh_user_certificates',
     idPrefix: 'sucrt_',
     eventName: 'ssh_user_certificate',
@@ -97,7 +95,6 @@ export const sshCertificateCollections: readonly CollectionFact[] = [
   collection({
     path: 'ssh_host_certificates',
     source,
-    due: 'now',
     listKey: 'ssh_host_certificates',
     idPrefix: 'shcrt_',
     eventName: 'ssh_host_certificate',

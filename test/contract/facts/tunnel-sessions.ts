@@ -1,4 +1,3 @@
-import type { Due } from './facts.ts'
 import { type FieldRow, ref, shown, string, timestamp } from './rows.ts'
 
 /** A command on a resource: a POST with an empty JSON object, answered 204. */
@@ -12,9 +11,6 @@ export interface CommandFact {
 export const tunnelSessions: {
   readonly path: string
   readonly source: string
-  readonly due: Due
-  /** Whether kinds of the operator must show sessions and send commands today. */
-  readonly operatorDue: Due
   readonly listKey: string
   readonly idPrefix: string
   readonly fields: readonly FieldRow[]
@@ -22,8 +18,6 @@ export const tunnelSessions: {
 } = {
   path: 'tunnel_sessions',
   source: 'management-api.md § Tunnel sessions',
-  due: 'now',
-  operatorDue: 'now',
   listKey: 'tunnel_sessions',
   idPrefix: 'ts_',
   fields: [

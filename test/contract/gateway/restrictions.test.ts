@@ -68,12 +68,10 @@ async function openFrom(edge: ReachableEdge, source: string): Promise<Socket> {
   return socket
 }
 
-/** Milliseconds until the connection is cut. */
-async function cutAfter(socket: Socket): Promise<number> {
-  const start = performance.now()
+/** Resolves once the connection is cut, which nothing else must bring about. */
+async function cut(socket: Socket): Promise<void> {
   socket.resume()
   await answerOf(socket)
-  return performance.now() - start
 }
 
 describe("the edge's own module", () => {
@@ -105,12 +103,12 @@ describe("the edge's own module", () => {
     expect(await isServed(edge, INSIDE)).toBe(true)
   })
 
-  test('cuts the open connections that a change refuses within a second, and no others', async () => {
+  test('cuts the open connections that a change refuses, and no others', async () => {
     const { id } = await policy({ '127.0.0.0/8': 'allow' })
     const edge = await edgeWith(id)
     const [inside, outside] = [await openFrom(edge, INSIDE), await openFrom(edge, OUTSIDE)]
     await world.api.create('ip_policy_rules', { ip_policy_id: id, cidr: OUTSIDE, action: 'deny' })
-    expect(await cutAfter(outside)).toBeLessThan(1000)
+    await cut(outside)
     inside.write('still here')
     expect(String((await once(inside, 'data'))[0])).toBe('still here')
     await expect
@@ -123,7 +121,7 @@ describe("the edge's own module", () => {
     const outside = await openFrom(edge, OUTSIDE)
     const { id } = await policy({ '127.0.0.1/32': 'allow' })
     await world.api.update('edges/tcp', edge.edge.id, { ip_restriction: { ip_policy_ids: [id] } })
-    expect(await cutAfter(outside)).toBeLessThan(1000)
+    await cut(outside)
   })
 })
 
@@ -149,7 +147,7 @@ describe('a restriction of type endpoints', () => {
     const outside = await openFrom(edge, OUTSIDE)
     expect(await world.trafficOf(edge.edge)).toMatchObject([{ verdict: 'served', warnings: [restriction.id] }])
     await world.api.update('ip_restrictions', restriction.id, { enforced: true })
-    expect(await cutAfter(outside)).toBeLessThan(1000)
+    await cut(outside)
   })
 
   test.each(['api', 'agent', 'dashboard'])('is another than one of type %s', async (type) => {
@@ -172,7 +170,7 @@ describe('a traffic policy', () => {
     const edge = await edgeWith()
     const outside = await openFrom(edge, OUTSIDE)
     await world.api.update('edges/tcp', edge.edge.id, { policy: denyOutside })
-    expect(await cutAfter(outside)).toBeLessThan(1000)
+    await cut(outside)
     expect([await isServed(edge, INSIDE), await isServed(edge, OUTSIDE)]).toEqual([true, false])
     expect((await world.trafficOf(edge.edge)).slice(1)).toMatchObject([
       { verdict: 'served', notes: ['the policy rule "all" logs it'] },

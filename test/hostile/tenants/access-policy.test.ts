@@ -8,10 +8,10 @@ import { type KubeManifest, KubeUser } from '../../cluster/support/kube-user.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
-import { Tenant } from '../../faults/support/tenant.ts'
 import { specsOf } from '../../kinds/lookup.ts'
 import { bindUserRole, installAccessPolicy } from '../support/access-policy.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
+import { Tenant } from '../support/tenant.ts'
 
 /*
  * A user with only the role `edit` of a namespace applies resources that `access` of a ClusterAccount does not allow:

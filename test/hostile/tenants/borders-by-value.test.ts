@@ -5,8 +5,8 @@ import { memberKinds } from '../../builders/access.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, World } from '../../cluster/support/world.ts'
-import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
+import { type Spec, Tenant } from '../support/tenant.ts'
 
 /*
  * Two teams share an account. One takes by a literal host what the other has reserved and does not listen on yet, and

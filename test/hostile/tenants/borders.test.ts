@@ -6,11 +6,11 @@ import { memberKinds } from '../../builders/access.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, World } from '../../cluster/support/world.ts'
-import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { type SpecCase, specsOf } from '../../kinds/lookup.ts'
 import { CONFIG_MAP, SECRET, SEED } from '../../kinds/shared/account.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
+import { type Spec, Tenant } from '../support/tenant.ts'
 
 /*
  * Two teams share an account and may create every kind in it. Whatever way one of them names the other's objects, none
@@ -302,40 +302,5 @@ describe('sharing on purpose', () => {
     await mallory.delete('Edge', 'front')
     const gone = async () => ((await victim.get('Backend', 'shared')) === undefined ? true : undefined)
     await until('the backend is gone', gone, { describe: () => victim.get('Backend', 'shared') })
-  })
-
-  test('a reference without a grant blocks no deletion', async () => {
-    const { status } = await make(victim, { kind: 'Backend', name: 'free', spec: tunnels })
-    await mallory.apply('Edge', 'holding', front())
-    await mallory.ready('Edge', 'holding')
-    for (const backend of [{ id: status?.id }, { namespace: victim.namespace, name: 'free' }]) {
-      await mallory.apply('Edge', 'holding', front({ backend }))
-      await says(mallory, 'Edge', 'holding', 'Synced', 'ReferenceNotPermitted')
-    }
-    await victim.delete('Backend', 'free')
-    const gone = async () => ((await victim.get('Backend', 'free')) === undefined ? true : undefined)
-    await until('the backend is gone', gone, { describe: () => victim.get('Backend', 'free') })
-  })
-
-  test('a rule made elsewhere makes the policy not Synced, and admits no address unnoticed', async () => {
-    await account.allow(access('Adopt'))
-    const policy = { kind: 'IPPolicy', name: 'office', spec: { rulesSource: 'IPPolicyRules', allowEmpty: true } }
-    const id = (await make(victim, policy)).status?.id
-    const rule = { cidr: '0.0.0.0/0', action: 'Allow' }
-    const byId = inShared({ kind: 'IPPolicyRule', name: 'by-id', spec: { ...rule, ipPolicyRef: { id } } })
-    await mallory.apply('IPPolicyRule', 'by-id', byId)
-    const byName = { ...rule, ipPolicyRef: { namespace: victim.namespace, name: 'office' } }
-    await mallory.apply('IPPolicyRule', 'by-name', byName)
-    for (const name of ['by-id', 'by-name']) {
-      await says(mallory, 'IPPolicyRule', name, 'Synced', 'ReferenceNotPermitted')
-    }
-    expect((await world.remote('ip_policy_rules')).filter((each) => JSON.stringify(each).includes(String(id)))).toEqual(
-      [],
-    )
-    // By hand, at the API.
-    const made = await world.api.post('/ip_policy_rules', { ip_policy_id: id, cidr: '0.0.0.0/0', action: 'allow' })
-    await victim.annotate('IPPolicy', 'office', { 'culvert.dev/reconcile-requested-at': 'now' })
-    await says(victim, 'IPPolicy', 'office', 'Synced', 'Undeclared')
-    expect((await world.api.get(`/ip_policy_rules/${String(made.body.id)}`)).status).toBe(200)
   })
 })

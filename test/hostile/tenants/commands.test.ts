@@ -4,8 +4,8 @@ import type { AccessEntry } from '../../../src/managed/descriptor/access.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, World } from '../../cluster/support/world.ts'
-import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
+import { type Spec, Tenant } from '../support/tenant.ts'
 
 /*
  * The sessions of a shared account are shown in the namespace of a user who may write commands there by RBAC. They

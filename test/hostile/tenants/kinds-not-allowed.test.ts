@@ -4,11 +4,11 @@ import { memberKinds } from '../../builders/access.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, World } from '../../cluster/support/world.ts'
-import { Tenant } from '../../faults/support/tenant.ts'
 import type { Manifest } from '../../kinds/kind-test-data.ts'
 import { nightlyUnlessVaried, specsOf } from '../../kinds/lookup.ts'
 import { CONFIG_MAP, SECRET, SEED } from '../../kinds/shared/account.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
+import { Tenant } from '../support/tenant.ts'
 
 /*
  * A user may write every kind in their namespace, by RBAC, and shares an account with others. Kinds that `access` does

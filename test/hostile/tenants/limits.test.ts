@@ -5,8 +5,8 @@ import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { startOwnCluster } from '../../cluster/support/own-cluster.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, typeOf, World } from '../../cluster/support/world.ts'
-import { type Spec, Tenant } from '../../faults/support/tenant.ts'
 import { label, SharedAccount } from '../support/shared-account.ts'
+import { type Spec, Tenant } from '../support/tenant.ts'
 
 /*
  * Two teams share an account. One of them names the other's domains, selects or binds tunnels by the other's labels, or

@@ -10,7 +10,7 @@ import { installDefinitions } from '../../cluster/support/definitions.ts'
 import { described, listing } from '../../cluster/support/described-writes.ts'
 import { OPERATOR_POLICY } from '../../cluster/support/operator-policy.ts'
 import { until } from '../../cluster/support/wait.ts'
-import { RELEASES, recordedReleases, WRITES } from '../../releases/release.ts'
+import { Release, WRITES } from '../../releases/release.ts'
 import type { Fields } from './support/attempt.ts'
 import { type Change, changesOf, isRecord, type Schemas } from './support/schema-walk.ts'
 import { type Written, writtenObjects } from './support/written-objects.ts'
@@ -285,9 +285,9 @@ test('what somebody changed in an Edge of a Service does not keep the operator f
 })
 
 // The policy is renewed before the operator, so that the former one writes under it for a while.
-for (const version of await recordedReleases()) {
-  test(`what the operator of ${version} creates is admitted`, async () => {
-    const writes = JSON.parse(await readFile(join(RELEASES, version, WRITES), 'utf8')) as readonly Written[]
+for (const { index, folder } of (await Release.all()).filter(({ isWhole }) => isWhole)) {
+  test(`what the operator of ${index.version} creates is admitted`, async () => {
+    const writes = JSON.parse(await readFile(join(folder, WRITES), 'utf8')) as readonly Written[]
     for (const written of writes) {
       const query = new URLSearchParams({ dryRun: 'All' })
       const { status, body } = await requests.send('POST', pathOf(written), {

@@ -14,7 +14,7 @@ function isThere(name: string): boolean {
   return [...tests].some((path) => path === name || path.startsWith(`${name}/`) || path.startsWith(`${name}-`))
 }
 
-test.each(['history.md', 'reliability.md'])('every test that docs/%s names exists', async (page) => {
+test.each(['internals/history.md', 'reliability.md'])('every test that docs/%s names exists', async (page) => {
   const text = await readFile(join(ROOT, 'docs', page), 'utf8')
   const names = [...text.matchAll(NAMED)].map(({ groups }) => groups?.name ?? '')
   expect(names.length).toBeGreaterThan(0)

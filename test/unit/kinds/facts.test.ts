@@ -8,7 +8,7 @@ import type { Fields } from '../../../src/managed/descriptor/fields.ts'
 import { planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
 import { anySpecOf } from '../../builders/kinds/any-spec.ts'
 import { anyObjects, desiredOf } from '../../builders/kinds/desired.ts'
-import { collectionAt, createFields, managedCollections, updateFields } from '../../contract/facts/all.ts'
+import { allCollections, collectionAt, createFields, updateFields } from '../../contract/facts/all.ts'
 
 const managed = kinds.filter((kind) => kind.role === 'managed')
 
@@ -79,7 +79,7 @@ const sent = fieldsSent()
 const paths = [...sent.create.keys()].sort((a, b) => a.localeCompare(b))
 
 test('every collection of the contract whose kind is due has one', () => {
-  expect(new Set(paths)).toEqual(new Set(managedCollections.map(({ path }) => path)))
+  expect(new Set(paths)).toEqual(new Set(allCollections.map(({ path }) => path)))
 })
 
 describe.each(paths)('%s', (path) => {
@@ -130,7 +130,7 @@ test('every response field that no request sets is in the status', () => {
   const expected = [...JSON.stringify(remote).matchAll(/"([a-z_.-]*-seen[^"]*|2031[^"]*)"/g)].map(([, value]) => value)
   expect(expected).toHaveLength(22)
   for (const value of expected) expect(shown).toContain(value)
-  const withoutStatus = managedCollections.flatMap(({ path, fields }) =>
+  const withoutStatus = allCollections.flatMap(({ path, fields }) =>
     fields
       .filter(({ name, sent: request, returned }) => returned && !request && !settable(path, name))
       .map(({ name }) => name),

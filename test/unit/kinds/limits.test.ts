@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import { toStructural } from '../../../src/schema/structural.ts'
-import { managingKinds } from '../../contract/covered/kinds.ts'
-import { createFields, managedCollections } from '../../contract/facts/all.ts'
+import { allCollections, createFields } from '../../contract/facts/all.ts'
 import type { Limit } from '../../contract/facts/facts.ts'
 
 interface Limited extends Limit {
@@ -11,10 +10,13 @@ interface Limited extends Limit {
   readonly kind: string
 }
 
-const limited: readonly Limited[] = managedCollections.flatMap((row) =>
+const limited: readonly Limited[] = allCollections.flatMap((row) =>
   createFields(row).flatMap(({ id, name, sent }) => {
     if (sent?.shape.kind !== 'string' || sent.shape.limit === undefined) return []
-    return [{ id, name, kind: managingKinds[row.path]?.kind ?? '', ...sent.shape.limit }]
+    const kind = kinds.find((each) => {
+      return each.role === 'managed' && each.identity.collections.some(({ path }) => path === row.path)
+    })
+    return [{ id, name, kind: kind?.definition.kind ?? '', ...sent.shape.limit }]
   }),
 )
 

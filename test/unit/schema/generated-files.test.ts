@@ -15,9 +15,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'culvert-generate-'))
 })
 
-afterEach(async () => {
-  await rm(root, { recursive: true })
-})
+afterEach(() => rm(root, { recursive: true }))
 
 test('an empty project lacks every file, and a generated one differs in nothing', async () => {
   const files = await generatedFiles(kinds, root)

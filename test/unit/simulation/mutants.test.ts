@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { protocolMutants } from '../../faults/mutants/all.ts'
-import { AT_REST, NOT_AT_REST, suites } from '../../faults/mutants/at-rest.ts'
-import { withSeams } from '../../faults/mutants/with-seams.ts'
+import { protocolMutants } from '../../mutants/all.ts'
+import { AT_REST, NOT_AT_REST, suites } from '../../mutants/at-rest.ts'
+import { withSeams } from '../../mutants/with-seams.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const sources = globSync('src/**/*.ts', { cwd: ROOT }).map((file) => readFileSync(`${ROOT}${file}`, 'utf8'))

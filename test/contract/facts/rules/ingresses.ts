@@ -1,4 +1,4 @@
-import type { RuleFact } from '../facts.ts'
+import type { Rules } from '../facts.ts'
 import { heldBy, serverOnly } from './operator-side.ts'
 
 const domains = 'management-api.md § Domains, addresses, ingress'
@@ -6,56 +6,35 @@ const provisioning = 'api-decisions.md § Certificate provisioning in the emulat
 const values = 'api-decisions.md § Values'
 
 /** Agent ingresses and their delegation. */
-export const ingressRules: readonly RuleFact[] = [
-  {
-    id: 'ingresses.uri',
+export const ingressRules = {
+  'ingresses.uri': {
     statement: 'the uri of an agent ingress is a path relative to the base address',
     source: values,
-    due: 'now',
     operator: serverOnly('the operator builds addresses from ids and follows no uri of an object'),
   },
-  {
-    id: 'ingresses.delegation',
+  'ingresses.delegation': {
     statement: 'an agent ingress has name servers of its own to delegate to, and a sub-domain of it for each region',
     source: domains,
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/agent-ingress.test.ts > name servers and regions are in the status in one order, whatever the order of the response',
-    ),
+    operator: heldBy('unit/kinds/agent-ingress.test.ts'),
   },
-  {
-    id: 'ingresses.domain',
+  'ingresses.domain': {
     statement: 'the domain of an agent ingress is no wildcard, and not the domain of the service',
     source: values,
-    due: 'now',
-    operator: heldBy(
-      'cluster/kinds/bounds.test.ts > every bound in the spec of AgentIngress is kept by the apiserver, which names the field',
-    ),
-    refusal: { status: 400, names: ['domain'] },
+    operator: heldBy('cluster/kinds/bounds.test.ts'),
   },
-  {
-    id: 'ingresses.ns-records',
+  'ingresses.ns-records': {
     statement: 'an agent ingress gets its certificate when the NS records stand',
     source: provisioning,
-    due: 'now',
-    operator: heldBy('unit/kinds/agent-ingress.test.ts > a DNS error names the NS records to make, and stalls'),
+    operator: heldBy('unit/kinds/agent-ingress.test.ts'),
   },
-  {
-    id: 'ingresses.renewal',
+  'ingresses.renewal': {
     statement: 'the certificate of an agent ingress is renewed at renews_at, and fails when the delegation is gone',
     source: provisioning,
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/agent-ingress.test.ts > a failing renewal shows while the certificate in use still works',
-    ),
+    operator: heldBy('unit/kinds/agent-ingress.test.ts'),
   },
-  {
-    id: 'ingresses.policy-cleared',
+  'ingresses.policy-cleared': {
     statement: 'clearing the policy of an agent ingress ends its certificate management',
     source: 'api-decisions.md § Behaviour',
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/agent-ingress.test.ts > without a policy the ingress is ready, and no certificate is waited for',
-    ),
+    operator: heldBy('unit/kinds/agent-ingress.test.ts'),
   },
-]
+} satisfies Rules

@@ -1,167 +1,102 @@
-import type { RuleFact } from '../facts.ts'
+import type { Rules } from '../facts.ts'
 import { heldBy, serverOnly } from './operator-side.ts'
 
 const behaviour = 'api-decisions.md § Behaviour'
 const values = 'api-decisions.md § Values'
 
 /** References between objects, how they prevent deletion, and normalized values. */
-export const objectRules: readonly RuleFact[] = [
-  {
-    id: 'unique.conflict',
+export const objectRules = {
+  'unique.conflict': {
     statement: 'a value that must be unique is a conflict while another object holds it, and free after its deletion',
     source: behaviour,
-    due: 'now',
-    operator: heldBy('cluster/bad-input.test.ts > a domain that is taken'),
-    refusal: { status: 409 },
+    operator: heldBy('cluster/bad-input.test.ts'),
   },
-  {
-    id: 'unique.nothing-else',
+  'unique.nothing-else': {
     statement: 'two objects may share a description',
     source: behaviour,
-    due: 'now',
     operator: serverOnly('the operator tells objects apart by their markers, never by texts'),
   },
-  {
-    id: 'policies.delete-in-use',
+  'policies.delete-in-use': {
     statement: 'an IP policy in use may be deleted, takes its rules with it, and the edge goes on referring to it',
     source: 'management-api.md § States and transitions',
-    due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > IPPolicy/office, which Edge/…'),
+    operator: heldBy('cluster/in-use.test.ts'),
   },
-  {
-    id: 'policies.cidr-canonical',
+  'policies.cidr-canonical': {
     statement: 'a cidr is stored and returned in canonical form',
     source: values,
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/ip-policy-plan.test.ts > a range that the API spells differently is the same range',
-      'unit/kinds/cidr.test.ts > a canonical text stays as it is',
-    ),
+    operator: heldBy('unit/kinds/ip-policy-plan.test.ts', 'unit/kinds/cidr.test.ts'),
   },
-  {
-    id: 'policies.cidr-invalid',
+  'policies.cidr-invalid': {
     statement: 'a cidr with host bits set, or that is none, is refused',
     source: values,
-    due: 'now',
-    operator: heldBy(
-      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > IPPolicy with host bits',
-      'cluster/kinds/refusals.test.ts > refused, with field and remedy, is > IPPolicy with what is no address',
-    ),
-    refusal: { status: 400, names: ['cidr'] },
+    operator: heldBy('cluster/kinds/refusals.test.ts'),
   },
-  {
-    id: 'policies.cidr-once',
+  'policies.cidr-once': {
     statement: 'the same cidr twice in one policy is a conflict, and in two policies it is not',
     source: values,
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/ip-policy-plan.test.ts > on the way between any two sets of rules no address is admitted that both refuse, and none is refused that both admit',
-    ),
-    refusal: { status: 409 },
+    operator: heldBy('unit/kinds/ip-policy-plan.test.ts'),
   },
-  {
-    id: 'in-use.backend-of-edge',
+  'in-use.backend-of-edge': {
     statement: 'a backend that an edge uses cannot be deleted, and the refusal names the edge',
     source: behaviour,
-    due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > Backend/shop, which Edge/…'),
-    refusal: { status: 409 },
+    operator: heldBy('cluster/in-use.test.ts'),
   },
-  {
-    id: 'in-use.backend-of-backend',
+  'in-use.backend-of-backend': {
     statement:
       'a backend that a weighted or failover backend lists cannot be deleted, and the refusal names the parent',
     source: behaviour,
-    due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > Backend/shop, which Backend/…'),
-    refusal: { status: 409 },
+    operator: heldBy('cluster/in-use.test.ts'),
   },
-  {
-    id: 'in-use.disabled-module-lets-go',
+  'in-use.disabled-module-lets-go': {
     statement: 'a backend whose edge module became enabled false alone can be deleted',
     source: behaviour,
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/edge.test.ts > a module that the spec switches off > lets go of what it refers to once it has left the spec',
-    ),
+    operator: heldBy('unit/kinds/edge.test.ts'),
   },
-  {
-    id: 'in-use.destination',
+  'in-use.destination': {
     statement:
       'an event destination that a subscription lists cannot be deleted, and the refusal names the subscription',
     source: behaviour,
-    due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > EventDestination/log, which …'),
-    refusal: { status: 409 },
+    operator: heldBy('cluster/in-use.test.ts'),
   },
-  {
-    id: 'in-use.certificate-authority',
+  'in-use.certificate-authority': {
     statement: 'a certificate authority that an edge uses cannot be deleted',
     source: behaviour,
-    due: 'now',
-    operator: heldBy('cluster/in-use.test.ts > CertificateAuthority/partners, which …'),
-    refusal: { status: 409 },
+    operator: heldBy('cluster/in-use.test.ts'),
   },
-  {
-    id: 'in-use.domain',
+  'in-use.domain': {
     statement:
       'a reserved domain or address in the hostports of an edge cannot be deleted, and the refusal names the edge',
     source: behaviour,
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/edge.test.ts > a domain or address is in use while an edge listens on it',
-      'cluster/in-use.test.ts > ReservedDomain/shop, which …',
-      'cluster/in-use.test.ts > ReservedAddress/database, which …',
-    ),
-    refusal: { status: 409 },
+    operator: heldBy('unit/kinds/edge.test.ts', 'cluster/in-use.test.ts'),
   },
-  {
-    id: 'backends.children-exist',
+  'backends.children-exist': {
     statement: 'a weighted or failover backend refuses a child that does not exist, naming it',
     source: behaviour,
-    due: 'now',
-    operator: heldBy('cluster/bad-input.test.ts > a reference to a missing resource, by name'),
-    refusal: { status: 400, names: ['backends'] },
+    operator: heldBy('cluster/bad-input.test.ts'),
   },
-  {
-    id: 'backends.weights',
+  'backends.weights': {
     statement: 'a weight is a whole number from 0 to 10000',
     source: 'management-api.md § Limits',
-    due: 'now',
-    operator: heldBy(
-      'cluster/kinds/bounds.test.ts > every bound in the spec of Backend is kept by the apiserver, which names the field',
-    ),
-    refusal: { status: 400, names: ['backends'] },
+    operator: heldBy('cluster/kinds/bounds.test.ts'),
   },
-  {
-    id: 'backends.no-cycle',
+  'backends.no-cycle': {
     statement: 'an update that would make a backend its own descendant is refused',
     source: behaviour,
-    due: 'now',
-    operator: heldBy('cluster/bad-input.test.ts > Backends that refer to each other in a cycle'),
-    refusal: { status: 400 },
+    operator: heldBy('cluster/bad-input.test.ts'),
   },
-  {
-    id: 'backends.failover-order',
+  'backends.failover-order': {
     statement: 'a failover backend keeps its children in the order given',
     source: 'management-api.md § Edges and backends',
-    due: 'now',
-    operator: heldBy('unit/kinds/backend.test.ts > the order of a failover backend counts'),
+    operator: heldBy('unit/kinds/backend.test.ts'),
   },
-  {
-    id: 'backends.header-names',
+  'backends.header-names': {
     statement: 'header names are returned lower-cased, label keys to the letter',
     source: values,
-    due: 'now',
-    operator: heldBy(
-      'unit/kinds/backend.test.ts > names of headers are sent as they are written and compared without their case',
-    ),
+    operator: heldBy('unit/kinds/backend.test.ts'),
   },
-  {
-    id: 'backends.no-text-limits',
+  'backends.no-text-limits': {
     statement: 'the description and metadata of a backend are limited by the body alone',
     source: values,
-    due: 'now',
     operator: serverOnly('the texts of a Backend are limited only as far as the apiserver needs a bound'),
   },
-]
+} satisfies Rules
