@@ -5,7 +5,7 @@ import type { Desired } from '../managed/descriptor/desired.ts'
 import type { Fields } from '../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import type { ReferenceKind } from '../managed/descriptor/references.ts'
-import { equalJSON } from '../util/equal-json.ts'
+import { equalJSON } from '../util/json.ts'
 import { available, plain, plainFields } from './building-blocks/plain-kind.ts'
 import {
   given,
@@ -35,7 +35,7 @@ import {
   wantsModule,
 } from './edge/edge-modules.ts'
 import { edgeRisks } from './edge/edge-risks.ts'
-import { type EdgeSpec, edgeDefinition, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/edge-schema.ts'
+import { edgeDefinition, type EdgeSpec, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/edge-schema.ts'
 import {
   addressesUsed,
   domainsUsed,

@@ -1,15 +1,15 @@
 import { collections } from '../api/collections.ts'
 import {
   type CommandDescriptor,
-  type CommandStep,
   commandSpec,
   commandStatusFields,
+  type CommandStep,
   MAX_TARGETS,
 } from '../managed/descriptor/command.ts'
 import { choice, object } from '../schema/define.ts'
 import { defineKind, experimental, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { digestOf } from '../util/digest.ts'
+import { digestOf } from '../util/json.ts'
 import { textColumn, wideColumn } from './building-blocks/columns.ts'
 import { common } from './building-blocks/plain-kind.ts'
 import { objectOf, textOf } from './building-blocks/remote.ts'

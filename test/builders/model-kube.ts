@@ -7,8 +7,7 @@ import type {
   PatchOptions,
   ResourceType,
 } from '../../src/kube/types.ts'
-import { equalJSON } from '../../src/util/equal-json.ts'
-import { applyMergePatch } from '../../src/util/json.ts'
+import { applyMergePatch, equalJSON } from '../../src/util/json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,3 @@
-import { KubeError } from '../../kube/kube-error.ts'
 import type {
   KubeClient,
   KubeList,
@@ -8,6 +7,8 @@ import type {
   ResourceType,
   WatchFrame,
 } from '../../kube/types.ts'
+import { type RecordedSource, ReplicaSource } from '../../runtime/object-source.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { configMapType, secretType } from '../../managed/inputs/inputs.ts'
@@ -15,10 +16,8 @@ import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry
 import { namespaceType } from '../../managed/store/namespaces.ts'
 import type { Watches } from '../../managed/store/watches.ts'
 import { keyString } from '../../runtime/store.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import { applyMergePatch } from '../../util/json.ts'
+import { applyMergePatch, equalJSON } from '../../util/json.ts'
 import type { Logger } from '../../util/logger.ts'
-import { MemorySource } from './memory-source.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -201,4 +200,29 @@ function place({ plural }: ResourceType, key: ObjectKey): string {
 
 function apiVersionOf({ group, version }: ResourceType): string {
   return group === '' ? version : `${group}/${version}`
+}
+
+/** The local copy of one type of a `DryCluster`: always complete, and changed by the cluster itself. */
+class MemorySource<T extends KubeObject> extends ReplicaSource<T> implements RecordedSource<T> {
+  readonly synced: Promise<void> = Promise.resolve()
+
+  record(object: T): void {
+    this.replica.put(undefined, object)
+  }
+
+  take(object: T, before: T | undefined): void {
+    this.replica.take(object, before)
+  }
+
+  remove(object: T): void {
+    this.replica.remove(undefined, object)
+  }
+
+  refresh(): Promise<boolean> {
+    return Promise.resolve(false)
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve()
+  }
 }

@@ -6,15 +6,14 @@ import {
   keptText,
   MARK_KEY,
   markedKind,
-  type OwnMetadata,
   ownKeys,
+  type OwnMetadata,
   parseObject,
   wantedMetadata,
 } from '../../managed/descriptor/metadata.ts'
 import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
-import { digestOf } from '../../util/digest.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { digestOf, equalJSON } from '../../util/json.ts'
 import { compareTexts, given, refId, textOf } from '../building-blocks/remote.ts'
 import { documentationAddress, guardRanges, normaliseCIDR } from './cidr.ts'
 import { RULE_KIND } from './usable-policy.ts'

@@ -1,12 +1,12 @@
 import { coversDomain } from '../../util/domain-pattern.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import { shortName } from '../cr.ts'
 import {
   type AccessEntry,
   type AccessNeeds,
   type Reach,
-  type UnmanagedObjects,
   unmanagedObjects,
+  type UnmanagedObjects,
 } from '../descriptor/access.ts'
 import type { AccountName } from '../identity/attempt.ts'
 import { type Reason, reasons } from '../status/reasons.ts'

@@ -1,4 +1,4 @@
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { LabelSelector } from '../descriptor/label-selector.ts'
 
 type Labels = Readonly<Record<string, string>>

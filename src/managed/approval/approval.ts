@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import { generationOf, isDeleting, needsApproval } from '../cr.ts'
 import { confirm } from '../identity/read-object.ts'
 import { APPROVED_PLAN } from '../names.ts'

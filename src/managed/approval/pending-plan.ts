@@ -1,4 +1,4 @@
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import { cut, jsonText, nameText, printable } from '../../util/printable.ts'
 import { type PendingPlan, SHOWN } from '../descriptor/pending-plan.ts'
 import type { FieldChange } from '../plan/field-changes.ts'

@@ -1,4 +1,4 @@
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import { generationOf } from '../cr.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { describeAll } from '../plan/announce.ts'

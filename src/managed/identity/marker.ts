@@ -1,8 +1,8 @@
 import type { RemoteObject, RequestBody } from '../../api/types.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { nameOf } from '../cr.ts'
-import { MARK_KEY, type OwnMetadata, objectText, parseObject, sortedEntries } from '../descriptor/metadata.ts'
+import { MARK_KEY, objectText, type OwnMetadata, parseObject, sortedEntries } from '../descriptor/metadata.ts'
 
 /**
  * The marker that Culvert writes into the `metadata` of an object that it creates, so that the object can be recognised

@@ -1,6 +1,6 @@
 import { KubeError, type KubeErrorCode } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { Random } from '../../util/random.ts'
 import { MANAGED_BY } from '../names.ts'
 import { secretType } from './inputs.ts'

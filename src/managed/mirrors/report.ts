@@ -1,4 +1,4 @@
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { type AccountKey, type AccountResource, accountText } from '../accounts/account-resource.ts'
 import { shownCondition } from '../descriptor/mirror.ts'
 import type { ConditionText, KindCondition } from '../descriptor/status.ts'

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { type CustomResource, statusOf } from '../cr.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { Companion } from '../descriptor/companion.ts'

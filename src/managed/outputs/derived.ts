@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import type { OutputTarget } from '../descriptor/output.ts'
 import { OUTPUT_KEYS } from '../names.ts'

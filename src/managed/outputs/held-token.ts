@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import type { Fields } from '../descriptor/fields.ts'
 import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { contestAbout } from '../identity/contest.ts'
@@ -13,8 +13,8 @@ import { noteKindStatus } from '../status/conclude.ts'
 import { reasons } from '../status/reasons.ts'
 import { announce, describe, describeAll } from './announce.ts'
 import {
-  type ChildCreate,
   changeChild,
+  type ChildCreate,
   createChildren,
   observeChildren,
   quarantineChildren,

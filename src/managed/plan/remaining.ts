@@ -1,10 +1,10 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { generationOf, internalOf, statusOf } from '../cr.ts'
 import { compareFingerprints } from '../inputs/fingerprints.ts'
 import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { markerText, type Wanted } from './desired.ts'
-import { chosenByServer, type Observed, type Operation, type PlanContext, plan } from './plan.ts'
+import { chosenByServer, type Observed, type Operation, plan, type PlanContext } from './plan.ts'
 
 /** The writes that are still needed, as far as this run knows. */
 export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {

@@ -1,7 +1,7 @@
 import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { type CustomResource, generationOf, isDeleting, isPaused, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
@@ -17,7 +17,7 @@ import { cannotBecome, type OwnedObjects } from '../tunnels/owned-objects.ts'
 import { closed, closingOf } from './closing.ts'
 import { type Failure, failureOf, outcomeOf } from './failures.ts'
 import { noteFor } from './followed.ts'
-import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
+import { isPlace, type PortObjects, serviceObjects, type ServicePart } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
 import {
   type Ingress,

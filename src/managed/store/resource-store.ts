@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectSource, RecordedSource } from '../../runtime/object-source.ts'
-import { isSameAddress } from '../../util/same-address.ts'
+import { isSameAddress } from '../../api/base-url.ts'
 import { accountOf } from '../accounts/account-choice.ts'
 import {
+  accountKey,
   type AccountKey,
   type AccountResource,
-  accountKey,
   accountText,
   keyOfAccount,
   nameOfAccount,

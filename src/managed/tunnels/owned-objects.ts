@@ -1,7 +1,7 @@
 import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import type { Clock } from '../../util/clock.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { isDeleting, shortName } from '../cr.ts'
 import { ownershipOf, withOwner } from '../outputs/ownership.ts'
 import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
