@@ -1,4 +1,4 @@
-import { proxyFor, type ProxyOptions } from '../http-client/proxies.ts'
+import { type ProxyOptions, proxyFor } from '../http-client/proxies.ts'
 import type { Method } from '../http-client/send.ts'
 import { createDispatcher, type OpenDispatcher } from './dispatcher.ts'
 import { ApiError, invalid, saysAbsent } from './errors.ts'

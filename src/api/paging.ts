@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import type { RemoteObject } from './types.ts'
 import { ApiError, invalid } from './errors.ts'
+import type { RemoteObject } from './types.ts'
 
 /** Servers refuse longer request lines, and each page may give another address. */
 const MAX_URL_LENGTH = 8192

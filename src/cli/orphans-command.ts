@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { ApiError } from '../api/errors.ts'
 import { readEnvironment } from '../config.ts'
-import { type AccountResource, nameOfAccount } from '../managed/accounts/account-resource.ts'
+import { type AccountResource, nameOfAccount } from '../managed/account-resource.ts'
 import { shortName } from '../managed/cr.ts'
 import { resourceTypeOf } from '../managed/kinds-registry.ts'
 import { counted } from '../util/printable.ts'

@@ -1,8 +1,8 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
+import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
-import type { Fields } from '../managed/descriptor/fields.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import type { ReferenceKind } from '../managed/descriptor/references.ts'
 import { equalJSON } from '../util/json.ts'
@@ -35,7 +35,7 @@ import {
   wantsModule,
 } from './edge/edge-modules.ts'
 import { edgeRisks } from './edge/edge-risks.ts'
-import { edgeDefinition, type EdgeSpec, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/edge-schema.ts'
+import { type EdgeSpec, edgeDefinition, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/edge-schema.ts'
 import {
   addressesUsed,
   domainsUsed,

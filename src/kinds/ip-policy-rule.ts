@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
-import { accountRefTo, commonSpec, commonSpecRules, commonStatus, reference } from '../managed/descriptor/common.ts'
-import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
-import type { Fields } from '../managed/descriptor/fields.ts'
+import {
+  accountRefTo,
+  commonSpec,
+  commonSpecRules,
+  commonStatus,
+  type Fields,
+  reference,
+} from '../managed/descriptor/common.ts'
+import type { ManagedDescriptor, PlaceholderView } from '../managed/descriptor/descriptor.ts'
 import type { FoundReference } from '../managed/descriptor/references.ts'
-import type { PlaceholderView } from '../managed/descriptor/replacement.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'

@@ -1,10 +1,10 @@
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
+import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
-import type { Fields } from '../managed/descriptor/fields.ts'
+import { reasons } from '../managed/descriptor/reasons.ts'
 import type { KindCondition, Readiness, ReadinessView } from '../managed/descriptor/status.ts'
-import { reasons } from '../managed/status/reasons.ts'
 import { inCollection, noReferences, plain, plainFields } from './building-blocks/plain-kind.ts'
 import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './building-blocks/remote.ts'
 import {

@@ -1,9 +1,9 @@
 import { collections } from '../api/collections.ts'
 import {
   type CommandDescriptor,
+  type CommandStep,
   commandSpec,
   commandStatusFields,
-  type CommandStep,
   MAX_TARGETS,
 } from '../managed/descriptor/command.ts'
 import { choice, object } from '../schema/define.ts'

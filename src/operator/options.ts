@@ -1,6 +1,6 @@
 import type { BaseURLPolicy } from '../api/base-url.ts'
 import type { ProxyOptions } from '../http-client/proxies.ts'
-import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
+import type { CompanionPolicy } from '../managed/descriptor/output.ts'
 import type { ServicePolicy } from '../managed/services/service.ts'
 import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import type { Logger } from '../util/logger.ts'

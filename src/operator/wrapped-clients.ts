@@ -1,9 +1,9 @@
+import { configMapType, secretType } from '../kube/core-types.ts'
 import { KubeError } from '../kube/kube-error.ts'
 import { labelOf, type Refusal, refusalOf, remedyOf, type SentWrite, sentBy } from '../kube/refused-fields.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
-import { configMapType, secretType } from '../managed/inputs/inputs.ts'
-import type { Watches } from '../managed/store/watches.ts'
 import { Poller } from '../runtime/poller.ts'
+import type { Watches } from './watches.ts'
 
 /** Counts refused writes by type of object and by field; undefined: the policy names none that could be a label. */
 export type OnRefusedWrite = (resource: string, field: string | undefined) => void

@@ -1,6 +1,6 @@
-import type { SchemaNode } from './schema-node.ts'
 import { brokenRules } from './cel-rules.ts'
 import type { KindDefinition } from './definition.ts'
+import type { SchemaNode } from './schema-node.ts'
 import { toStructural } from './structural.ts'
 import { compile, type Validator } from './validator.ts'
 

@@ -50,6 +50,7 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
    * Default: none.
    */
   readonly scale?: { readonly specReplicas: string; readonly statusReplicas: string; readonly labelSelector: string }
+  /** The condition types that `Readiness.conditions` of the kind may have, besides the common ones. */
   readonly conditions?: readonly ConditionDoc[]
   /** Paths below spec whose change replaces the remote object, such as `publicKey`; for the page. */
   readonly replacing?: readonly string[]

@@ -1,17 +1,12 @@
+import { secretType } from '../../kube/core-types.ts'
 import type { KubeClient } from '../../kube/types.ts'
-import { accountOf } from '../../managed/accounts/account-choice.ts'
+import { type AccountKey, type AccountResource, accountKey, keyOfAccount } from '../../managed/account-resource.ts'
 import { accountConfig } from '../../managed/accounts/account-config.ts'
 import { secretOf } from '../../managed/accounts/account-key.ts'
-import {
-  type AccountKey,
-  type AccountResource,
-  accountKey,
-  keyOfAccount,
-} from '../../managed/accounts/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
 import type { SessionConfig } from '../../managed/accounts/session.ts'
 import type { CustomResource } from '../../managed/cr.ts'
-import { secretType } from '../../managed/inputs/inputs.ts'
+import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import { hostOf } from '../account-flags.ts'
 import type { Cluster } from './ask-cluster.ts'

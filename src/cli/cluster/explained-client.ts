@@ -1,5 +1,6 @@
 import type { ClosableKubeClient } from '../../kube/client.ts'
 import { KubeError } from '../../kube/kube-error.ts'
+import { listAll } from '../../kube/list-every-page.ts'
 import type { ReviewStatus } from '../../kube/reviews.ts'
 import { type LogOptions, pods } from '../../kube/streams.ts'
 import type {
@@ -14,7 +15,6 @@ import type {
   WatchOptions,
 } from '../../kube/types.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
-import { listAll } from '../../managed/store/list-every-page.ts'
 import { namespaceFlag } from '../flags.ts'
 import { CommandError } from './command-error.ts'
 

@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { generationOf, hasFinalizer, isDeleting, isPaused, withoutFinalizer } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
-import { isCommon } from '../../managed/status/conditions.ts'
-import { reasons } from '../../managed/status/reasons.ts'
+import { reasons } from '../../managed/descriptor/reasons.ts'
+import { isCommon } from '../../managed/run/conditions.ts'
 
 /** Any of Culvert's resources, as commands read it. */
 export interface StatedResource extends KubeObject {

@@ -1,6 +1,6 @@
 import type { Collection, RemoteObject, RequestBody } from '../../api/types.ts'
-import { shownBody } from '../../managed/plan/answer-form.ts'
-import { KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
+import { shownBody } from '../../managed/approval/answer-form.ts'
+import { KNOWN_AFTER_APPLY } from '../../managed/approval/field-changes.ts'
 import { sshString } from '../../ssh/key-formats.ts'
 
 /**

@@ -1,3 +1,5 @@
+import { configMapType, namespaceType, secretType } from '../../kube/core-types.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type {
   KubeClient,
   KubeList,
@@ -7,14 +9,11 @@ import type {
   ResourceType,
   WatchFrame,
 } from '../../kube/types.ts'
-import { type RecordedSource, ReplicaSource } from '../../runtime/object-source.ts'
-import { KubeError } from '../../kube/kube-error.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
-import { configMapType, secretType } from '../../managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
-import { namespaceType } from '../../managed/store/namespaces.ts'
-import type { Watches } from '../../managed/store/watches.ts'
+import type { Watches } from '../../operator/watches.ts'
+import { type RecordedSource, ReplicaSource } from '../../runtime/object-source.ts'
 import { keyString } from '../../runtime/store.ts'
 import { applyMergePatch, equalJSON } from '../../util/json.ts'
 import type { Logger } from '../../util/logger.ts'

@@ -1,4 +1,4 @@
-import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/plan/field-changes.ts'
+import { type FieldChange, KNOWN_AFTER_APPLY } from '../../managed/approval/field-changes.ts'
 import { cut, jsonText, nameText, printable } from '../../util/printable.ts'
 import { type Line, wrap } from '../terminal/line.ts'
 import { withoutPlaceholders } from './answers.ts'

@@ -1,4 +1,4 @@
-import type { AccountKey } from '../../managed/accounts/account-resource.ts'
+import type { AccountKey } from '../../managed/account-resource.ts'
 import {
   type CustomResource,
   generationOf,
@@ -9,9 +9,9 @@ import {
   statusOf,
 } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
-import { isInForce } from '../../managed/descriptor/target.ts'
+import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
+import { isInForce } from '../../managed/descriptor/references.ts'
 import { referredName } from '../../managed/references/crossings.ts'
-import { type Reason, reasons } from '../../managed/status/reasons.ts'
 import { accountInUse } from '../cluster/account-access.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'

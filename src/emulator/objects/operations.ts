@@ -1,10 +1,10 @@
 import { type Choices, DECIDED } from '../choices/choices.ts'
 import { readCreate, readUpdate } from '../fields/field.ts'
-import { type JsonObject, rfc3339 } from '../values/json.ts'
-import type { Resource } from './resource.ts'
 import type { StoredObject } from '../store/database.ts'
+import { type JsonObject, rfc3339 } from '../values/json.ts'
 import { RequestError } from '../values/request-error.ts'
 import { announce, announceUpdate } from './announce.ts'
+import type { Resource } from './resource.ts'
 import { type Services, WriteContext } from './write-context.ts'
 
 /** An object that was just stored, and response fields that are shown only once. */
@@ -166,13 +166,13 @@ export function applyDue(services: Services): void {
 const MOST_BYTES = 255
 
 /** The fields of a new object, as stored. */
-export function givenCreate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+function givenCreate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
   resource.refuse?.(body, choices)
   return kept(readCreate(resource.fields, body, resource.defaults?.(choices)), choices)
 }
 
 /** The fields that an update changes, as stored. */
-export function givenUpdate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+function givenUpdate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
   resource.refuse?.(body, choices)
   return kept(readUpdate(resource.fields, body), choices)
 }

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
+import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { KindCondition } from '../../managed/descriptor/status.ts'
-import { reasons } from '../../managed/status/reasons.ts'
 import { integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { cut } from '../../util/printable.ts'
 import {

@@ -1,10 +1,9 @@
 import type { Collection } from '../../api/types.ts'
-import { commonRootRules } from '../../managed/descriptor/common.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import { commonRootRules, type Fields } from '../../managed/descriptor/common.ts'
+import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import type { Readiness } from '../../managed/descriptor/status.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
-import { reasons } from '../../managed/status/reasons.ts'
 
 /** Shared by the definitions of all kinds. `kubectl get culvert` lists every kind through the category. */
 export const common = { group: GROUP, version: VERSION, categories: ['culvert'] } as const

@@ -1,6 +1,6 @@
 import { objectID, type ValueFrom } from '../../managed/descriptor/common.ts'
+import type { Input } from '../../managed/descriptor/descriptor.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import type { Input } from '../../managed/descriptor/inputs.ts'
 import { object, text } from '../../schema/define.ts'
 import { exactlyOne, type Rule } from '../../schema/rules.ts'
 import { refId } from './remote.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
 import { choice, list, object, text, timestamp } from '../../schema/define.ts'
 import { given, objectOf, wholeText } from '../building-blocks/remote.ts'
 import type { CertificateState } from './certificate-progress.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { AccessNeeds } from '../../managed/descriptor/access.ts'
-import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
+import type { JudgeRisks } from '../../managed/descriptor/desired.ts'
 import { list, text } from '../../schema/define.ts'
 import { isDomainPattern } from '../../util/domain-pattern.ts'
 import { cut } from '../../util/printable.ts'

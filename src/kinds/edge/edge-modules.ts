@@ -1,7 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Ref } from '../../managed/descriptor/common.ts'
+import type { Fields, Ref } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { equalJSON } from '../../util/json.ts'
 import { given, namesOf, objectOf, refId, refIds, sorted, textOf, textsOf } from '../building-blocks/remote.ts'

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { JudgeRisks, Risk } from '../../managed/descriptor/risks.ts'
+import type { JudgeRisks, Risk } from '../../managed/descriptor/desired.ts'
 import { listOf, refIds } from '../building-blocks/remote.ts'
 import { type EdgeModule, edgeModules, enabledModule } from './edge-modules.ts'
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
 import { bool, choice, integer, list, object, text } from '../../schema/define.ts'
 import { cut } from '../../util/printable.ts'
 import {

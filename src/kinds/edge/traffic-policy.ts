@@ -1,4 +1,4 @@
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
 import { given, listOf, objectOf, textOf, textsOf } from '../building-blocks/remote.ts'
 import type { EdgeSpec } from './edge-schema.ts'
 

@@ -1,7 +1,7 @@
 import { collections } from '../../api/collections.ts'
 import type { RemoteObject } from '../../api/types.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
-import type { ManifestView } from '../../managed/descriptor/manifest.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
+import type { ManifestView } from '../../managed/descriptor/descriptor.ts'
 import { given, listOf, objectOf, refId, refIds, textOf, textsOf } from '../building-blocks/remote.ts'
 
 /**

@@ -1,17 +1,16 @@
 import type { Static } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { ChildOperation } from '../../managed/descriptor/children.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
+import type { ChildOperation, JudgeRisks } from '../../managed/descriptor/desired.ts'
 import {
   keptText,
   MARK_KEY,
   markedKind,
-  ownKeys,
   type OwnMetadata,
+  ownKeys,
   parseObject,
   wantedMetadata,
 } from '../../managed/descriptor/metadata.ts'
-import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
 import { digestOf, equalJSON } from '../../util/json.ts'
 import { compareTexts, given, refId, textOf } from '../building-blocks/remote.ts'

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { Ref } from '../../managed/descriptor/common.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import { isInForce, type TargetView } from '../../managed/descriptor/target.ts'
+import { isInForce, type TargetView } from '../../managed/descriptor/references.ts'
 import { listOf, objectOf, sorted, textOf } from '../building-blocks/remote.ts'
 
 /** Kind of the CRs that each declare one rule of a policy. */

@@ -4,15 +4,14 @@ import {
   type CommonSpec,
   commonSpec,
   commonStatus,
+  type Fields,
   outputStatus,
   type Ref,
   reference,
   type ValueFrom,
 } from '../../managed/descriptor/common.ts'
-import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { ManagedDescriptor, ManifestView } from '../../managed/descriptor/descriptor.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
-import type { ManifestView } from '../../managed/descriptor/manifest.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { bool, list, text } from '../../schema/define.ts'
 import type { Rule } from '../../schema/rules.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { valueFrom } from '../../managed/descriptor/common.ts'
+import type { Input } from '../../managed/descriptor/descriptor.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import type { Input } from '../../managed/descriptor/inputs.ts'
 import { text } from '../../schema/define.ts'
 import { givenText, inlineOrFrom, inputsFrom } from '../building-blocks/spec-fields.ts'
 import { isKeyLine, PUBLIC_KEY_LENGTH } from './key-lines.ts'

@@ -4,10 +4,10 @@ import { fixedField } from '../../schema/rules.ts'
 import { HOST_KEY_PATTERN } from '../../ssh/key-formats.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT } from '../names.ts'
 import type { AccessEntry } from './access.ts'
-import { answerTo } from './answer.ts'
 import { conditions, dataKey, objectName, observedGeneration } from './common.ts'
 import { durationText } from './duration.ts'
 import { INTERNAL_DESCRIPTION } from './internal.ts'
+import { answerTo } from './text-schemas.ts'
 
 /** Defaults for fields that an Account's spec leaves out. The CRD sets the same values. */
 export const accountDefaults = {

@@ -1,8 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Reason } from '../status/reasons.ts'
-import type { CommonStatus } from './common.ts'
-import type { Fields } from './fields.ts'
+import type { CommonStatus, Fields } from './common.ts'
 import type { InternalStatus } from './internal.ts'
+import type { Reason } from './reasons.ts'
 
 /** What a kind reports about its object. */
 export interface Reported<Spec> {
@@ -49,6 +48,7 @@ export interface Readiness {
   readonly message: string
   /** Lasts until a person acts: shown as Stalled. */
   readonly stalled?: boolean
+  /** Of types that `KindDefinition.conditions` describes. */
   readonly conditions?: readonly KindCondition[]
   /** Parts of the object that no permitted resource declares: in a shared account, the CR is then not Synced. */
   readonly undeclared?: string

@@ -1,7 +1,7 @@
 import { KubeError } from '../../kube/kube-error.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import type { TunnelSpec } from '../descriptor/tunnel.ts'
-import { TerminalError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
+import { TerminalError } from '../run/control-flow-errors.ts'
 
 /** Where fields of the Deployment come from; the first that fits. */
 const ORIGINS: readonly (readonly [field: RegExp, origin: string])[] = [

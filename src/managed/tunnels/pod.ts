@@ -6,7 +6,7 @@ import type { TunnelSpec } from '../descriptor/tunnel.ts'
 import { TOKEN_VERSION } from '../names.ts'
 import { bindText } from './bind.ts'
 import { given, type Named, nonEmpty, variableOf } from './pod-fields.ts'
-import { workloadName } from './tunnel.ts'
+import { workloadName } from './tunnel-resource.ts'
 
 /** The Pods of agents as Culvert writes them. */
 

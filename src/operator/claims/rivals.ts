@@ -1,10 +1,5 @@
 import type { KubeClient } from '../../kube/types.ts'
-import {
-  type AccountKey,
-  type AccountResource,
-  accountText,
-  keyOfAccount,
-} from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../../managed/account-resource.ts'
 import type { Claim } from '../../managed/claims/claim.ts'
 import { type Lease, leaseRecord, leases } from '../../runtime/lease-lock.ts'
 import type { Clock } from '../../util/clock.ts'

@@ -9,7 +9,7 @@ import {
 } from '../../../src/managed/cr.ts'
 import type { InternalStatus } from '../../../src/managed/descriptor/internal.ts'
 import { parseObject } from '../../../src/managed/descriptor/metadata.ts'
-import { type Marker, parseMarker, PLACEHOLDER_NONCE } from '../../../src/managed/identity/marker.ts'
+import { type Marker, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/markers/marker.ts'
 import { REMOTE_ID } from '../../../src/managed/names.ts'
 import { applyMergePatch, equalJSON } from '../../../src/util/json.ts'
 import { collectionsOf, refersToPolicies } from './collections.ts'

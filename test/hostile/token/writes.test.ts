@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { holdName } from '../../../src/managed/delete/namespace-hold.ts'
+import { holdName } from '../../../src/managed/accounts/namespace-hold.ts'
 import { DNS_ENDPOINT_CRD } from '../../builders/dns-endpoints.ts'
 import { installCRDs } from '../../builders/install-crds.ts'
 import { merged } from '../../chart/support/helm.ts'

@@ -8,8 +8,8 @@ import { findCauses, type Link } from '../../../src/cli/why/causes.ts'
 import { paragraphOf } from '../../../src/cli/why/paragraph.ts'
 import { remedyOf } from '../../../src/cli/why/remedy.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { conditionReasons } from '../../../src/managed/descriptor/reasons.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import { conditionReasons } from '../../../src/managed/status/reasons.ts'
 
 const NOW = Date.parse('2026-11-24T10:00:00Z')
 const named = { culvert: '-n web backend/web', kubectl: 'backends.culvert.dev/web -n web', collection: 'backends' }

@@ -1,5 +1,5 @@
 import { nameText } from '../../../managed/cr.ts'
-import { type Reason, reasons } from '../../../managed/status/reasons.ts'
+import { type Reason, reasons } from '../../../managed/descriptor/reasons.ts'
 import { accountAbout } from '../../cluster/account-access.ts'
 import { FOREIGN_FINALIZERS, type StatedResource, stateOf } from '../../cluster/resource-state.ts'
 import { Snapshot } from '../../cluster/snapshot.ts'

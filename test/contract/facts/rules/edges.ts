@@ -111,7 +111,7 @@ export const edgeRules = {
   'edges.hostports-once': {
     statement: 'a hostport that is on another edge is a conflict',
     source: behaviour,
-    operator: heldBy('unit/managed/status/reconcile-result.test.ts'),
+    operator: heldBy('unit/managed/run/reconcile-result.test.ts'),
   },
   'edges.hostports-form': {
     statement: 'a hostport without a port from 1 to 65535 is refused',

@@ -1,0 +1,37 @@
+import { MAX_TARGETS } from '../descriptor/command.ts'
+import { type Reason, reasons } from '../descriptor/reasons.ts'
+import type { KindCondition } from '../descriptor/status.ts'
+
+/** Over with everything done, over with something not done, or still running. */
+export type Phase = 'Complete' | 'Failed' | 'Running'
+
+/** Phase, reason and message from which a command's conditions are made. */
+export type Said = readonly [phase: Phase, reason: Reason, message: string]
+
+/**
+ * `Complete` and `Failed` have the meaning of those of a Job, for `kubectl wait`: one of them is True as soon as the
+ * command is over, and neither before. `Reconciling` and `Stalled` are for tools that wait by kstatus, which knows
+ * `Complete` and `Failed` for Jobs only.
+ */
+export function conditionsOf([phase, reason, message]: Said): readonly KindCondition[] {
+  const is = (type: string, holds: boolean): KindCondition => {
+    return { type, status: holds ? 'True' : 'False', reason, message }
+  }
+  const ends = [is('Complete', phase === 'Complete'), is('Failed', phase === 'Failed')]
+  return phase === 'Complete' ? ends : [...ends, is(phase === 'Failed' ? 'Stalled' : 'Reconciling', true)]
+}
+
+/** Why nothing is sent at all. */
+export function nobody(count: number, mirroring: boolean, account: string): Said {
+  if (count > MAX_TARGETS) {
+    return [
+      'Failed',
+      reasons.TooManyTargets,
+      `spec.target means ${count} sessions, and ${MAX_TARGETS} at most go into one command: narrow the selector`,
+    ]
+  }
+  const remedy = mirroring
+    ? 'see `kubectl get tunnelsessions`'
+    : `enable spec.mirrorSessions of ${account}, or name a session by id`
+  return ['Failed', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
+}
