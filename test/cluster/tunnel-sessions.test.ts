@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import type { FaultAct } from '../../src/emulator/admin/fault-spec.ts'
+import type { FaultAct } from '../../src/emulator/faults/fault-spec.ts'
 import { mirrorName } from '../../src/managed/sessions/mirrored.ts'
 import { CrdCluster } from '../builders/crd-cluster.ts'
 import { KubeProxy, type ProxyAct } from '../builders/kube-proxy.ts'

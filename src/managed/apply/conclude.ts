@@ -1,4 +1,4 @@
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, retains } from '../cr.ts'
 import { pollIn } from '../descriptor/status.ts'

@@ -1,6 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { cut } from '../../util/cut.ts'
-import { jsonText } from '../../util/printable.ts'
+import { cut, jsonText } from '../../util/printable.ts'
 import { externalId, internalOf, statusOf } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { Fields } from '../descriptor/common.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { OUTPUT_OF } from '../names.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { ownershipOf } from '../ownership.ts'
 import { type DataObject, type Holder, keyOfTarget, type Place, readTarget, typeOfTarget } from './place.ts'
 import { naming, wasOvertaken } from './take-ownership.ts'

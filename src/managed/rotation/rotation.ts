@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedBehind, notedTime } from '../../util/noted-time.ts'
-import { timeInMs } from '../../util/rfc3339.ts'
+import { timeInMs } from '../../util/time.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
 import type { CommonStatus, Fields } from '../descriptor/common.ts'
 import type { Rotation } from '../descriptor/descriptor.ts'

@@ -1,6 +1,5 @@
-import { cut } from '../../util/cut.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
-import { printable } from '../../util/printable.ts'
+import { cut, printable } from '../../util/printable.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { Reason } from '../descriptor/reasons.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,5 +1,4 @@
-import { equalJSON } from '../../util/equal-json.ts'
-import { ownField } from '../../util/own-field.ts'
+import { equalJSON, ownField } from '../../util/json.ts'
 
 type JSONObject = Readonly<Record<string, unknown>>
 

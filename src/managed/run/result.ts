@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/errors.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
 import type { ConditionText } from '../descriptor/status.ts'

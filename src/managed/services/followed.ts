@@ -1,4 +1,4 @@
-import { cut } from '../../util/cut.ts'
+import { cut } from '../../util/printable.ts'
 import type { CustomResource } from '../cr.ts'
 import { conditionReasons, type Reason } from '../descriptor/reasons.ts'
 import type { ConditionText } from '../descriptor/status.ts'

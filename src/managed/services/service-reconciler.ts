@@ -1,7 +1,7 @@
 import type { KubeClient, KubeObject, ObjectKey } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { covers } from '../composed/covers.ts'
 import { LASTING_MS } from '../composed/failed.ts'
 import { cannotBecome, type OwnedObjects } from '../composed/owned-objects.ts'

@@ -1,4 +1,4 @@
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { type AccountKey, type AccountResource, accountText } from '../account-resource.ts'
 import { shownCondition } from '../descriptor/mirror.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import type { TunnelSpec } from '../descriptor/tunnel.ts'
 import { TerminalError } from '../run/control-flow-errors.ts'

@@ -1,4 +1,4 @@
-import { hostKeyOf } from '../../ssh/host-key.ts'
+import { hostKeyOf } from '../../ssh/key-formats.ts'
 import type { AccountSpec } from '../descriptor/account.ts'
 import type { ForeignAgent } from '../descriptor/pod/agent.ts'
 import { AGENT, KEY_VOLUME, OWN_FOLDER, OWN_VARIABLES } from '../descriptor/pod/container.ts'

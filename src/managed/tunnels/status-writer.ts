@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { generationOf } from '../cr.ts'
 import type { ComposedDescriptor, TunnelStatus } from '../descriptor/tunnel.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'

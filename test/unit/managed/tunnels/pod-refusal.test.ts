@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../../../src/kube/errors.ts'
+import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { TunnelSpec } from '../../../../src/managed/descriptor/tunnel.ts'
 import { refusedPods } from '../../../../src/managed/tunnels/pod-refusal.ts'
 
