@@ -3,7 +3,7 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { reasons } from '../managed/descriptor/reasons.ts'
-import type { Readiness, ReadinessView } from '../managed/descriptor/status.ts'
+import type { Readiness, ReadinessView } from '../managed/descriptor/readiness.ts'
 import { cut } from '../util/cut.ts'
 import {
   type AgentIngressSpec,

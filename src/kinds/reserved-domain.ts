@@ -4,7 +4,7 @@ import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
 import { reasons } from '../managed/descriptor/reasons.ts'
-import type { KindCondition, Readiness, ReadinessView } from '../managed/descriptor/status.ts'
+import type { KindCondition, Readiness, ReadinessView } from '../managed/descriptor/readiness.ts'
 import {
   type AnsweredTarget,
   CHALLENGE,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/common.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition } from '../../managed/descriptor/status.ts'
+import type { KindCondition } from '../../managed/descriptor/readiness.ts'
 import { integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { cut } from '../../util/cut.ts'
 import {

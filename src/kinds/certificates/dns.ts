@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition } from '../../managed/descriptor/status.ts'
+import type { KindCondition } from '../../managed/descriptor/readiness.ts'
 import { cut } from '../../util/cut.ts'
 import type { CertificateState } from './progress.ts'
 

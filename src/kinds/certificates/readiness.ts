@@ -1,5 +1,5 @@
 import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition, Readiness } from '../../managed/descriptor/status.ts'
+import type { KindCondition, Readiness } from '../../managed/descriptor/readiness.ts'
 import { type DNSRecord, recordText } from './dns.ts'
 import type { CertificateState, ProvisioningJob } from './progress.ts'
 

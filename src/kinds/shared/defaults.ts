@@ -2,7 +2,7 @@ import type { Collection } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/common.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
-import type { Readiness } from '../../managed/descriptor/status.ts'
+import type { Readiness } from '../../managed/descriptor/readiness.ts'
 
 /** Defaults that suit most kinds, group by group. */
 

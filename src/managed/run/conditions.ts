@@ -4,7 +4,7 @@ import { printable } from '../../util/printable.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { Reason } from '../descriptor/reasons.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import type { ConditionText, KindCondition } from '../descriptor/status.ts'
+import type { ConditionText, KindCondition } from '../descriptor/readiness.ts'
 
 /** The result of a reconcile, from which the conditions are written. */
 export type ConditionState =

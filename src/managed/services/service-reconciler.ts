@@ -14,20 +14,13 @@ import { ownershipOf } from '../ownership.ts'
 import { stampConditions } from '../run/conditions.ts'
 import type { EventSink, Resources } from '../run/context.ts'
 import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
-import { patchVersion } from '../run/patch-version.ts'
+import { patchVersion } from '../run/merge-patch.ts'
 import { closed, closingOf } from './closing.ts'
 import { type Failure, failureOf, outcomeOf } from './failures.ts'
 import { noteFor } from './followed.ts'
-import { isPlace, type PortObjects, type ServicePart, serviceObjects } from './objects.ts'
+import { isPlace, type PortObjects, serviceObjects, type ServicePart } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
-import {
-  type Ingress,
-  isServed,
-  SERVICE_READY,
-  type ServicePolicy,
-  type ServiceResource,
-  serviceType,
-} from './service.ts'
+import { type Ingress, isServed, SERVICE_READY, type ServicePolicy, type ServiceResource, serviceType } from './service.ts'
 import { conditionOf, currentOf, ingressOf, isSettled, refusedBy, type ServiceSaid } from './service-status.ts'
 
 /** The deletion of an object wakes its Service; this is only the fallback. */

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { generationOf, isDeleting, nameOf, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
-import type { ConditionText } from '../descriptor/status.ts'
+import type { ConditionText } from '../descriptor/readiness.ts'
 import { type Ingress, SERVICE_READY } from './service.ts'
 import type { Problem } from './settings.ts'
 

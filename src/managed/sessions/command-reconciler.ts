@@ -5,18 +5,11 @@ import { type WriteOrigin, writeReasons } from '../../telemetry/write-origin.ts'
 import type { Clock } from '../../util/clock.ts'
 import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
-import { type AccountKey, type AccountResource, accountKey, nameOfAccount } from '../account-resource.ts'
+import { type AccountKey, accountKey, type AccountResource, nameOfAccount } from '../account-resource.ts'
 import type { AccountName } from '../attempt.ts'
 import { generationOf, isDeleting, isPaused, originOf, type ResourceName, shortName } from '../cr.ts'
-import {
-  type Action,
-  type CommandDescriptor,
-  type CommandStatus,
-  type CommandStep,
-  MAX_TARGETS,
-  type Target,
-} from '../descriptor/command.ts'
-import { type MirrorDescriptor, mirrorDefaults } from '../descriptor/mirror.ts'
+import { type Action, type CommandDescriptor, type CommandStatus, type CommandStep, MAX_TARGETS, type Target } from '../descriptor/command.ts'
+import { mirrorDefaults, type MirrorDescriptor } from '../descriptor/mirror.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import { openSession } from '../references/account-choice.ts'
@@ -25,25 +18,10 @@ import { isAccountWide } from '../run/account-wide.ts'
 import { stampConditions } from '../run/conditions.ts'
 import type { EventSink, Resources } from '../run/context.ts'
 import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
-import type { AccountSession, Accounts, MemberSession } from '../run/session.ts'
-import { resultOf } from './command-answer.ts'
-import {
-  countDone,
-  ended,
-  isFinished,
-  nextOf,
-  type Result,
-  recordMs,
-  sent,
-  spacingMs,
-  summary,
-  time,
-  withoutSent,
-  withResult,
-  withTimesCorrected,
-} from './command-progress.ts'
+import type { Accounts, AccountSession, MemberSession } from '../run/session.ts'
+import { conditionsOf, nobody, resultOf, type Said } from './command-said.ts'
+import { countDone, ended, isFinished, nextOf, recordMs, type Result, sent, spacingMs, summary, time, withoutSent, withResult, withTimesCorrected } from './command-progress.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
-import { conditionsOf, nobody, type Said } from './command-said.ts'
 import type { CommandStore } from './command-store.ts'
 import { type Candidate, candidateOf, targetsOf } from './command-targets.ts'
 import { type MirroredObject, mirrorName } from './mirrored.ts'
