@@ -25,7 +25,7 @@ const SHARED = { isolate: false }
  * CULVERT_TEST_KUBECONFIG); `simulation` runs the operator over models of both servers, in a time of its own, while
  * everything fails; `faults` does the same as `cluster` while things fail and people mean harm, for minutes; `hostile`
  * plays the attacker, on the same servers: tenants, the API at the other end, and a stolen token; `chart` renders the
- * Helm chart with real Helms, which Go builds once; `gitops` runs Flux beside the operator; `image` builds the
+ * Helm chart with real Helms, which Go builds once; `gitops` runs Flux and Argo CD next to it; `image` builds the
  * Dockerfile and runs the image, as root on a Debian; `node` installs the chart with the image on a real Kubernetes
  * node, as root on a Debian too.
  */
@@ -110,7 +110,7 @@ export default defineConfig({
           include: ['test/gitops/**/*.test.ts'],
           globalSetup: ['test/cluster/global-setup.ts'],
           // A scenario has up to six steps, and a tool waits for 20 s before it says that something is not finished.
-          testTimeout: 600_000,
+          testTimeout: 900_000,
           hookTimeout: 120_000,
           maxConcurrency: 4,
           maxWorkers: 1,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { leftoverPermissions } from '../src/managed/delete/leftovers.ts'
 import type { KindsRegistry } from '../src/managed/kinds-registry.ts'
 import { type Permission, rulesOf } from '../src/managed/permissions.ts'
+import { leftoverPermissions } from '../src/managed/uninstall/leftovers.ts'
 import { toYaml } from './crds/yaml.ts'
 import {
   companionPermissions,

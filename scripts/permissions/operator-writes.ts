@@ -1,9 +1,9 @@
+import { configMapType, secretType } from '../../src/kube/core-types.ts'
 import { subjectAccessReviews, tokenReviews } from '../../src/kube/reviews.ts'
 import type { ResourceType } from '../../src/kube/types.ts'
-import { roleBindingType } from '../../src/managed/delete/namespace-hold.ts'
+import { roleBindingType } from '../../src/managed/accounts/namespace-hold.ts'
 import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'
 import { AGENT, KEY_VOLUME, OWN_FOLDER, OWN_VARIABLES } from '../../src/managed/descriptor/pod/container.ts'
-import { configMapType, secretType } from '../../src/managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
 import {
   CREATE_ATTEMPT,
@@ -26,7 +26,7 @@ import {
   PUBLIC_KEY,
   serviceAccountType,
   TUNNEL,
-} from '../../src/managed/tunnels/tunnel.ts'
+} from '../../src/managed/tunnels/tunnel-resource.ts'
 import { EVENT_SOURCE, events } from '../../src/runtime/events.ts'
 import { leases } from '../../src/runtime/lease-lock.ts'
 import { isAmong, text } from './cel-literals.ts'

@@ -1,10 +1,9 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
 import type { WriteOrigin, WriteReason } from '../telemetry/write-origin.ts'
-import { type AccountKey, accountKey } from './accounts/account-resource.ts'
-import type { CommonSpec, CommonStatus } from './descriptor/common.ts'
-import type { Fields } from './descriptor/fields.ts'
+import { type AccountKey, accountKey } from './account-resource.ts'
+import { type AccountName, type Attempt, parseAttempt } from './attempt.ts'
+import type { CommonSpec, CommonStatus, Fields } from './descriptor/common.ts'
 import type { InternalStatus } from './descriptor/internal.ts'
-import { type AccountName, type Attempt, parseAttempt } from './identity/attempt.ts'
 import { CREATE_ATTEMPT, FINALIZER, PAUSED } from './names.ts'
 
 /**
@@ -158,6 +157,9 @@ export function isDeleting(object: KubeObject): boolean {
 export function isPaused(object: KubeObject): boolean {
   return object.metadata.annotations?.[PAUSED] === 'true'
 }
+
+/** How long a new resource waits before its conditions say so, in milliseconds. */
+export const LONG_WAIT_MS = 30_000
 
 /** Whether a CR that must be reconciled has no conditions yet. */
 export function isUntold(cr: KubeObject & { readonly status?: { readonly conditions?: readonly unknown[] } }): boolean {

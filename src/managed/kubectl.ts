@@ -1,6 +1,5 @@
 import type { ResourceType } from '../kube/types.ts'
-import { KEPT_KEY_DATA, KEPT_KEY_PREFIX } from './accounts/kept-key.ts'
-import { FINALIZER } from './names.ts'
+import { FINALIZER, KEPT_KEY_DATA, KEPT_KEY_PREFIX } from './names.ts'
 
 /**
  * Field manager of the writes that people are advised to make. Flux removes what managers with names that begin with

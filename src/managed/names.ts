@@ -79,3 +79,7 @@ export const CREATE_NONCE = `${INTERNAL}/create-nonce`
 export const TOKEN_DIGEST = `${INTERNAL}/token-digest`
 /** On a Secret: the create for which it is reserved, as `nonce/number`. */
 export const RESERVED_FOR = `${INTERNAL}/reserved-for`
+/** Prefix of the names of the Secrets with the last working keys of accounts. */
+export const KEPT_KEY_PREFIX = 'culvert-key-'
+/** Key in the data of each of these Secrets. */
+export const KEPT_KEY_DATA = 'apiKey'

@@ -1,22 +1,25 @@
 import type { Tracer } from '@opentelemetry/api'
 import type { OpenDispatcher } from '../api/dispatcher.ts'
 import type { KubeClient, KubeObject } from '../kube/types.ts'
-import type { AccountKey } from '../managed/accounts/account-resource.ts'
+import type { AccountKey } from '../managed/account-resource.ts'
+import type { KeptKeys } from '../managed/accounts/kept-key.ts'
+import type { NamespaceHolds } from '../managed/accounts/namespace-hold.ts'
 import type { AccountRegistry } from '../managed/accounts/registry.ts'
-import type { Fingerprints } from '../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
-import type { EventSink } from '../managed/reconcile/context.ts'
+import type { EventSink, ManagedContext } from '../managed/run/context.ts'
+import type { Fingerprints } from '../managed/run/fingerprints.ts'
+import type { SessionStore } from '../managed/sessions/session-store.ts'
 import type { ResourceStore } from '../managed/store/resource-store.ts'
-import type { Watches } from '../managed/store/watches.ts'
 import type { ReconcileKey } from '../runtime/controller.ts'
 import type { Metrics } from '../runtime/metrics.ts'
-import type { ReconcileTracing } from '../runtime/tracing.ts'
+import type { ReconcileTracing } from '../runtime/reconcile-spans.ts'
 import type { Turns } from '../runtime/turns.ts'
 import type { AuditLog } from '../telemetry/audit.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import type { OperatorOptions } from './options.ts'
 import { readyOf } from './states.ts'
+import type { Watches } from './watches.ts'
 
 /** What all controllers of an operator are made from. */
 export interface ReconcilersOptions {
@@ -27,6 +30,7 @@ export interface ReconcilersOptions {
   /** Already synced. */
   readonly watches: Watches
   readonly store: ResourceStore
+  readonly sessions: SessionStore
   readonly kube: KubeClient
   readonly metrics: Metrics
   readonly audit: AuditLog
@@ -42,6 +46,18 @@ export interface ReconcilersOptions {
   readonly leadingSince: number
   /** Throws an `ApiError` `NotLeader` when this process may not write. */
   readonly beforeApiWrite: () => void
+}
+
+/** What the controllers of accounts and of managed kinds share. */
+export interface Core {
+  readonly context: Pick<
+    ManagedContext,
+    'kinds' | 'kube' | 'installation' | 'fingerprints' | 'clock' | 'random' | 'logger' | 'events' | 'memories'
+  > & { readonly resources: ResourceStore }
+  readonly registry: AccountRegistry
+  readonly keptKeys: KeptKeys
+  /** Undefined if the operator holds no RoleBindings. */
+  readonly holds: NamespaceHolds | undefined
 }
 
 /** What reconcilers other than those of managed kinds need. */
@@ -90,4 +106,8 @@ export function accountKeyOf({ kind, ...key }: ReconcileKey): AccountKey {
 /** Objects of one namespace share a group; each cluster-scoped object has its own. */
 function ownerOf({ kind, namespace, name }: ReconcileKey): string {
   return namespace ?? `${kind}//${name}`
+}
+
+export function driftMetrics(metrics: Metrics): ManagedContext['metrics'] {
+  return { drift: (kind, field) => metrics.driftFound(kind, [field]) }
 }

@@ -1,6 +1,6 @@
-import { KubeError } from '../kube/errors.ts'
+import { namespaceType, SYSTEM_NAMESPACE } from '../kube/core-types.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../kube/types.ts'
-import { namespaceType, SYSTEM_NAMESPACE } from '../managed/store/namespaces.ts'
 
 /**
  * The id that marks objects as this installation's. The UID of kube-system identifies the cluster, since nothing else

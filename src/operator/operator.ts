@@ -4,25 +4,26 @@ import { ApiError } from '../api/errors.ts'
 import { packageVersion } from '../config.ts'
 import { type ClosableKubeClient, createKubeClient } from '../kube/client.ts'
 import type { KubeConnection } from '../kube/load-config.ts'
-import { Fingerprints } from '../managed/inputs/fingerprints.ts'
 import { keptSalt } from '../managed/inputs/salt.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
+import { Fingerprints } from '../managed/run/fingerprints.ts'
+import { SessionStore } from '../managed/sessions/session-store.ts'
 import { ResourceStore } from '../managed/store/resource-store.ts'
-import type { Watches } from '../managed/store/watches.ts'
 import { LeaderElection } from '../runtime/leader-election.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Turns } from '../runtime/turns.ts'
 import type { AuditLog } from '../telemetry/audit.ts'
 import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
+import type { ReconcilersOptions } from './controller-parts.ts'
 import { installationId } from './installation.ts'
-import { notingWrites } from './noting-writes.ts'
 import type { OperatorOptions } from './options.ts'
 import { createReconcilers } from './reconcilers.ts'
-import { explainingRefusals } from './refused-writes.ts'
 import { Relist } from './relist.ts'
 import { USER_AGENT } from './sessions.ts'
+import type { Watches } from './watches.ts'
 import { allWatches, createWatches, refreshWatches } from './watches.ts'
+import { explainingRefusals, notingWrites } from './wrapped-clients.ts'
 
 /** The parts of one operator, its only access to the outside world. */
 export interface OperatorParts {
@@ -177,6 +178,8 @@ export class Operator {
     const relist = new Relist({ clock, signal, refresh: (since) => refreshWatches(watches, since, clock) })
     const reflectors = allWatches(watches)
     const store = new ResourceStore(kinds, watches)
+    store.recordInto(watches.composed)
+    const sessions = new SessionStore(kinds, watches, store)
     // If the Lease is free, the first lists already belong to the term.
     if (this.#options.leaderElect) await Promise.race([this.#election.attempted, aborted(signal)])
     const running = reflectors.map((reflector) => reflector.start(signal))
@@ -185,7 +188,7 @@ export class Operator {
       this.#synced = true
       await Promise.race([this.#started.promise, aborted(signal)])
       await Promise.race([this.#refresh(watches), aborted(signal)])
-      if (!signal.aborted) await this.#reconcile(watches, store, signal)
+      if (!signal.aborted) await this.#reconcile({ watches, store, sessions }, signal)
     } catch (error) {
       // Otherwise the watches would keep running forever, in a process that does nothing.
       this.#stopped.abort()
@@ -206,7 +209,10 @@ export class Operator {
     await refreshWatches(watches, this.#claimedAt, this.#clock)
   }
 
-  async #reconcile(watches: Watches, store: ResourceStore, signal: AbortSignal): Promise<void> {
+  async #reconcile(
+    seen: Pick<ReconcilersOptions, 'watches' | 'store' | 'sessions'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { namespace, name, logger } = this.#options
     const kube = explainingRefusals(this.#kube, this.#metrics.refusedWrite)
     const installation = this.#options.installation ?? (await installationId(kube, namespace, name))
@@ -215,9 +221,8 @@ export class Operator {
       ...this.#parts,
       installation,
       fingerprints: new Fingerprints(salt),
-      watches,
-      store,
-      kube: notingWrites(kube, watches),
+      ...seen,
+      kube: notingWrites(kube, seen.watches),
       leadingSince: this.#leadingSince ?? this.#clock.monotonic(),
       beforeApiWrite: () => this.#assertLeaderForApi(),
     })

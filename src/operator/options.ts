@@ -1,6 +1,6 @@
 import type { BaseURLPolicy } from '../api/base-url.ts'
 import type { ProxyOptions } from '../http-client/proxies.ts'
-import type { CompanionPolicy } from '../managed/descriptor/companion.ts'
+import type { CompanionPolicy } from '../managed/descriptor/output.ts'
 import type { ServicePolicy } from '../managed/services/service.ts'
 import type { TunnelPolicy } from '../managed/tunnels/policy.ts'
 import type { Logger } from '../util/logger.ts'
@@ -55,7 +55,7 @@ export interface OperatorOptions {
   readonly apiRequests?: number
   /** `host:port` of health and metrics. */
   readonly listen: string
-  /** Whether only readers that the cluster authorises get metrics (`MetricsAccess`). Default false. */
+  /** Whether only readers that the cluster authorises get metrics (`MetricsAuth`). Default false. */
   readonly metricsAuthentication?: boolean
   /** Where audit records go: `-` for standard output, `off`, or a file. Default `off`. */
   readonly auditLog?: string

@@ -1,15 +1,15 @@
 import type { BudgetShare } from '../api/shared-budgets.ts'
 import type { KubeObject } from '../kube/types.ts'
-import { type AccountResource, accountText, keyOfAccount } from '../managed/accounts/account-resource.ts'
+import { type AccountResource, accountText, keyOfAccount } from '../managed/account-resource.ts'
 import { type CustomResource, nameOf, nameText, type ResourceName, statusOf } from '../managed/cr.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import { reasons } from '../managed/descriptor/reasons.ts'
 import type { KindsRegistry } from '../managed/kinds-registry.ts'
 import { isRotationFailing } from '../managed/rotation/words.ts'
-import { reasons } from '../managed/status/reasons.ts'
-import type { Watches } from '../managed/store/watches.ts'
 import type { CredentialState } from '../runtime/metrics.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import type { CountedState, ResourceState, StateSources } from '../runtime/state-metrics.ts'
+import type { Watches } from './watches.ts'
 
 /**
  * State for the metrics; `budgets` holds those of the accounts, by `Kind/namespace/name`. Accounts that are not ours

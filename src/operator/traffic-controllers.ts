@@ -1,12 +1,12 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
-import { ServiceReconciler } from '../managed/services/reconciler.ts'
+import { OwnedObjects } from '../managed/composed/owned-objects.ts'
 import { serviceType } from '../managed/services/service.ts'
-import { subscribePolicies, subscribeServices } from '../managed/services/wakeups.ts'
-import { OwnedObjects } from '../managed/tunnels/owned-objects.ts'
-import { TunnelReconciler } from '../managed/tunnels/reconciler.ts'
+import { ServiceReconciler } from '../managed/services/service-reconciler.ts'
+import { subscribePolicies, subscribeServices } from '../managed/services/service-wakeups.ts'
+import { TunnelReconciler } from '../managed/tunnels/tunnel-reconciler.ts'
 import { Controller } from '../runtime/controller.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
-import { tracedReconcile } from '../runtime/tracing.ts'
+import { tracedReconcile } from '../runtime/reconcile-spans.ts'
 import type { Division } from './claims/division.ts'
 import { base, type Live, type ReconcilersOptions, tracing, WAITING } from './controller-parts.ts'
 
@@ -31,7 +31,12 @@ export function tunnelController(parts: ReconcilersOptions, { gate, owners }: Di
   for (const tunnels of composed.values()) forgetDeleted(objects, tunnels)
   const reconciler = new TunnelReconciler({
     kinds,
-    resources: store,
+    resources: {
+      get: (name) => store.get(name),
+      account: (key) => store.account(key),
+      tunnel: (name) => composed.get(name.kind)?.store.get(name),
+      record: (object) => store.record(object),
+    },
     objects,
     policy: options.tunnels,
     kube,

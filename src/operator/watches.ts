@@ -1,21 +1,27 @@
+import { configMapType, namespaceType, secretType } from '../kube/core-types.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
-import type { AccountResource } from '../managed/accounts/account-resource.ts'
-import type { CommandResource } from '../managed/commands/command.ts'
+import type { AccountResource } from '../managed/account-resource.ts'
 import type { CustomResource } from '../managed/cr.ts'
 import type { InputSource } from '../managed/descriptor/common.ts'
 import type { Descriptor } from '../managed/descriptor/descriptor.ts'
-import { configMapType, secretType } from '../managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../managed/kinds-registry.ts'
-import type { MirroredObject } from '../managed/mirrors/mirrored.ts'
-import { LOAD_BALANCERS, serviceType } from '../managed/services/service.ts'
+import { LOAD_BALANCERS, type ServiceResource, serviceType } from '../managed/services/service.ts'
+import type { CommandResource } from '../managed/sessions/command-resource.ts'
+import type { MirroredObject } from '../managed/sessions/mirrored.ts'
+import type { SessionWatches } from '../managed/sessions/session-store.ts'
 import { namedData } from '../managed/store/named-data.ts'
-import { namespaceType } from '../managed/store/namespaces.ts'
-import type { Watches } from '../managed/store/watches.ts'
-import { TUNNEL, type TunnelResource, workloadTypes } from '../managed/tunnels/tunnel.ts'
-import type { ObjectSource } from '../runtime/object-source.ts'
+import type { CoreWatches } from '../managed/store/watches.ts'
+import { TUNNEL, type TunnelResource, type TunnelWatches, workloadTypes } from '../managed/tunnels/tunnel-resource.ts'
+import type { ObjectSource, RecordedSource } from '../runtime/object-source.ts'
 import { Poller } from '../runtime/poller.ts'
 import { Reflector, type ReflectorOptions } from '../runtime/reflector.ts'
 import type { Clock } from '../util/clock.ts'
+
+/** The watches of an operator, one for each type. */
+export interface Watches extends CoreWatches, SessionWatches, TunnelWatches {
+  /** Services of type LoadBalancer; absent while Culvert serves none. */
+  readonly services?: RecordedSource<ServiceResource> | undefined
+}
 
 export interface WatchScope {
   /** Namespaces to watch; empty: all, including the operator's own, which holds the Secrets of ClusterAccounts. */

@@ -50,6 +50,7 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
    * Default: none.
    */
   readonly scale?: { readonly specReplicas: string; readonly statusReplicas: string; readonly labelSelector: string }
+  /** The condition types that `Readiness.conditions` of the kind may have, besides the common ones. */
   readonly conditions?: readonly ConditionDoc[]
   /** Paths below spec whose change replaces the remote object, such as `publicKey`; for the page. */
   readonly replacing?: readonly string[]
@@ -69,3 +70,15 @@ export type SpecOf<Definition extends { readonly spec: TObject }> = Static<Defin
 
 /** The static type of a definition's status. */
 export type StatusOf<Definition extends { readonly status: TObject }> = Static<Definition['status']>
+
+const mark = '(experimental)'
+
+/** A description marked at its end as experimental: the feature may still change or be removed (docs/versioning.md). */
+export function experimental(description: string): string {
+  return `${description} ${mark}`
+}
+
+/** Whether a description has that mark. */
+export function isExperimental(description: string | undefined): boolean {
+  return description?.endsWith(mark) ?? false
+}

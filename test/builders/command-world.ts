@@ -2,15 +2,14 @@ import { ApiError } from '../../src/api/errors.ts'
 import { tunnelSession } from '../../src/kinds/tunnel-session.ts'
 import { tunnelSessionCommand } from '../../src/kinds/tunnel-session-command.ts'
 import type { KubeClient, KubeObject } from '../../src/kube/types.ts'
-import type { Blocked } from '../../src/managed/accounts/access.ts'
-import { type Access, fullAccess } from '../../src/managed/accounts/access.ts'
-import type { AccountResource } from '../../src/managed/accounts/account-resource.ts'
-import type { CommandResource } from '../../src/managed/commands/command.ts'
-import { CommandReconciler } from '../../src/managed/commands/reconciler.ts'
-import { CommandStore } from '../../src/managed/commands/store.ts'
+import type { AccountResource } from '../../src/managed/account-resource.ts'
+import { fullAccess } from '../../src/managed/accounts/access.ts'
 import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.ts'
-import { type MirroredObject, mirrorName, ownerReference } from '../../src/managed/mirrors/mirrored.ts'
-import type { MemberSession } from '../../src/managed/reconcile/context.ts'
+import type { Blocked, GrantedAccess, MemberSession } from '../../src/managed/run/session.ts'
+import { CommandReconciler } from '../../src/managed/sessions/command-reconciler.ts'
+import type { CommandResource } from '../../src/managed/sessions/command-resource.ts'
+import { CommandStore } from '../../src/managed/sessions/command-store.ts'
+import { type MirroredObject, mirrorName, ownerReference } from '../../src/managed/sessions/mirrored.ts'
 import type { Outcome } from '../../src/runtime/outcome.ts'
 import { FakeClock } from './fake-clock.ts'
 import { ModelKube } from './model-kube.ts'
@@ -42,7 +41,7 @@ export class CommandWorld {
   answer: (post: string) => Error | undefined = () => undefined
   blocked: Blocked | undefined
   /** What commands may do in the account. */
-  access: Access = fullAccess
+  access: GrantedAccess = fullAccess
   settled = true
   /** This many deletions are answered 404 by an intermediary. */
   lostDeletions = 0
@@ -204,9 +203,11 @@ export class CommandWorld {
       resources: {
         get: () => undefined,
         namespace: () => undefined,
+        hasAccount: ({ name, kind }) => kind === 'Account' && name === 'default',
+      },
+      sessions: {
         command: (name) => this.kube.get<CommandResource>(commands, name),
         account: () => this.account,
-        hasAccount: ({ name, kind }) => kind === 'Account' && name === 'default',
         mirrored: (name) => this.kube.get<MirroredObject>(sessions, name),
         namespacesShowing: (_, name) =>
           this.kube

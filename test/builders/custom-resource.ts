@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../src/api/types.ts'
 import type { ObjectMeta } from '../../src/kube/types.ts'
 import type { CustomResource } from '../../src/managed/cr.ts'
-import { formatMarker, type Marker } from '../../src/managed/identity/marker.ts'
+import { formatMarker, type Marker } from '../../src/managed/markers/marker.ts'
 
 /** A Backend `shop/web` with uid `mine` by default. */
 export function cr(

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../src/api/types.ts'
-import type { AccountResource } from '../../src/managed/accounts/account-resource.ts'
+import type { AccountResource } from '../../src/managed/account-resource.ts'
 
 /** A session as the API lists it. */
 export function session(id: string, fields: Readonly<Record<string, unknown>> = {}): RemoteObject {

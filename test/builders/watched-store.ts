@@ -1,8 +1,9 @@
 import { kinds } from '../../src/kinds/index.ts'
 import type { ResourceType } from '../../src/kube/types.ts'
 import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
+import { SessionStore } from '../../src/managed/sessions/session-store.ts'
 import { ResourceStore } from '../../src/managed/store/resource-store.ts'
-import type { Watches } from '../../src/managed/store/watches.ts'
+import type { Watches } from '../../src/operator/watches.ts'
 import { allWatches, createWatches } from '../../src/operator/watches.ts'
 import { KubeProcess } from '../faults/simulation/kube-client.ts'
 import type { VirtualTime } from '../faults/simulation/virtual-time.ts'
@@ -24,12 +25,13 @@ export function typeOf(kind: string): ResourceType {
 export async function watchedStore(
   kube: ModelKube,
   time: VirtualTime,
-): Promise<{ readonly store: ResourceStore; readonly watches: Watches }> {
+): Promise<{ readonly store: ResourceStore; readonly sessions: SessionStore; readonly watches: Watches }> {
   const { client, clock } = new KubeProcess(kube, time)
   const base = { client, clock, random: { next: () => 0.5, hex: () => '' }, logger: createSilentLogger() }
   const watches = createWatches(registry, base, { namespaces: [], tunnels: true, services: true })
   const store = new ResourceStore(registry, watches)
+  const sessions = new SessionStore(registry, watches, store)
   for (const watch of allWatches(watches)) void watch.start(new AbortController().signal)
   await time.advance(100)
-  return { store, watches }
+  return { store, sessions, watches }
 }

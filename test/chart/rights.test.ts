@@ -9,9 +9,9 @@ import {
   watchedPermissions,
 } from '../../scripts/permissions/operator.ts'
 import { kinds } from '../../src/kinds/index.ts'
-import { leftoverPermissions } from '../../src/managed/delete/leftovers.ts'
 import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { type Permission, rulesOf } from '../../src/managed/permissions.ts'
+import { leftoverPermissions } from '../../src/managed/uninstall/leftovers.ts'
 import { at, find, HELMS, MODES, merged, type Rendered, render, type Values } from './support/helm.ts'
 
 const registry = new KindsRegistry(kinds)

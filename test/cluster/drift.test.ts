@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import type { Fields } from '../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
-import type { Fields } from '../../src/managed/descriptor/fields.ts'
 import { anyObjects, desiredOf } from '../builders/kinds/desired.ts'
 import { managedKindTests } from '../kinds/index.ts'
 import type { Body, Drift } from '../kinds/kind-test-data.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatMarker } from '../../src/managed/identity/marker.ts'
+import { formatMarker } from '../../src/managed/markers/marker.ts'
 import { World } from './support/world.ts'
 
 const DOMAIN = 'taken.tunnel.example'

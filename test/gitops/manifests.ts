@@ -9,8 +9,8 @@ const QUICKSTART = join(import.meta.dirname, '..', '..', 'examples', 'quickstart
 const WRITTEN = { url: 'http://127.0.0.1:4040', apiKey: 'demo-key' }
 
 /** A resource of Culvert as a file; the tool knows its namespace. */
-export function manifest(kind: string, name: string, spec: object): string {
-  return JSON.stringify({ apiVersion: 'culvert.dev/v1alpha1', kind, metadata: { name }, spec })
+export function manifest(kind: string, name: string, spec: object, annotations: object = {}): string {
+  return JSON.stringify({ apiVersion: 'culvert.dev/v1alpha1', kind, metadata: { name, annotations }, spec })
 }
 
 /** The quickstart's resources of one namespace, pointed at the emulator of a world. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { printedCommand, runPrinted } from '../cluster/support/printed-command.ts'
 import { until } from '../cluster/support/wait.ts'
-import { conditionOf, type World, type WorldOptions } from '../cluster/support/world.ts'
+import { conditionOf, type Resource, type World, type WorldOptions } from '../cluster/support/world.ts'
 import { manifest, quickstart } from './manifests.ts'
 import type { Stage } from './stage.ts'
 import type { Files } from './tools/repository.ts'
@@ -29,10 +30,10 @@ export interface Scenario {
 /** How long nothing may be written in a row. */
 const REST_SECONDS = Number(process.env.CULVERT_REST_SECONDS ?? 60)
 
-const READY = { Flux: 'Ready: True, ReconciliationSucceeded' }
-const GONE = { Flux: 'gone' }
-const FAILED = { Flux: 'Ready: False, HealthCheckFailed' }
-const UNFINISHED = { Flux: 'Ready: False, HealthCheckFailed' }
+const READY = { Flux: 'Ready: True, ReconciliationSucceeded', 'Argo CD': 'Synced, Healthy' }
+const GONE = { Flux: 'gone', 'Argo CD': 'gone' }
+const FAILED = { Flux: 'Ready: False, HealthCheckFailed', 'Argo CD': 'Synced, Degraded' }
+const UNFINISHED = { Flux: 'Ready: False, HealthCheckFailed', 'Argo CD': 'Synced, Progressing' }
 
 const RULES = [{ cidr: '198.51.100.0/24', action: 'Allow' }]
 const policy = (spec: object = {}): string => manifest('IPPolicy', 'office', { rules: RULES, ...spec })
@@ -113,10 +114,15 @@ export const scenarios: readonly Scenario[] = [
       {
         when: 'an edit violates the CRD',
         act: (stage) => stage.commit({ 'office.yaml': policy({ rules: [{ cidr: 'everywhere', action: 'Allow' }] }) }),
-        shows: { Flux: 'Ready: False, ReconciliationFailed' },
+        shows: { Flux: 'Ready: False, ReconciliationFailed', 'Argo CD': 'OutOfSync, Healthy, Failed' },
         holds: (stage) => expectDescription(stage, 'edited'),
       },
-      { when: 'the commit is reverted', act: (stage) => stage.revert(), shows: READY },
+      {
+        when: 'the commit is reverted',
+        act: (stage) => stage.revert(),
+        // Nothing has to be synced, so the failed sync remains the last one.
+        shows: { ...READY, 'Argo CD': 'Synced, Healthy, Failed' },
+      },
       {
         when: 'the API refuses an edit',
         act: async (stage) => {
@@ -145,7 +151,7 @@ export const scenarios: readonly Scenario[] = [
           await stage.delivery.suspend(true)
           await stage.commit(edited)
         },
-        shows: { Flux: 'suspended' },
+        shows: { Flux: 'suspended', 'Argo CD': 'OutOfSync, Healthy' },
         holds: (stage) => expectDescription(stage, ''),
       },
       {
@@ -176,7 +182,7 @@ export const scenarios: readonly Scenario[] = [
       {
         when: 'the policy is removed, but not its use',
         act: (stage) => stage.commit({ 'office.yaml': null }),
-        shows: { Flux: READY.Flux },
+        shows: { Flux: READY.Flux, 'Argo CD': 'OutOfSync, Progressing' },
         holds: async (stage) => {
           await expectTerminating(stage)
           expect(await remotePolicy(stage)).toBeDefined()
@@ -212,9 +218,11 @@ export const scenarios: readonly Scenario[] = [
       {
         when: 'somebody edits the policy with kubectl',
         act: async (stage) => {
-          const patch = JSON.stringify({ spec: { description: 'by hand' } })
+          const patch = JSON.stringify({ spec: { rules: [{ cidr: '0.0.0.0/0', action: 'Allow' }] } })
           await stage.kubectl('patch', 'ippolicy', 'office', '--type=merge', '-p', patch)
           await stage.delivery.sync()
+          const isBack = ({ spec }: Resource): boolean => isDeepStrictEqual(spec.rules, RULES)
+          await stage.world.until('IPPolicy', 'office', 'has its rules again', isBack)
         },
         shows: READY,
       },
@@ -224,16 +232,18 @@ export const scenarios: readonly Scenario[] = [
           await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE)
           await stage.delivery.sync()
         },
-        shows: READY,
-        holds: async (stage) => expect(await pausedBy(stage)).toBeUndefined(),
+        shows: { Flux: READY.Flux, 'Argo CD': 'Synced, Suspended' },
+        holds: async (stage) => {
+          expect(await pausedBy(stage)).toBe(stage.tool.name === 'Flux' ? undefined : 'true')
+        },
       },
       {
         when: 'the same with --field-manager=culvert-user',
         act: async (stage) => {
-          await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE, '--field-manager=culvert-user')
+          await stage.kubectl('annotate', 'ippolicy', 'office', PAUSE, '--field-manager=culvert-user', '--overwrite')
           await stage.delivery.sync()
         },
-        shows: READY,
+        shows: { Flux: READY.Flux, 'Argo CD': 'Synced, Suspended' },
         holds: async (stage) => expect(await pausedBy(stage)).toBe('true'),
       },
     ],
@@ -377,7 +387,7 @@ export const scenarios: readonly Scenario[] = [
           await world.operator.kill()
           await delivery.remove()
         },
-        shows: { Flux: 'gone' },
+        shows: { Flux: 'gone', 'Argo CD': 'Synced, Progressing' },
         holds: async (stage) => expect(await remotePolicy(stage)).toBeDefined(),
       },
       {

@@ -5,12 +5,12 @@ import type { Scenario } from './scenarios.ts'
 import type { ToolName } from './tools/tool.ts'
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'gitops-table.md')
-const TOOLS: readonly ToolName[] = ['Flux']
+const TOOLS: readonly ToolName[] = ['Flux', 'Argo CD']
 
 const HEAD = `# What GitOps tools show
 
-The suite \`gitops\` runs Flux's kustomize-controller next to the operator, and has it apply a Git repository. After each step it waits until the tool shows the state in bold type.
-Below it is the message of the Kustomization's condition \`Ready\`.
+The suite \`gitops\` runs Flux and Argo CD next to the operator, and has each apply a Git repository. After each step it waits until the tool shows the state in bold type.
+Below it is the tool's message: of the Kustomization's condition \`Ready\`, or of the Application's last operation and of each resource that is not Healthy.
 Written by \`CULVERT_WRITE_TABLE=1 npm run test:gitops\`.
 `
 

@@ -3,10 +3,11 @@ import '../cluster/provided.ts'
 import { scenarios } from './scenarios.ts'
 import { Stage } from './stage.ts'
 import { recordTable } from './table.ts'
+import { ArgoCD } from './tools/argocd.ts'
 import { Flux } from './tools/flux.ts'
 import type { Tool, ToolName } from './tools/tool.ts'
 
-const START = { Flux: Flux.start } as const
+const START = { Flux: Flux.start, 'Argo CD': ArgoCD.start } as const
 /** What a tool said at each step. */
 const said = new Map<string, string>()
 

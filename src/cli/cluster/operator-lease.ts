@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { AccountResource } from '../../managed/accounts/account-resource.ts'
+import type { AccountResource } from '../../managed/account-resource.ts'
 import { claimOf } from '../../managed/claims/claim.ts'
 import { type Lease, leases } from '../../runtime/lease-lock.ts'
 import type { Clock } from '../../util/clock.ts'

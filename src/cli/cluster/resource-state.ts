@@ -1,8 +1,8 @@
 import type { KubeObject } from '../../kube/types.ts'
 import { generationOf, hasFinalizer, isDeleting, isPaused, withoutFinalizer } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
-import { isCommon } from '../../managed/status/conditions.ts'
-import { reasons } from '../../managed/status/reasons.ts'
+import { reasons } from '../../managed/descriptor/reasons.ts'
+import { isCommon } from '../../managed/run/conditions.ts'
 
 /** Any of Culvert's resources, as commands read it. */
 export interface StatedResource extends KubeObject {
@@ -53,9 +53,9 @@ export function stateOf(resource: StatedResource): ResourceState {
       const message = `Culvert is done with it, but other finalizers remain: ${others.join(', ')}`
       return { phase: 'deleting', reason: FOREIGN_FINALIZERS, message, since: deletionTimestamp }
     }
-    const told = [reconciling, stalled, of('Ready')].find((condition) => condition?.status !== undefined)
-    const isTold = told !== undefined && told.status === (told.type === 'Ready' ? 'False' : 'True')
-    if (isTold) return stated('deleting', told, deletionTimestamp)
+    const reported = [reconciling, stalled, of('Ready')].find((condition) => condition?.status !== undefined)
+    const isShown = reported !== undefined && reported.status === (reported.type === 'Ready' ? 'False' : 'True')
+    if (isShown) return stated('deleting', reported, deletionTimestamp)
     return { phase: 'deleting', reason: 'Deleting', message: 'the deletion is in progress', since: deletionTimestamp }
   }
   if (conditions.length === 0) {

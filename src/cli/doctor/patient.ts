@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
-import type { AccountResource } from '../../managed/accounts/account-resource.ts'
+import type { AccountResource } from '../../managed/account-resource.ts'
 import { claimOf } from '../../managed/claims/claim.ts'
 import type { CustomResource } from '../../managed/cr.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'

@@ -1,9 +1,9 @@
 import type { ClosableApiClient } from '../../api/client.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import type { AccountResource } from '../../managed/accounts/account-resource.ts'
+import type { AccountResource } from '../../managed/account-resource.ts'
 import type { Orphan } from '../../managed/accounts/resync.ts'
-import { markerOf } from '../../managed/identity/marker.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
+import { markerOf } from '../../managed/markers/marker.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
 
 /** An orphan that the operator reported, as the API and the cluster show it now. */

@@ -8,7 +8,7 @@ import type {
   RemoteObject,
   RequestBody,
 } from '../../api/types.ts'
-import { answerToUpdate } from '../../managed/plan/answer-form.ts'
+import { answerToUpdate } from '../../managed/approval/answer-form.ts'
 import type { WriteOrigin } from '../../telemetry/write-origin.ts'
 import type { Clock } from '../../util/clock.ts'
 import { answerToCreate } from './answers.ts'

@@ -1,11 +1,11 @@
 import type { ClosableApiClient } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { accountOf, openSession } from '../../managed/accounts/account-choice.ts'
-import { type AccountKey, accountKey } from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, accountKey } from '../../managed/account-resource.ts'
 import { KeptKeys } from '../../managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../managed/accounts/keys-in-use.ts'
 import { AccountRegistry } from '../../managed/accounts/registry.ts'
 import { LiveSession, type SessionConfig } from '../../managed/accounts/session.ts'
+import { resolveWanted } from '../../managed/apply/resolve-wanted.ts'
 import {
   type CustomResource,
   internalOf,
@@ -18,16 +18,17 @@ import {
 } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
 import { fixedDifferences } from '../../managed/identity/adopt.ts'
-import { IdsInFlight } from '../../managed/identity/ids-in-flight.ts'
-import type { Fingerprints } from '../../managed/inputs/fingerprints.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
-import { resolveWanted } from '../../managed/plan/desired.ts'
-import type { ManagedContext } from '../../managed/reconcile/context.ts'
-import { ConflictError } from '../../managed/reconcile/errors.ts'
-import { Memories } from '../../managed/reconcile/memory.ts'
-import { ManagedReconciler } from '../../managed/reconcile/reconciler.ts'
-import { Reconciliation } from '../../managed/reconcile/reconciliation.ts'
-import { objectKeys } from '../../managed/store/object-keys.ts'
+import { objectKeys } from '../../managed/markers/object-keys.ts'
+import { type Approvals, ManagedReconciler } from '../../managed/reconcile/managed-reconciler.ts'
+import { accountOf, openSession } from '../../managed/references/account-choice.ts'
+import type { ManagedContext } from '../../managed/run/context.ts'
+import { ConflictError } from '../../managed/run/control-flow-errors.ts'
+import type { Fingerprints } from '../../managed/run/fingerprints.ts'
+import { IdsInFlight } from '../../managed/run/ids-in-flight.ts'
+import { Memories } from '../../managed/run/memory.ts'
+import { Reconciliation } from '../../managed/run/reconciliation.ts'
+import { withService } from '../../managed/services/followed.ts'
 import { ResourceStore } from '../../managed/store/resource-store.ts'
 import { subscribeWakeups } from '../../managed/store/wakeups.ts'
 import type { Outcome } from '../../runtime/outcome.ts'
@@ -67,6 +68,9 @@ interface Ended {
 const LONGEST_AHEAD_MS = 3_600_000
 /** After so many waits in a row without any effect, nothing more will happen. */
 const IDLE_WAITS = 4
+
+/** A dry run shows what follows once plans are approved. */
+const APPROVES_EVERYTHING: Approvals = { spec: async () => undefined, deletion: async () => undefined }
 /** A resource that is reconciled more often goes in circles. */
 const MOST_RECONCILES = 200
 
@@ -101,6 +105,7 @@ export class DryOperator {
       keyDependents: new KeysInUse(keptKeys, store, fingerprints),
       kube: cluster,
       companions: { policy: { enabled: false, domains: [] }, watch: () => undefined },
+      amendConditions: withService,
       events: { record: () => undefined },
       metrics: { drift: () => undefined },
       // Nothing that an operator sent can still be on its way, as far as a plan is concerned.
@@ -109,13 +114,12 @@ export class DryOperator {
       times: { requestTimeoutMs: 0, scanPauseMs: 0, readLagMs: 0 },
       installation,
       fingerprints,
-      approves: 'everything',
       clock,
       random,
       logger,
       inFlight: new IdsInFlight(clock, 0),
     }
-    this.#reconciler = new ManagedReconciler(this.#context)
+    this.#reconciler = new ManagedReconciler(this.#context, APPROVES_EVERYTHING)
     subscribeWakeups({
       kinds,
       store,

@@ -1,11 +1,6 @@
+import { namespaceType } from '../../kube/core-types.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { accountOf } from '../../managed/accounts/account-choice.ts'
-import {
-  type AccountKey,
-  type AccountResource,
-  accountKey,
-  keyOfAccount,
-} from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountKey, keyOfAccount } from '../../managed/account-resource.ts'
 import {
   type CustomResource,
   internalOf,
@@ -15,9 +10,9 @@ import {
   type ResourceName,
   statusOf,
 } from '../../managed/cr.ts'
-import { markerOf } from '../../managed/identity/marker.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
-import { namespaceType } from '../../managed/store/namespaces.ts'
+import { markerOf } from '../../managed/markers/marker.ts'
+import { accountOf } from '../../managed/references/account-choice.ts'
 import type { Manifest } from '../manifests.ts'
 import type { DryAccount } from './dry-account.ts'
 import { type DryCluster, typesByKind } from './dry-cluster.ts'

@@ -1,4 +1,4 @@
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
 
 const LABEL = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 

@@ -1,9 +1,19 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
 import { bool, choice, integer, list, object, text } from '../../schema/define.ts'
-import { cut } from '../../util/cut.ts'
-import { given, ID_LENGTH, listOf, objectOf, refId, refIds, shownIds, sorted, textOf } from '../shared/remote.ts'
+import { cut } from '../../util/printable.ts'
+import {
+  given,
+  ID_LENGTH,
+  listOf,
+  objectOf,
+  refId,
+  refIds,
+  shownIds,
+  sorted,
+  textOf,
+} from '../building-blocks/remote.ts'
 
 /** The name of a module of an edge in the spec. */
 export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
 import {
   type AccountView,
   isInForce,
@@ -7,9 +7,9 @@ import {
   type Release,
   type SiblingView,
   type TargetView,
-} from '../../managed/descriptor/target.ts'
-import { named, refusesRules } from './parts.ts'
+} from '../../managed/descriptor/references.ts'
 import { heldRule } from './rules.ts'
+import { named, refusesRules } from './usable-policy.ts'
 
 /**
  * A policy in use is neither emptied nor left with denies alone by mistake: its last rule, and its last allow, stay

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
-import type { ChildOperation } from '../../managed/descriptor/children.ts'
-import type { Fields } from '../../managed/descriptor/fields.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
+import type { ChildOperation, JudgeRisks } from '../../managed/descriptor/desired.ts'
 import {
   keptText,
   MARK_KEY,
@@ -11,13 +11,11 @@ import {
   parseObject,
   wantedMetadata,
 } from '../../managed/descriptor/metadata.ts'
-import type { JudgeRisks } from '../../managed/descriptor/risks.ts'
 import { choice } from '../../schema/define.ts'
-import { digestOf } from '../../util/digest.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
+import { digestOf, equalJSON } from '../../util/json.ts'
+import { compareTexts, given, refId, textOf } from '../building-blocks/remote.ts'
 import { documentationAddress, guardRanges, normaliseCIDR } from './cidr.ts'
-import { RULE_KIND } from './parts.ts'
+import { RULE_KIND } from './usable-policy.ts'
 
 /** `action` of a spec. `change` describes the effect of changing it. */
 export function ruleAction(change = '') {

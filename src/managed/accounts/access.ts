@@ -1,16 +1,11 @@
 import { coversDomain } from '../../util/domain-pattern.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
+import type { AccountName } from '../attempt.ts'
 import { shortName } from '../cr.ts'
-import {
-  type AccessEntry,
-  type AccessNeeds,
-  type Reach,
-  type UnmanagedObjects,
-  unmanagedObjects,
-} from '../descriptor/access.ts'
-import type { AccountName } from '../identity/attempt.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
-import { selects } from './label-selector.ts'
+import { type AccessEntry, type AccessNeeds, type Reach, unmanagedObjects } from '../descriptor/access.ts'
+import { selects } from '../descriptor/label-selector.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import type { Blocked, GrantedAccess, GrantingEntry } from '../run/session.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -25,43 +20,14 @@ export interface AccessRequest {
   readonly needs: AccessNeeds
 }
 
-/** An entry of `spec.access` that allows a resource, with its index in the list. */
-export interface GrantingEntry {
-  readonly index: number
-  readonly entry: AccessEntry
-}
-
-/** The permissions of a resource in an account. */
-export interface Access {
-  /** The entries that allow it. Undefined: the account belongs to the namespace, and everything is allowed. */
-  readonly granted: readonly GrantingEntry[] | undefined
-  /** The most permissive value of these entries. */
-  readonly unmanagedObjects: UnmanagedObjects
-}
-
 /** The permissions of resources in an Account of their own namespace. */
-export const fullAccess: Access = { granted: undefined, unmanagedObjects: 'Adopt' }
-
-/** Whether the allowed level includes the requested one. */
-export function includes(allowed: UnmanagedObjects, asked: UnmanagedObjects): boolean {
-  return unmanagedObjects.indexOf(allowed) >= unmanagedObjects.indexOf(asked)
-}
-
-/** Why an account cannot be used now. */
-export interface Blocked {
-  readonly reason: Reason
-  readonly message: string
-  /** Over in a moment; not worth a condition. */
-  readonly silent?: boolean
-  /** Lasts until a person changes something. */
-  readonly lasting?: boolean
-}
+export const fullAccess: GrantedAccess = { granted: undefined, unmanagedObjects: 'Adopt' }
 
 /**
  * Decides whether a resource may use a ClusterAccount: one entry that selects its namespace must allow all of its
  * needs. The reason of a refusal shows which check failed.
  */
-export function accessOf(entries: readonly AccessEntry[], request: AccessRequest): Access | Blocked {
+export function accessOf(entries: readonly AccessEntry[], request: AccessRequest): GrantedAccess | Blocked {
   const { account, namespace, kind } = request
   const ofNamespace = selecting(entries, request.labels)
   if (ofNamespace.length === 0) {
@@ -79,7 +45,7 @@ export function accessOf(entries: readonly AccessEntry[], request: AccessRequest
 }
 
 /** Like `accessOf`, once more of the resource's needs is known than when `granted` was computed. */
-export function narrowed(granted: readonly GrantingEntry[], request: AccessRequest): Access | Blocked {
+export function narrowed(granted: readonly GrantingEntry[], request: AccessRequest): GrantedAccess | Blocked {
   const refusals = granted.map(({ entry }) => refusalOf(entry, request))
   const allowing = granted.filter((_, index) => refusals[index] === undefined)
   const [refusal] = refusals.filter((each) => each !== undefined)

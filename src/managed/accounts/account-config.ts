@@ -1,13 +1,13 @@
 import { checkBaseURL } from '../../api/base-url.ts'
+import type { AccountKey, AccountResource } from '../account-resource.ts'
 import { isDeleting } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import { singleLine, singleLineProblem } from '../inputs/single-line.ts'
 import { keepKeyCommand } from '../kubectl.ts'
-import { reasons } from '../status/reasons.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountApiKey, type KeySource, secretOf } from './account-key.ts'
-import type { AccountKey, AccountResource } from './account-resource.ts'
-import { type Problem, problem } from './finding.ts'
+import { type AccountProblem, problem } from './finding.ts'
 import type { SessionConfig } from './session.ts'
 
 /** Reads address and key of an account, or returns what is wrong with them. */
@@ -15,7 +15,7 @@ export async function accountConfig(
   context: KeySource & Pick<AccountContext, 'baseURLPolicy'>,
   key: AccountKey,
   resource: AccountResource,
-): Promise<SessionConfig | Problem> {
+): Promise<SessionConfig | AccountProblem> {
   const { spec } = resource
   const checked = checkBaseURL(spec.baseURL, context.baseURLPolicy)
   if (!checked.ok) return problem(reasons.BaseURLNotAllowed, `spec.${checked.message}`, true)

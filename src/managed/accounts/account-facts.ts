@@ -1,13 +1,13 @@
 import type { ResourceType } from '../../kube/types.ts'
+import type { AccountResource } from '../account-resource.ts'
 import { type CustomResource, isDeleting, nameOf, shortName } from '../cr.ts'
 import { ORPHANS_SHOWN } from '../descriptor/account.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import { kubectlName, releaseCommand } from '../kubectl.ts'
-import { requestOf } from '../reconcile/requests.ts'
-import { reasons } from '../status/reasons.ts'
-import type { AccountResource } from './account-resource.ts'
+import { requestOf } from '../run/requests.ts'
 import type { AccountFacts } from './account-status.ts'
 import { isDoubted } from './check-identity.ts'
-import type { Finding, Problem } from './finding.ts'
+import type { AccountProblem, Finding } from './finding.ts'
 
 /** What a check of an account found. */
 interface Check {
@@ -43,7 +43,7 @@ export function accountFacts(check: Check): AccountFacts {
  * Notes that the identity came into doubt, together with a confirmation that was already there: only another value is
  * an answer to this doubt.
  */
-function doubtOf(resource: AccountResource, { reason }: Problem): AccountFacts['fields'] {
+function doubtOf(resource: AccountResource, { reason }: AccountProblem): AccountFacts['fields'] {
   if (reason !== reasons.IdentityUnproven || isDoubted(resource)) return {}
   const { metadata, status } = resource
   return { internal: { ...status?.internal, doubtedUID: metadata.uid }, ...confirmationOf(resource) }

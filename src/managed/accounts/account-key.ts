@@ -1,11 +1,11 @@
+import { secretType } from '../../kube/core-types.ts'
+import type { AccountKey, AccountResource } from '../account-resource.ts'
 import { type CustomResource, isDeleting } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
-import { secretType } from '../inputs/inputs.ts'
 import { heldToken } from '../outputs/held-token.ts'
-import { ownershipOf } from '../outputs/ownership.ts'
 import type { DataObject } from '../outputs/place.ts'
+import { ownershipOf } from '../ownership.ts'
 import type { AccountContext, AccountResources } from './account-context.ts'
-import type { AccountKey, AccountResource } from './account-resource.ts'
 
 /** What the key of an account is read from. */
 export type KeySource = Pick<AccountContext, 'kube' | 'keptKeys' | 'operatorNamespace'> & {

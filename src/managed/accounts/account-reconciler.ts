@@ -1,31 +1,31 @@
 import { ApiError } from '../../api/errors.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { eachInTurns } from '../../runtime/turns.ts'
-import { durationMs } from '../../util/duration.ts'
 import { jitter } from '../../util/random.ts'
+import { durationMs } from '../../util/time.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../account-resource.ts'
 import { type CustomResource, hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
 import { ownCollections } from '../descriptor/descriptor.ts'
+import { type Reason, reasons } from '../descriptor/reasons.ts'
 import { logUntold } from '../reconcile/long-waits.ts'
-import { openRequest } from '../reconcile/requests.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
-import { kubeReason } from '../status/result.ts'
+import { openRequest } from '../run/requests.ts'
+import { kubeReason } from '../run/result.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
 import type { AccountContext } from './account-context.ts'
 import { accountFacts } from './account-facts.ts'
 import { addAccountFinalizer, dependentsOfAccount, releaseAccount } from './account-removal.ts'
-import { type AccountKey, type AccountResource, accountText, keyOfAccount } from './account-resource.ts'
 import { type AccountFacts, writeAccountStatus } from './account-status.ts'
 import { checkIdentity } from './check-identity.ts'
 import type { ClosedChange } from './closed-collections.ts'
 import {
+  type AccountProblem,
   checkRetryMs,
   type Finding,
   type Held,
   heldBy,
   listProblem,
-  type Problem,
   problem,
   type ReadyFinding,
 } from './finding.ts'
@@ -84,7 +84,7 @@ export class AccountReconciler {
   }
 
   /** Adds the finalizer. @returns why not, if the admission policy for the operator refuses it */
-  async #hold(key: AccountKey, resource: AccountResource): Promise<Problem | undefined> {
+  async #hold(key: AccountKey, resource: AccountResource): Promise<AccountProblem | undefined> {
     try {
       await addAccountFinalizer(this.#context, resource)
       return undefined
@@ -142,7 +142,7 @@ export class AccountReconciler {
    * Address and key. If Kubernetes forbids reading the key, an account without a session reports that; one with a
    * session continues with the known key.
    */
-  async #config(key: AccountKey, resource: AccountResource): Promise<SessionConfig | Problem> {
+  async #config(key: AccountKey, resource: AccountResource): Promise<SessionConfig | AccountProblem> {
     try {
       return await accountConfig(this.#context, key, resource)
     } catch (error) {

@@ -1,6 +1,6 @@
+import type { AccountKey, AccountResource } from '../account-resource.ts'
 import { type CustomResource, hasFinalizer, withFinalizer, withoutFinalizer } from '../cr.ts'
 import type { AccountContext } from './account-context.ts'
-import type { AccountKey, AccountResource } from './account-resource.ts'
 import { patchAccountMetadata } from './account-status.ts'
 
 /** CRs whose deletion needs the account: the account stays until the last of them is gone. */

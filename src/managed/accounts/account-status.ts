@@ -1,14 +1,13 @@
 import type { UnlistableError } from '../../api/list-refusals.ts'
+import { type AccountResource, keyOfAccount } from '../account-resource.ts'
 import { generationOf } from '../cr.ts'
 import type { AccountStatus } from '../descriptor/account.ts'
-import type { Condition } from '../descriptor/common.ts'
-import type { Fields } from '../descriptor/fields.ts'
-import type { ConditionText } from '../descriptor/status.ts'
-import { type ConditionState, conditionsFor, isCommon, stampConditions } from '../status/conditions.ts'
-import { mergePatch } from '../status/merge-patch.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
+import type { Condition, Fields } from '../descriptor/common.ts'
+import type { ConditionText } from '../descriptor/readiness.ts'
+import { type Reason, reasons } from '../descriptor/reasons.ts'
+import { type ConditionState, conditionsFor, isCommon, stampConditions } from '../run/conditions.ts'
+import { mergePatch, patchVersion } from '../run/merge-patch.ts'
 import type { AccountContext } from './account-context.ts'
-import { type AccountResource, keyOfAccount } from './account-resource.ts'
 import { closedText } from './closed-collections.ts'
 
 /** The intended status of an account. */
@@ -78,11 +77,8 @@ async function patchAccount(
   patch: Fields,
   subresource?: 'status',
 ): Promise<void> {
-  const { resourceVersion, uid } = resource.metadata
-  const key = keyOfAccount(resource)
-  const options = { resourceVersion, uid, ...(subresource === undefined ? {} : { subresource }) }
-  const type = context.kinds.accountType(key.kind)
-  context.resources.record(await context.kube.mergePatch<AccountResource>(type, key, patch, options))
+  const type = context.kinds.accountType(keyOfAccount(resource).kind)
+  context.resources.record(await patchVersion(context.kube, type, resource, patch, subresource))
 }
 
 const ACCEPTED = 'the API accepts the key'

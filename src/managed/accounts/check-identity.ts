@@ -1,9 +1,9 @@
+import type { AccountResource } from '../account-resource.ts'
 import { type CustomResource, isDeleting, statusOf } from '../cr.ts'
-import { compareFingerprints } from '../inputs/fingerprints.ts'
-import { openRequest } from '../reconcile/requests.ts'
-import { reasons } from '../status/reasons.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { compareFingerprints } from '../run/fingerprints.ts'
+import { openRequest } from '../run/requests.ts'
 import type { AccountContext } from './account-context.ts'
-import type { AccountResource } from './account-resource.ts'
 import { identityDoubt, identityFingerprint } from './identity-doubt.ts'
 import type { LiveSession } from './session.ts'
 

@@ -2,6 +2,7 @@ import type { UnlistableError } from '../../api/list-refusals.ts'
 import type { Collection } from '../../api/types.ts'
 import type { Clock } from '../../util/clock.ts'
 import { nameText, type ResourceName } from '../cr.ts'
+import { closedRemedy } from '../identity/await-list.ts'
 
 interface Closed {
   readonly collection: Collection
@@ -106,13 +107,6 @@ export class ClosedCollections {
     }
     return ended
   }
-}
-
-/** What to do about a collection that cannot be listed: the key may lack a permission, or the server the collection. */
-export function closedRemedy({ collection: { path }, status }: UnlistableError): string {
-  return status === 403
-    ? `allow the API key to list ${path}`
-    : `check that the API at spec.baseURL of the account has ${path}`
 }
 
 /** What an account's condition says about its closed collections. */

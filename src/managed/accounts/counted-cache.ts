@@ -2,7 +2,7 @@ import type { ListOptions } from '../../api/account-cache.ts'
 import type { Known } from '../../api/collection-cache.ts'
 import type { UnlistableError } from '../../api/list-refusals.ts'
 import type { CallOptions, Collection, RemoteObject, RequestBody, WriteOptions } from '../../api/types.ts'
-import type { SessionCache, SessionCalls } from '../reconcile/context.ts'
+import type { SessionCache, SessionCalls } from '../run/session.ts'
 
 /**
  * An account's cache for members that share its requests: calls `spend` for each request. A list counts for the caller

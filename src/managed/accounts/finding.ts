@@ -1,11 +1,11 @@
 import type { ApiError } from '../../api/errors.ts'
 import type { UnlistableError } from '../../api/list-refusals.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
-import type { Blocked } from './access.ts'
+import { type Reason, reasons } from '../descriptor/reasons.ts'
+import type { Blocked } from '../run/session.ts'
 import type { Orphan } from './resync.ts'
 
 /** The result of one check of an account. */
-export type Finding = ReadyFinding | Problem
+export type Finding = ReadyFinding | AccountProblem
 
 /** The account is ours, and can be used. */
 export interface ReadyFinding {
@@ -26,7 +26,7 @@ export interface Held {
   readonly retryMs: number
 }
 
-export interface Problem {
+export interface AccountProblem {
   readonly type: 'problem'
   readonly reason: Reason
   readonly message: string
@@ -38,7 +38,7 @@ export interface Problem {
 const LONGEST_RETRY_MS = 60_000
 const FIRST_RETRY_MS = 5_000
 
-export function problem(reason: Reason, message: string, stalled: boolean, retryMs = LONGEST_RETRY_MS): Problem {
+export function problem(reason: Reason, message: string, stalled: boolean, retryMs = LONGEST_RETRY_MS): AccountProblem {
   return { type: 'problem', reason, message, stalled, retryMs }
 }
 
@@ -57,7 +57,7 @@ export function heldBy(error: ApiError): Held | undefined {
  * Interprets a failed list as a problem of the account.
  * @param restriction name of an enforced restriction of calls to the API, if one is known
  */
-export function listProblem(error: ApiError, retryMs: number, restriction?: string): Problem {
+export function listProblem(error: ApiError, retryMs: number, restriction?: string): AccountProblem {
   const reason = reasonOf(error)
   const message = `${error.message}: ${remedyFor(error, restriction)}`
   return problem(reason, message, reason === reasons.Unauthorized, retryMs)

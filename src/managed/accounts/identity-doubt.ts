@@ -1,4 +1,4 @@
-import type { Fingerprints } from '../inputs/fingerprints.ts'
+import type { Fingerprints } from '../run/fingerprints.ts'
 
 /** Address and key, which determine the account in use. */
 export interface AccountIdentity {

@@ -1,11 +1,9 @@
-import { KubeError } from '../../kube/errors.ts'
+import { secretType } from '../../kube/core-types.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { readSecretKey, secretType } from '../inputs/inputs.ts'
+import { readSecretKey } from '../inputs/inputs.ts'
+import { KEPT_KEY_DATA, KEPT_KEY_PREFIX } from '../names.ts'
 
-/** Key of each Secret's data. */
-export const KEPT_KEY_DATA = 'apiKey'
-/** Prefix of the names of the Secrets with the last working keys. */
-export const KEPT_KEY_PREFIX = 'culvert-key-'
 const LABELS = { 'app.kubernetes.io/managed-by': 'culvert' }
 
 /** UID of the account whose key a Secret of the operator's namespace keeps; undefined for any other Secret. */

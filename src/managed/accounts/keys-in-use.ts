@@ -1,8 +1,8 @@
+import { type AccountKey, type AccountResource, keyOfAccount } from '../account-resource.ts'
 import { type CustomResource, hasFinalizer, isDeleting } from '../cr.ts'
-import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
 import { tokenFingerprint } from '../outputs/held-token.ts'
-import type { KeyDependents, KeyUse } from '../reconcile/context.ts'
-import { type AccountKey, type AccountResource, keyOfAccount } from './account-resource.ts'
+import type { KeyDependents, KeyUse } from '../run/context.ts'
+import { compareFingerprints, type Fingerprints } from '../run/fingerprints.ts'
 import type { KeptKeys } from './kept-key.ts'
 
 export interface KeyResources {

@@ -1,17 +1,24 @@
 import type { ApiError } from '../../api/errors.ts'
+import type { AccountKey } from '../account-resource.ts'
+import type { AccountName } from '../attempt.ts'
 import { type ResourceName, shortName } from '../cr.ts'
 import type { AccessNeeds } from '../descriptor/access.ts'
-import type { AccountName } from '../identity/attempt.ts'
-import type { AccountSession, MemberSession, SessionCache, SessionCalls, ShareWait } from '../reconcile/context.ts'
-import type { Blocked } from './access.ts'
-import { type Access, type AccessRequest, narrowed } from './access.ts'
-import type { AccountKey } from './account-resource.ts'
+import type {
+  AccountSession,
+  Blocked,
+  GrantedAccess,
+  MemberSession,
+  SessionCache,
+  SessionCalls,
+  ShareWait,
+} from '../run/session.ts'
+import { type AccessRequest, narrowed } from './access.ts'
 import { CountedCache, countedCalls } from './counted-cache.ts'
 import type { RequestShare } from './request-share.ts'
 
 export interface MemberAccessOptions {
   readonly session: AccountSession
-  readonly access: Access
+  readonly access: GrantedAccess
   readonly request: AccessRequest
   /** Undefined: only the account's own budget limits it. */
   readonly share: RequestShare | undefined
@@ -21,7 +28,7 @@ export interface MemberAccessOptions {
 
 /** An account's session as one resource or command may use it. */
 export class MemberAccess implements MemberSession {
-  readonly access: Access
+  readonly access: GrantedAccess
   readonly account: AccountName
   readonly key: AccountKey
   readonly address: string

@@ -1,12 +1,11 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { Clock } from '../../util/clock.ts'
-import type { AccountName } from '../identity/attempt.ts'
+import { type AccountKey, type AccountResource, accountKey, accountText } from '../account-resource.ts'
+import type { AccountName } from '../attempt.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import type { AccountMember, Accounts, MemberSession } from '../reconcile/context.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Blocked } from './access.ts'
-import { type Access, type AccessRequest, accessOf, fullAccess, requestLimit } from './access.ts'
-import { type AccountKey, type AccountResource, accountKey, accountText } from './account-resource.ts'
+import type { AccountMember, Accounts, Blocked, GrantedAccess, MemberSession } from '../run/session.ts'
+import { type AccessRequest, accessOf, fullAccess, requestLimit } from './access.ts'
 import { MemberAccess } from './member-access.ts'
 import { RequestShare } from './request-share.ts'
 import type { LiveSession } from './session.ts'
@@ -134,7 +133,7 @@ export class AccountRegistry implements Accounts {
     return { account, namespace, labels, kind, reach, needs: needs(spec) }
   }
 
-  #accessOf({ spec: { access = [] } }: AccountResource, request: AccessRequest): Access | Blocked {
+  #accessOf({ spec: { access = [] } }: AccountResource, request: AccessRequest): GrantedAccess | Blocked {
     return request.account.kind === 'Account' ? fullAccess : accessOf(access, request)
   }
 }

@@ -13,8 +13,10 @@ import {
   unresolvedAttempt,
 } from '../cr.ts'
 import { type ManagedDescriptor, ownCollections } from '../descriptor/descriptor.ts'
-import { type Marker, markerOf } from '../identity/marker.ts'
+import { IdentityMemory } from '../identity/identity-memory.ts'
+import { PollMemory } from '../identity/read-object.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
+import { type Marker, markerOf } from '../markers/marker.ts'
 import type { AccountContext } from './account-context.ts'
 import type { LiveSession } from './session.ts'
 
@@ -122,7 +124,7 @@ export async function sweep(
       else if (isCopy(context, cr, collection)) copies.set(marker.uid, [...(copies.get(marker.uid) ?? []), object.id])
     })
   }
-  for (const [uid, ids] of copies) context.memories.of(uid).identity.expectCopies(ids)
+  for (const [uid, ids] of copies) context.memories.of(uid).of(IdentityMemory).expectCopies(ids)
   return orphans.sort((left, right) => (left.id < right.id ? -1 : 1))
 }
 
@@ -229,10 +231,9 @@ export function concerned(
     }
   }
   for (const cr of members) {
-    const {
-      identity: { copies },
-      poll: { clockOffset },
-    } = context.memories.of(cr.metadata.uid)
+    const memory = context.memories.of(cr.metadata.uid)
+    const { copies } = memory.of(IdentityMemory)
+    const { clockOffset } = memory.of(PollMemory)
     const isMistimed = clockOffset !== undefined && wasClockSet(clockOffset, context.clock)
     // While a create is open, copies are not looked for: a resync would only repeat what the API has refused.
     const hasCopies = copies !== undefined && unresolvedAttempt(cr) === undefined

@@ -1,16 +1,16 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
+import { observeChildren } from '../apply/children.ts'
 import { generationOf, isDeleting, needsApproval } from '../cr.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import { confirm } from '../identity/read-object.ts'
+import { otherParts } from '../markers/children-in.ts'
 import { APPROVED_PLAN } from '../names.ts'
-import { observeChildren } from '../plan/children.ts'
-import { otherParts } from '../plan/children-in.ts'
-import { markerText, type Wanted } from '../plan/desired.ts'
 import type { Observed } from '../plan/plan.ts'
 import { planContextOf, recallChosen } from '../plan/remaining.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reasons } from '../status/reasons.ts'
+import { markerText, type Wanted } from '../plan/wanted.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { describeRequests, hashOfPlan, isPlanFor, shownPlan } from './pending-plan.ts'
 import { deletion, deletionOf, type PlannedRequest, plannedRequests } from './planned-requests.ts'
 
@@ -35,7 +35,7 @@ export async function awaitApproval(
   wanted: Wanted,
   existing: RemoteObject | undefined,
 ): Promise<void> {
-  if (!isAsked(run)) return
+  if (!needsApproval(run.cr)) return
   const { inputs, references } = wanted
   const of = digestOf([run.cr.metadata.uid, generationOf(run.cr), references.applied, inputs.fingerprint])
   // What depends on the time, such as the validity of a certificate, must not make the plan another with every look.
@@ -55,7 +55,7 @@ export async function awaitApproval(
  * @throws WaitError while it waits for approval; the plan is in the status then.
  */
 export async function awaitApprovalOfDeletion(run: Reconciliation, ids: readonly string[]): Promise<void> {
-  if (!isAsked(run) || ids.length === 0 || (await isNamespaceGoing(run))) return
+  if (!needsApproval(run.cr) || ids.length === 0 || (await isNamespaceGoing(run))) return
   const of = digestOf([run.cr.metadata.uid, generationOf(run.cr), 'deletion'])
   const isWatched = run.context.resources.namespace(run.cr.metadata.namespace ?? '') !== undefined
   await permit(run, of, isWatched ? APPROVAL_MS : NAMESPACE_MS, () => ids.map((id) => deletionIn(run, id)))
@@ -73,10 +73,6 @@ async function isNamespaceGoing({ context: { holds, resources }, cr }: Reconcili
   const { namespace = '' } = cr.metadata
   const seen = resources.namespace(namespace)
   return seen === undefined ? ((await holds?.isGoing(namespace)) ?? false) : isDeleting(seen)
-}
-
-function isAsked({ context, cr }: Reconciliation): boolean {
-  return needsApproval(cr) && context.approves === undefined
 }
 
 /**

@@ -1,13 +1,10 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import type { ChildOperation } from '../descriptor/children.ts'
-import type { CommonSpec } from '../descriptor/common.ts'
+import type { CommonSpec, Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Desired } from '../descriptor/desired.ts'
-import type { Fields } from '../descriptor/fields.ts'
-import { DELETED, REPLACED, type Risk } from '../descriptor/risks.ts'
-import { answerToUpdate, shownBody } from '../plan/answer-form.ts'
-import { changesOf, type FieldChange, KNOWN_AFTER_APPLY } from '../plan/field-changes.ts'
+import { type ChildOperation, DELETED, type Desired, REPLACED, type Risk } from '../descriptor/desired.ts'
 import { type Observed, type Operation, type PlanContext, plan, planCreate } from '../plan/plan.ts'
+import { answerToUpdate, shownBody } from './answer-form.ts'
+import { changesOf, type FieldChange, KNOWN_AFTER_APPLY } from './field-changes.ts'
 
 /** One request of a plan that has to be approved. */
 export interface PlannedRequest {

@@ -1,6 +1,7 @@
 import type { KubeClient } from '../../kube/types.ts'
-import { type AccountResource, keyOfAccount } from '../accounts/account-resource.ts'
+import { type AccountResource, keyOfAccount } from '../account-resource.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
+import { patchVersion } from '../run/merge-patch.ts'
 
 /** Who works on an account, as its status records it. */
 export interface Claim {
@@ -32,9 +33,6 @@ export function writeClaim(
   account: AccountResource,
   claim: Claim | undefined,
 ): Promise<AccountResource> {
-  const { resourceVersion, uid } = account.metadata
-  const key = keyOfAccount(account)
   const patch = { status: { internal: { claim: claim === undefined ? null : { ...claim } } } }
-  const options = { resourceVersion, uid, subresource: 'status' } as const
-  return kube.mergePatch<AccountResource>(kinds.accountType(key.kind), key, patch, options)
+  return patchVersion(kube, kinds.accountType(keyOfAccount(account).kind), account, patch, 'status')
 }

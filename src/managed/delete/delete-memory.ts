@@ -1,10 +1,16 @@
 import type { ResourceName } from '../cr.ts'
+import type { Memories } from '../run/memory.ts'
 
 /** A deletion that waits for resources of other namespaces. */
 export interface HeldUp {
   readonly resource: ResourceName
   /** The resources that it waits for, sorted. */
   readonly by: readonly ResourceName[]
+}
+
+/** Deletions that wait for resources of other namespaces. */
+export function heldUpIn(memories: Memories): readonly HeldUp[] {
+  return [...memories.all()].flatMap((memory) => memory.of(DeleteMemory).heldUp ?? [])
 }
 
 /** What this process knows of the deletion of one CR. */

@@ -1,7 +1,5 @@
 import { isRefusal } from '../../api/errors.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
-import { openSession } from '../accounts/account-choice.ts'
-import { awaitApprovalOfDeletion } from '../approval/approval.ts'
 import {
   type CustomResource,
   hasFinalizer,
@@ -21,22 +19,21 @@ import {
   withoutFinalizer,
 } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { awaitOwnLists } from '../identity/await-list.ts'
 import { deleteCopies } from '../identity/copies.ts'
 import { settleIdentity } from '../identity/create.ts'
 import { deleteForSure, unlisted } from '../identity/gone.ts'
-import { copiesOf } from '../identity/own-objects.ts'
 import { sought } from '../identity/read-object.ts'
+import { revealPlaceholders } from '../identity/replace.ts'
 import { markedObjects } from '../identity/take-object.ts'
 import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
 import { kubectlName, retainCommand } from '../kubectl.ts'
+import { copiesOf } from '../markers/own-objects.ts'
 import { refuseToStrand } from '../outputs/companion.ts'
 import { release } from '../outputs/vacate.ts'
-import { heldAlone, refuseShutOut } from '../plan/api-access.ts'
-import { revealPlaceholders } from '../plan/replace.ts'
-import { awaitOwnLists } from '../reconcile/await-list.ts'
-import type { MemberSession } from '../reconcile/context.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { heldAlone, refuseShutOut } from '../plan/lockout-guard.ts'
+import { openSession } from '../references/account-choice.ts'
 import {
   type Dependent,
   dependentsOf,
@@ -45,14 +42,23 @@ import {
   namesOfDependents,
   referringDependents,
 } from '../references/dependents.ts'
-import { reasons } from '../status/reasons.ts'
-import { type ReconcileResult, silent } from '../status/result.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { type RunResult, silent } from '../run/result.ts'
+import type { MemberSession } from '../run/session.ts'
+import { DeleteMemory } from './delete-memory.ts'
 import { deletionOrder } from './key-in-use.ts'
 import { awaitPart, isLeft } from './part.ts'
 
 /**
  * Deletes a CR: waits for dependents, settles open creates, deletes its objects and copies, then removes the finalizer.
  */
+
+/**
+ * Lets a deletion go on if it may delete these objects.
+ * @throws WaitError while it waits for approval
+ */
+export type ApproveDeletion = (run: Reconciliation, ids: readonly string[]) => Promise<void>
 
 /** The account's session for a deletion. @throws WaitError naming the way out while the account cannot be used. */
 export function sessionForDeletion({ context, cr }: Reconciliation): MemberSession {
@@ -77,12 +83,13 @@ export function deletionNeedsAccount(run: Reconciliation): boolean {
 /**
  * Completes the deletion of a CR: removes the object and its copies, then the finalizer. If the object is retained, the
  * finalizer is removed without any API call, so that this works with a revoked key too.
+ * @param approve waits where the deletion of objects has to be approved first
  * @throws WaitError while the object has dependents, or an earlier create is not settled.
  */
-export async function remove(run: Reconciliation): Promise<ReconcileResult> {
-  if (!hasFinalizer(run.cr) || run.memory.delete.released) return silent
+export async function remove(run: Reconciliation, approve: ApproveDeletion): Promise<RunResult> {
+  if (!hasFinalizer(run.cr) || run.memory.of(DeleteMemory).released) return silent
   if (retains(run.cr)) await releaseOutputs(run)
-  else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run)
+  else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run, approve)
   return await letGo(run)
 }
 
@@ -92,15 +99,15 @@ async function releaseOutputs(run: Reconciliation): Promise<void> {
 }
 
 /** Removes our finalizer: nothing of the CR is left at the API. */
-export async function letGo(run: Reconciliation): Promise<ReconcileResult> {
+export async function letGo(run: Reconciliation): Promise<RunResult> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
-  // After an etcd restore, the answer may show that no one has deleted the CR: it gets the finalizer again.
-  run.memory.delete.released = isDeleting(run.cr)
+  // After an etcd restore, the answer may show that nobody has deleted the CR: it gets the finalizer again.
+  run.memory.of(DeleteMemory).released = isDeleting(run.cr)
   return silent
 }
 
-async function removeObject(run: Reconciliation): Promise<void> {
-  run.memory.delete.deletingSince ??= run.context.clock.monotonic()
+async function removeObject(run: Reconciliation, approve: ApproveDeletion): Promise<void> {
+  run.memory.of(DeleteMemory).deletingSince ??= run.context.clock.monotonic()
   refuseWhileReferred(run)
   await awaitOwnLists(run)
   await run.session.cache.ensureListed(run.collection)
@@ -123,11 +130,11 @@ async function removeObject(run: Reconciliation): Promise<void> {
     run,
     held.filter((id) => !isTaken(id)),
   )
-  await awaitApprovalOfDeletion(run, last === undefined ? others : [...others, last])
+  await approve(run, last === undefined ? others : [...others, last])
   for (const id of [...held.filter(isTaken), ...others]) await removeOne(run, id)
   await removeCopies(run, last)
   if (last === undefined) return
-  run.memory.delete.lastCallSent = true
+  run.memory.of(DeleteMemory).lastCallSent = true
   await removeOne(run, last)
 }
 
@@ -148,7 +155,7 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
   await refuseWhileUsed(run, id)
   // New referrers may have appeared while lists were awaited.
   refuseWhileReferred(run)
-  run.memory.delete.heldUp = undefined
+  run.memory.of(DeleteMemory).heldUp = undefined
   await deleteOwn(run, id)
   run.context.inFlight.forget(run.session, id)
 }
@@ -159,7 +166,7 @@ function refuseWhileReferred(run: Reconciliation): void {
   if (dependents.length === 0) return
   noteHeldUp(run, dependents)
   // They may block the deletion for long: by the time they are gone, there may be new dependents.
-  run.memory.delete.deletingSince = undefined
+  run.memory.of(DeleteMemory).deletingSince = undefined
   throw inUse(run, dependents)
 }
 
@@ -169,12 +176,12 @@ async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
   const dependents = await dependentsOf(
     run,
     { kind: cr.kind, collection, id },
-    memory.delete.deletingSince ?? context.clock.monotonic(),
+    memory.of(DeleteMemory).deletingSince ?? context.clock.monotonic(),
   )
   if (dependents.length === 0) return
   noteHeldUp(run, dependents)
   // By the next check they may have gone: these lists will not count then.
-  run.memory.delete.deletingSince = undefined
+  run.memory.of(DeleteMemory).deletingSince = undefined
   throw inUse(run, dependents)
 }
 
@@ -246,9 +253,9 @@ function noteHeldUp({ context, cr, memory }: Reconciliation, dependents: readonl
     return resource === undefined || resource.metadata.namespace === cr.metadata.namespace ? [] : [nameOf(resource)]
   })
   const by = others.toSorted((left, right) => (nameText(left) < nameText(right) ? -1 : 1))
-  const before = textOf(memory.delete.heldUp?.by ?? [])
+  const before = textOf(memory.of(DeleteMemory).heldUp?.by ?? [])
   if (textOf(by) === before) return
-  memory.delete.heldUp = by.length === 0 ? undefined : { resource: nameOf(cr), by }
+  memory.of(DeleteMemory).heldUp = by.length === 0 ? undefined : { resource: nameOf(cr), by }
   if (by.length === 0) return
   const { kind, namespace, name } = nameOf(cr)
   context.logger.warn(

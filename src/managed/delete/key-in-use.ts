@@ -1,14 +1,15 @@
-import { accountOf } from '../accounts/account-choice.ts'
 import { type CustomResource, heldIds, internalOf, isDeleting, nameOf, shortName, statusOf } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { referrerKey } from '../markers/object-keys.ts'
 import type { Operation } from '../plan/plan.ts'
-import type { KeyUse } from '../reconcile/context.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { accountOf } from '../references/account-choice.ts'
 import { IN_USE_MS, messageName } from '../references/dependents.ts'
 import { targetOf } from '../references/targets.ts'
-import { reasons } from '../status/reasons.ts'
-import { referrerKey } from '../store/object-keys.ts'
+import type { KeyUse } from '../run/context.ts'
+import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { DeleteMemory } from './delete-memory.ts'
 
 /**
  * How long the API must refuse a key before a process that did not delete it itself takes it for deleted. Milliseconds.
@@ -92,7 +93,7 @@ export async function isGoneWithItsCalls(run: Reconciliation): Promise<boolean> 
   const account = accountOf(context, cr)
   const session = account === undefined ? undefined : context.accounts.session(account, cr)
   const refusedFor = session !== undefined && 'cache' in session ? session.refusedForMs() : undefined
-  if (refusedFor === undefined || (!memory.delete.lastCallSent && refusedFor < REFUSED_MS)) return false
+  if (refusedFor === undefined || (!memory.of(DeleteMemory).lastCallSent && refusedFor < REFUSED_MS)) return false
   for (const held of heldIds(statusOf(cr))) {
     const use = await keyUseOf(context.keyDependents, descriptor, cr, held)
     if (use !== undefined && use.neededBy.length === 0 && isOwnAccount(run, use)) return true

@@ -1,15 +1,21 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { heldIds, internalOf, isDeleting, statusOf, type TargetKey, targetKeyOf } from '../cr.ts'
+import type { Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Fields } from '../descriptor/fields.ts'
-import type { Part } from '../descriptor/parts.ts'
-import type { FoundReference } from '../descriptor/references.ts'
-import type { AccountView, Observable, PartView, Release, SiblingView, TargetView } from '../descriptor/target.ts'
-import { isNamesake, markerOf } from '../identity/marker.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import type {
+  AccountView,
+  FoundReference,
+  Observable,
+  Part,
+  PartView,
+  Release,
+  SiblingView,
+  TargetView,
+} from '../descriptor/references.ts'
 import { bearerOf } from '../identity/taken-over.ts'
-import { childrenIn } from '../plan/children-in.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { childrenIn } from '../markers/children-in.ts'
+import { isNamesake, markerOf } from '../markers/marker.ts'
 import {
   dependentsOf,
   IN_USE_MS,
@@ -19,7 +25,9 @@ import {
 } from '../references/dependents.ts'
 import { partView } from '../references/target-view.ts'
 import { targetOf, wholesOf } from '../references/targets.ts'
-import { reasons } from '../status/reasons.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { DeleteMemory } from './delete-memory.ts'
 
 /** Whether the object of a deleted part belongs to another owner by now and must not be touched. */
 export function isLeft({ context, cr, descriptor }: Reconciliation): boolean {
@@ -35,7 +43,7 @@ export async function awaitPart(run: Reconciliation): Promise<void> {
   const message = await refusal(run, (part, ...view) => part.mayDelete(...view))
   if (message === undefined) return
   // By the next check there may be new ones: these lists will not count then.
-  run.memory.delete.deletingSince = undefined
+  run.memory.of(DeleteMemory).deletingSince = undefined
   throw new WaitError(reasons.Deleting, message, IN_USE_MS)
 }
 
@@ -156,6 +164,7 @@ function wholesAtAPI({ context, cr, descriptor, session }: Reconciliation): read
 /** Monotonic time when the deletion was seen, or the reconcile began; only lists that began later count. */
 function since({ begun, context, cr, memory }: Reconciliation): number {
   if (!isDeleting(cr)) return begun
-  memory.delete.deletingSince ??= context.clock.monotonic()
-  return memory.delete.deletingSince
+  const seen = memory.of(DeleteMemory).deletingSince ?? context.clock.monotonic()
+  memory.of(DeleteMemory).deletingSince = seen
+  return seen
 }

@@ -15,6 +15,11 @@ export const unmanagedObjects = ['Deny', 'Reference', 'Adopt'] as const
 
 export type UnmanagedObjects = (typeof unmanagedObjects)[number]
 
+/** Whether the allowed level includes the requested one. */
+export function includes(allowed: UnmanagedObjects, asked: UnmanagedObjects): boolean {
+  return unmanagedObjects.indexOf(allowed) >= unmanagedObjects.indexOf(asked)
+}
+
 /** One entry of `spec.access` of a ClusterAccount: which namespaces may use it, and for what. */
 export interface AccessEntry {
   readonly namespaceSelector: LabelSelector

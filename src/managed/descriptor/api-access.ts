@@ -1,7 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { CommonSpec } from './common.ts'
+import type { CommonSpec, Fields } from './common.ts'
 import type { Desired } from './desired.ts'
-import type { Fields } from './fields.ts'
 
 /** How the objects of a kind decide who may call the API. */
 export type APIAccess<Spec> = Admission<Spec> | APIRestriction<Spec> | KeyOwner

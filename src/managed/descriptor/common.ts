@@ -2,13 +2,11 @@ import { type Static, Type } from 'typebox'
 import { bool, bytesText, choice, integer, list, object, text, timestamp } from '../../schema/define.ts'
 import { atMostOne, exactlyOne, type Rule } from '../../schema/rules.ts'
 import { RECONCILE_REQUESTED_AT, ROTATE_REQUESTED_AT } from '../names.ts'
-import { answerTo } from './answer.ts'
 import type { ReferenceGrant } from './grant.ts'
 import { internalStatus } from './internal.ts'
 import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
-import { namespaceName } from './namespace-name.ts'
-import { OBJECT_NAME } from './object-name.ts'
 import { pendingPlan } from './pending-plan.ts'
+import { answerTo, namespaceName, OBJECT_NAME } from './text-schemas.ts'
 
 /** A name of a Kubernetes object. */
 export function objectName(description: string) {
@@ -398,3 +396,6 @@ export interface ValueFrom {
   readonly secretKeyRef?: KeyRef
   readonly configMapKeyRef?: KeyRef
 }
+
+/** Fields of a remote object by the API's names, in the form in which they are sent. */
+export type Fields = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { list, object } from '../../schema/define.ts'
 import { exactlyOne } from '../../schema/rules.ts'
 import { labelsSelector } from './label-selector.ts'
-import { namespaceName } from './namespace-name.ts'
+import { namespaceName } from './text-schemas.ts'
 
 /** Together these keep the largest valid spec storable: the rules of an IPPolicy leave little room. */
 const ENTRIES = 16

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { choice, list, object, stringMap, text } from '../../schema/define.ts'
 import { keysLimit, mapLimit } from '../../schema/rules.ts'
+import { ownField } from '../../util/json.ts'
 
 const VALUE = 63
 const VALUE_PATTERN = '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'
@@ -74,3 +75,33 @@ export const labelsSelector = (description: string, most: Pick<SelectorSize, 'la
 const selector = labelSelector('A selector.')
 
 export type LabelSelector = Static<typeof selector>
+
+type Labels = Readonly<Record<string, string>>
+type Requirement = NonNullable<LabelSelector['matchExpressions']>[number]
+
+/**
+ * Whether `selector` selects an object with `labels`, as in Kubernetes: an absent selector selects nothing, an empty
+ * one everything.
+ */
+export function selects(selector: LabelSelector | undefined, labels: Labels): boolean {
+  if (selector === undefined) return false
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  return (
+    Object.entries(matchLabels).every(([key, value]) => ownField(labels, key) === value) &&
+    matchExpressions.every((requirement) => meets(requirement, labels))
+  )
+}
+
+function meets({ key, operator, values = [] }: Requirement, labels: Labels): boolean {
+  const value = ownField(labels, key)
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value)
+    case 'NotIn':
+      return value === undefined || !values.includes(value)
+    case 'Exists':
+      return value !== undefined
+    case 'DoesNotExist':
+      return value === undefined
+  }
+}

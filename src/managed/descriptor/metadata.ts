@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { stringMap, text } from '../../schema/define.ts'
 import { mapLimit } from '../../schema/rules.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
+import { GROUP } from '../names.ts'
 
 /**
  * `metadata` of a spec: the user's own strings, which are stored with Culvert's marker in the one JSON object that the
@@ -158,4 +159,40 @@ const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unk
  */
 export function keptText(wanted: string, held: string): string {
   return held === wanted.trim() ? held : wanted
+}
+
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const PREFIX_LENGTH = 253
+
+/** Whether a label or annotation is Culvert's own, which nobody else sets. */
+export function isOwnKey(key: string): boolean {
+  const prefix = prefixOf(key)
+  return prefix === GROUP || (prefix?.endsWith(`.${GROUP}`) ?? false)
+}
+
+/**
+ * The keys of labels or annotations that the API server would refuse, or that are Culvert's own; `path` is the path of
+ * the map. CEL assumes no bound for the length of keys, so it cannot check them all.
+ */
+export function keyProblems(path: string, entries: Readonly<Record<string, unknown>> = {}): readonly string[] {
+  return Object.keys(entries).flatMap((key) => {
+    if (isOwnKey(key)) {
+      return [`${path}: ${JSON.stringify(key)} is under ${GROUP}, which is Culvert's own: choose another prefix`]
+    }
+    return isKey(key)
+      ? []
+      : [`${path}: ${JSON.stringify(key)} is not a valid key: write name or prefix/name, such as example.com/team`]
+  })
+}
+
+function isKey(key: string): boolean {
+  const prefix = prefixOf(key)
+  const name = prefix === undefined ? key : key.slice(prefix.length + 1)
+  return NAME.test(name) && (prefix === undefined || (prefix.length <= PREFIX_LENGTH && PREFIX.test(prefix)))
+}
+
+function prefixOf(key: string): string | undefined {
+  const slash = key.indexOf('/')
+  return slash < 0 ? undefined : key.slice(0, slash)
 }

@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import { bool, integer, object } from '../../schema/define.ts'
-import type { KindDefinition } from '../../schema/definition.ts'
-import { experimental } from '../../schema/experimental.ts'
+import { experimental, type KindDefinition } from '../../schema/definition.ts'
 import type { AccountSpec } from './account.ts'
+import type { Fields } from './common.ts'
 import { durationText } from './duration.ts'
-import type { Fields } from './fields.ts'
-import { namespaceName } from './namespace-name.ts'
+import { namespaceName } from './text-schemas.ts'
 
 /** Defaults for fields that the account's spec leaves out. The CRD sets the same interval. */
 export const mirrorDefaults = { interval: '1m', maxSessions: 5000 } as const

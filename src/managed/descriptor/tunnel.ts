@@ -4,7 +4,6 @@ import type { KindDefinition } from '../../schema/definition.ts'
 import { atMostOne, type Rule } from '../../schema/rules.ts'
 import { ROTATE_REQUESTED_AT } from '../names.ts'
 import type { Reach } from './access.ts'
-import { answerTo } from './answer.ts'
 import {
   accountInUse,
   type CommonSpec,
@@ -17,6 +16,7 @@ import { durationText } from './duration.ts'
 import { INTERNAL_DESCRIPTION } from './internal.ts'
 import { foreignAgent } from './pod/agent.ts'
 import { podTemplate } from './pod/template.ts'
+import { answerTo } from './text-schemas.ts'
 
 /** Number of agents of a Tunnel without `replicas`. */
 export const DEFAULT_REPLICAS = 2

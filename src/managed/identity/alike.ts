@@ -1,9 +1,9 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { includes } from '../accounts/access.ts'
 import { type CustomResource, nameOf, shortName } from '../cr.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { namesakeKey, unmarkedKey } from '../store/object-keys.ts'
-import { isNamesake, markerOf } from './marker.ts'
+import { includes } from '../descriptor/access.ts'
+import { isNamesake, markerOf } from '../markers/marker.ts'
+import { namesakeKey, unmarkedKey } from '../markers/object-keys.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 
 /** Objects that may have belonged to the CR before it lost its status, though nothing proves it. */
 export interface Alike {

@@ -1,13 +1,14 @@
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import { generationOf } from '../cr.ts'
-import type { Fields } from '../descriptor/fields.ts'
+import type { Fields } from '../descriptor/common.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import { describeAll } from '../plan/announce.ts'
-import type { Wanted } from '../plan/desired.ts'
 import type { Observed, Operation } from '../plan/plan.ts'
-import { TerminalError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { requestOf } from '../reconcile/requests.ts'
-import { reasons } from '../status/reasons.ts'
+import type { Wanted } from '../plan/wanted.ts'
+import { TerminalError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { requestOf } from '../run/requests.ts'
+import { IdentityMemory } from './identity-memory.ts'
 
 /** How often in a row an object is corrected while another client changes it back. */
 const MOST_TURNS = 5
@@ -50,7 +51,7 @@ export function refuseContest(
   about: string,
   operations: readonly Operation[],
 ): void {
-  const { contest } = memory.identity
+  const { contest } = memory.of(IdentityMemory)
   if (contest === undefined || contest.about !== about || contest.turns < MOST_TURNS) return
   if (context.clock.monotonic() - contest.at > QUIET_MS) return
   throw new TerminalError(
@@ -66,10 +67,10 @@ export function refuseContest(
  */
 export function noteTurn({ context, memory, restored: about }: Reconciliation): void {
   if (about === undefined) return
-  const { contest } = memory.identity
+  const { contest } = memory.of(IdentityMemory)
   const at = context.clock.monotonic()
-  if (contest === undefined || contest.about !== about) memory.identity.contest = { about, turns: 0, at }
-  else if (at - contest.at <= QUIET_MS) memory.identity.contest = { about, turns: contest.turns + 1, at }
+  if (contest === undefined || contest.about !== about) memory.of(IdentityMemory).contest = { about, turns: 0, at }
+  else if (at - contest.at <= QUIET_MS) memory.of(IdentityMemory).contest = { about, turns: contest.turns + 1, at }
   // Still contested at the last write: one more write is enough to see whether that is over.
-  else memory.identity.contest = { about, turns: contest.turns < MOST_TURNS ? 1 : MOST_TURNS, at }
+  else memory.of(IdentityMemory).contest = { about, turns: contest.turns < MOST_TURNS ? 1 : MOST_TURNS, at }
 }

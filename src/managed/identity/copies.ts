@@ -1,11 +1,12 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { unresolvedAttempt } from '../cr.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { markerOf } from '../markers/marker.ts'
+import { copiesOf } from '../markers/own-objects.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { deleteForSure } from './gone.ts'
-import { markerOf } from './marker.ts'
-import { copiesOf } from './own-objects.ts'
+import { IdentityMemory } from './identity-memory.ts'
 import { sought } from './read-object.ts'
 import { markedObjects } from './take-object.ts'
 
@@ -38,14 +39,14 @@ export async function deleteCopies(
  * exists, and a resync does not classify the objects of a CR whose attempt is open.
  */
 export function recallPlaceholder({ descriptor, memory }: Reconciliation): void {
-  if (descriptor.replacement?.placeholder !== undefined) memory.identity.copies ??= []
+  if (descriptor.replacement?.placeholder !== undefined) memory.of(IdentityMemory).copies ??= []
 }
 
 /** Deletes the copies that the resync found, once no attempt is open. */
 export async function sweepCopies(run: Reconciliation): Promise<void> {
   const { context, cr, memory } = run
-  if (memory.identity.copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return
+  if (memory.of(IdentityMemory).copies === undefined || run.unstored || unresolvedAttempt(cr) !== undefined) return
   const listed = copiesOf(markedObjects(run), cr.metadata.uid, run.status, context.installation)
   await deleteCopies(run, listed)
-  memory.identity.copies = undefined
+  memory.of(IdentityMemory).copies = undefined
 }

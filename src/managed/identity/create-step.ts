@@ -1,8 +1,8 @@
+import type { Attempt, CreateAnswer } from '../attempt.ts'
 import { type CustomResource, internalOf, statusOf, unresolvedAttempt } from '../cr.ts'
-import type { ProtocolTimes } from '../reconcile/context.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import type { Attempt } from './attempt.ts'
-import type { Answer, IdentityMemory } from './identity-memory.ts'
+import type { ProtocolTimes } from '../run/context.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { IdentityMemory } from './identity-memory.ts'
 
 /**
  * The next step of the create protocol. The API has no idempotency keys, so "exactly one object at rest" takes a
@@ -12,7 +12,7 @@ export type CreateStep =
   /** The object is known and no attempt is open. */
   | { readonly type: 'settled'; readonly id: string }
   /** This process received the answer to the POST and must store it. */
-  | { readonly type: 'store'; readonly attempt: Attempt; readonly answer: Answer }
+  | { readonly type: 'store'; readonly attempt: Attempt; readonly answer: CreateAnswer }
   /** A POST may have been sent and its answer is unknown: list the collection, twice with a pause. */
   | { readonly type: 'resolve'; readonly attempt: Attempt; readonly scan: Scan }
   /** No object is known: search for one that this CR created before it lost its status, then make the first attempt. */
@@ -60,7 +60,11 @@ export function createStep(cr: CustomResource, memory: AttemptMemory, moment: Mo
 
 /** The step of the run, at this moment. */
 export function stepOf({ context: { clock, leadership, times }, cr, memory }: Reconciliation): CreateStep {
-  return createStep(cr, memory.identity, { now: clock.monotonic(), leadingSince: leadership.leadingSince(cr), times })
+  return createStep(cr, memory.of(IdentityMemory), {
+    now: clock.monotonic(),
+    leadingSince: leadership.leadingSince(cr),
+    times,
+  })
 }
 
 function nextScan({ firstScanAt, unknownUntil = 0 }: AttemptMemory, { now, leadingSince, times }: Moment): Scan {

@@ -1,24 +1,23 @@
 import { isDefinite, isRefusal } from '../../api/errors.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
-import { confirmDefaultAccount } from '../accounts/account-choice.ts'
+import { type Attempt, type CreateAnswer, formatAttempt } from '../attempt.ts'
 import { externalId, internalOf, isDeleting, ownAttempt, statusOf, withFinalizer } from '../cr.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
-import { refusalPause, refuseUnfit, refuseUnfitFound, waitAfterRefusal } from '../outputs/issued.ts'
 import { reserveToken, storeToken } from '../outputs/token.ts'
-import { markerText, type Wanted } from '../plan/desired.ts'
-import { lastingAbsence } from '../plan/lasting-absence.ts'
 import { planCreate } from '../plan/plan.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import type { Attempt } from './attempt.ts'
-import { formatAttempt } from './attempt.ts'
+import { markerText, type Wanted } from '../plan/wanted.ts'
+import { confirmDefaultAccount } from '../references/account-choice.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { stepOf } from './create-step.ts'
 import { noteMade } from './gone.ts'
-import type { Answer } from './identity-memory.ts'
+import { IdentityMemory } from './identity-memory.ts'
+import { refusalPause, refuseUnfit, refuseUnfitFound, waitAfterRefusal } from './issued.ts'
 import { afterForm, formToSend } from './other-form.ts'
 import { recoverMarked, recoverObject } from './recovery.ts'
 import { resolveUnknown } from './resolve-unknown.ts'
 import { scanFor, take } from './take-object.ts'
+import { lastingAbsence, UnansweredMemory } from './unanswered.ts'
 
 /**
  * The create protocol (docs/decisions/0002-create-exactly-once.md): settles the outcome of every POST that was or may
@@ -82,14 +81,14 @@ export async function createObject(
   const reserved = await reserveToken(run, attempt)
   await recordAttempt(run, attempt)
   // An etcd restore may bring back the previous attempt number. This one was sent since, so a scan must decide then.
-  memory.identity.voidAttempt = undefined
-  memory.identity.firstScanAt = undefined
+  memory.of(IdentityMemory).voidAttempt = undefined
+  memory.of(IdentityMemory).firstScanAt = undefined
   await confirmTargets(run, wanted, attempt)
-  let answer: Answer
+  let answer: CreateAnswer
   try {
     const options = { ...run.because(again(reason, attempt)), priority: 'create' as const }
     const object = await context.inFlight.during(session, wanted.references.ids, () => {
-      return memory.identity.creates.send(context.clock.monotonic(), () => {
+      return memory.of(IdentityMemory).creates.send(context.clock.monotonic(), () => {
         return session.cache.create(collection, form, options)
       })
     })
@@ -100,9 +99,9 @@ export async function createObject(
     await refuseUnfitFound(run, { ...attempt, object: found })
     return take(run, found, attempt)
   }
-  memory.identity.answer = answer
-  memory.plan.written()
-  memory.identity.createdHere = true
+  memory.of(IdentityMemory).answer = answer
+  memory.of(UnansweredMemory).written()
+  memory.of(IdentityMemory).createdHere = true
   noteMade(run, collection, answer.object.id)
   run.made = answer.object.id
   await refuseUnfit(run, answer)
@@ -118,7 +117,7 @@ async function confirmTargets(run: Reconciliation, { references }: Wanted, { non
   try {
     references.confirm()
   } catch (error) {
-    run.memory.identity.voidAttempt = { nonce, number }
+    run.memory.of(IdentityMemory).voidAttempt = { nonce, number }
     await dropVoidAttempt(run)
     throw error
   }
@@ -146,7 +145,7 @@ export async function dropAttempt(run: Reconciliation): Promise<void> {
   const attempt = ownAttempt(run.cr)
   if (run.unstored || attempt === undefined || attempt.nonce === internalOf(run.cr).create?.nonce) return
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })
-  run.memory.identity.voidAttempt = undefined
+  run.memory.of(IdentityMemory).voidAttempt = undefined
 }
 
 /**
@@ -168,7 +167,7 @@ async function afterFailedCreate(
 ): Promise<RemoteObject | undefined> {
   const { clock, times } = run.context
   if (!isDefinite(error)) {
-    run.memory.identity.unknownUntil = clock.monotonic() + times.requestTimeoutMs
+    run.memory.of(IdentityMemory).unknownUntil = clock.monotonic() + times.requestTimeoutMs
     return undefined
   }
   if (isRefusal(error) && (error.code === 'Conflict' || namesMayBeTaken(run))) {
@@ -177,7 +176,7 @@ async function afterFailedCreate(
   }
   if (!REFUSED.has(error.code) || attempt.number > 1) {
     // An earlier POST may still be in flight, or none was sent at all: the attempt stays, the next one needs no scan.
-    run.memory.identity.voidAttempt = { nonce: attempt.nonce, number: attempt.number }
+    run.memory.of(IdentityMemory).voidAttempt = { nonce: attempt.nonce, number: attempt.number }
     return undefined
   }
   await run.patchMetadata({ annotations: { [CREATE_ATTEMPT]: null } })

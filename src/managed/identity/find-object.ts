@@ -1,6 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { refuseVanished } from './adopt.ts'
+import { IdentityMemory } from './identity-memory.ts'
 import { readObject } from './read-object.ts'
 import { findSuccessor } from './recovery.ts'
 import { refuseTaken } from './taken-over.ts'
@@ -20,7 +21,7 @@ export async function findObject(run: Reconciliation, known: string | undefined)
 
 function noteVanished(run: Reconciliation, id: string): void {
   const { context, cr } = run
-  run.memory.identity.isLost = true
+  run.memory.of(IdentityMemory).isLost = true
   // If creating it again is refused, the status must not go on naming an object that is gone.
   run.note({ id: undefined, uri: undefined, createdAt: undefined })
   context.metrics.drift(cr.kind, DELETED)

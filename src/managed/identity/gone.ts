@@ -1,12 +1,13 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
-import { isAccountWide, isOfThisCall } from '../accounts/account-wide.ts'
 import { isDeleting } from '../cr.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Memory } from '../reconcile/memory.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reasons } from '../status/reasons.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { isAccountWide, isOfThisCall } from '../run/account-wide.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Memory } from '../run/memory.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import type { Denial } from './identity-memory.ts'
+import { IdentityMemory } from './identity-memory.ts'
 
 /**
  * Whether an object is gone. No single answer proves it: reads may lag behind a write, and a proxy may answer 404 with
@@ -51,7 +52,7 @@ export async function settle(run: Reconciliation, collection: Collection, id: st
  * created.
  */
 function countsFrom({ context: { leadership, times }, cr, memory }: Reconciliation, id: string): number {
-  const made = memory.identity.made.find((each) => each.id === id)
+  const made = memory.of(IdentityMemory).made.find((each) => each.id === id)
   return made === undefined ? leadership.leadingSince(cr) + times.requestTimeoutMs : made.at + times.readLagMs
 }
 
@@ -73,7 +74,7 @@ const LIST_AGAIN_MS = 10_000
 /** Notes that a create was just answered with this id: reads may lag behind it. */
 export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {
   const { clock, times } = run.context
-  const { identity } = run.memory
+  const identity = run.memory.of(IdentityMemory)
   const now = clock.monotonic()
   const recent = identity.made.filter((each) => each.id !== id && each.at + times.readLagMs >= now)
   identity.made = recent.concat({ id, path, at: now })
@@ -84,8 +85,9 @@ export function noteMade(run: Reconciliation, { path }: Collection, id: string):
  * lists may lag behind, so these must be searched for.
  */
 export function unlisted({ collection, memory, session: { cache } }: Reconciliation): readonly string[] {
-  return memory.identity.made
-    .filter(({ path }) => path === collection.path)
+  return memory
+    .of(IdentityMemory)
+    .made.filter(({ path }) => path === collection.path)
     .map(({ id }) => id)
     .filter((id) => !cache.isDeleted(collection, id) && cache.get(collection, id)?.object === undefined)
 }
@@ -139,11 +141,12 @@ function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Ex
   return 'absent'
 }
 
-function denialOf({ identity: { denied } }: Memory, id: string): Denial | undefined {
-  return denied.find((each) => each.id === id)
+function denialOf(memory: Memory, id: string): Denial | undefined {
+  return memory.of(IdentityMemory).denied.find((each) => each.id === id)
 }
 
-function noteDenial({ identity }: Memory, id: string, denial: Omit<Denial, 'id'> | undefined): void {
+function noteDenial(memory: Memory, id: string, denial: Omit<Denial, 'id'> | undefined): void {
+  const identity = memory.of(IdentityMemory)
   const others = identity.denied.filter((each) => each.id !== id)
   identity.denied = denial === undefined ? others : others.concat({ id, ...denial })
 }

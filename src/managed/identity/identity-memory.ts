@@ -1,14 +1,7 @@
 import type { ApiError } from '../../api/errors.ts'
-import type { RemoteObject } from '../../api/types.ts'
-import { countedRepeat, pauseBeforeNext, type Repeats } from '../reconcile/damping.ts'
-import { FailedCreates } from '../reconcile/failed-creates.ts'
-
-/** The answer to a POST that is not yet in the CR's status, in full, including what the API returns only once. */
-export interface Answer {
-  readonly nonce: string
-  readonly number: number
-  readonly object: RemoteObject
-}
+import type { CreateAnswer } from '../attempt.ts'
+import { type CustomResource, internalOf } from '../cr.ts'
+import { countedRepeat, FailedCreates, pauseBeforeNext, type Repeats } from '../run/damping.ts'
 
 /** Writes of one desired state that did not last. Kept in memory: a new process counts from zero. */
 export interface Contest {
@@ -44,7 +37,7 @@ const NONE: readonly never[] = []
 /** In-memory state of the requests that created, searched for and deleted the objects of one CR. */
 export class IdentityMemory {
   /** The answer of a POST, kept until it is stored. */
-  answer?: Answer | undefined
+  answer?: CreateAnswer | undefined
   /** The refusal of a create that is sent in another form from now on, for this generation of the spec. */
   refusedForms?:
     | { readonly generation: number | undefined; readonly error: ApiError; readonly count: number }
@@ -69,20 +62,23 @@ export class IdentityMemory {
   isLost?: boolean | undefined
   /** Creates of the CR's own object that were not answered. */
   readonly creates = new FailedCreates()
+  /** Id of the object of a create whose answer must not be used, while it is being deleted. */
+  refusing?: string | undefined
   #remakes: Repeats | undefined
+  #refusals: (Repeats & { readonly problem: string }) | undefined
 
-  /** The status has this create: its answer is no longer needed. */
-  stored(nonce: string | undefined): void {
-    if (this.answer?.nonce === nonce) this.answer = undefined
+  /** Once the status has this create, its answer is no longer needed. */
+  stored(cr: CustomResource): void {
+    if (this.answer?.nonce === internalOf(cr).create?.nonce) this.answer = undefined
   }
 
   /** Keeps an answer that must not be used, so that the next run returns to its object until that is deleted. */
-  holdBack(answer: Answer): void {
+  holdBack(answer: CreateAnswer): void {
     this.answer = answer
   }
 
   /** The object of such an answer is deleted: its attempt left nothing behind. */
-  discard({ nonce, number }: Answer): void {
+  discard({ nonce, number }: CreateAnswer): void {
     this.answer = undefined
     this.voidAttempt = { nonce, number }
   }
@@ -101,6 +97,30 @@ export class IdentityMemory {
   remade(now: number, firstPauseMs: number): void {
     this.isLost = undefined
     this.#remakes = countedRepeat(this.#remakes, now, { firstPauseMs })
+  }
+
+  /** How long to wait before another create after refused answers, in milliseconds. */
+  pauseAfterRefusal(now: number): number {
+    return pauseBeforeNext(this.#refusals, now)
+  }
+
+  /** The problem of the last refused answer; undefined if none was refused since a create succeeded. */
+  get refusedFor(): string | undefined {
+    return this.#refusals?.problem
+  }
+
+  /**
+   * The object of a refused answer is deleted. Counts consecutive refusals; time without one does not reset the count,
+   * since nothing was created.
+   */
+  refused(problem: string, now: number): void {
+    this.refusing = undefined
+    this.#refusals = { count: (this.#refusals?.count ?? 0) + 1, at: now, problem }
+  }
+
+  /** The CR has an object that may be used. */
+  accepted(): void {
+    this.#refusals = undefined
   }
 
   /**

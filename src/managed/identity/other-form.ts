@@ -1,9 +1,10 @@
 import { isRefusal } from '../../api/errors.ts'
 import type { RequestBody } from '../../api/types.ts'
 import { generationOf } from '../cr.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reasons } from '../status/reasons.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { IdentityMemory } from './identity-memory.ts'
 
 /** The body of the create, or the next other way to say the same once the API has refused some for this spec. */
 export function formToSend(run: Reconciliation, body: RequestBody): RequestBody {
@@ -20,15 +21,15 @@ export function afterForm(run: Reconciliation, body: RequestBody, error: unknown
   const { cr, memory } = run
   if (!isRefusal(error)) return error
   const { error: first = error, count = 0 } = refusedOf(run) ?? {}
-  memory.identity.refusedForms = undefined
+  memory.of(IdentityMemory).refusedForms = undefined
   if (count + 1 >= formsOf(run, body).length) return first
-  memory.identity.refusedForms = { generation: generationOf(cr), error: first, count: count + 1 }
+  memory.of(IdentityMemory).refusedForms = { generation: generationOf(cr), error: first, count: count + 1 }
   return new WaitError(reasons.Progressing, first.message, 0, true)
 }
 
 /** What the API has refused for this spec. */
 function refusedOf({ cr, memory }: Reconciliation) {
-  const { refusedForms } = memory.identity
+  const { refusedForms } = memory.of(IdentityMemory)
   return refusedForms?.generation === generationOf(cr) ? refusedForms : undefined
 }
 

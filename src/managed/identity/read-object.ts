@@ -1,8 +1,8 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { openRequest } from '../reconcile/requests.ts'
-import { reasons } from '../status/reasons.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { openRequest } from '../run/requests.ts'
 import { settle } from './gone.ts'
 
 /**
@@ -62,5 +62,33 @@ export async function sought(
 
 /** Whether a live read of the object is due, since the last one found something in progress. */
 export function isReadDue({ context, memory }: Reconciliation): boolean {
-  return memory.poll.at !== undefined && context.clock.monotonic() >= memory.poll.at
+  const { at } = memory.of(PollMemory)
+  return at !== undefined && context.clock.monotonic() >= at
+}
+
+/** When one CR is to be read again, as its last reconcile concluded. */
+export class PollMemory {
+  /** Monotonic time of the next poll that readiness asked for. */
+  at?: number | undefined
+  /**
+   * Wall time minus monotonic time when the next poll was scheduled, in milliseconds; undefined if it was not scheduled
+   * by wall time.
+   */
+  clockOffset?: number | undefined
+
+  /** What the last reconcile concluded. */
+  scheduled({ at, clockOffset }: Pick<PollMemory, 'at' | 'clockOffset'>): void {
+    this.at = at
+    this.clockOffset = clockOffset
+  }
+
+  /** What the service reports of the object has changed: its next reconcile reads it. `now` is monotonic time. */
+  readNow(now: number): void {
+    this.at = now
+  }
+
+  /** The older state asks for polls of its own. A clock that was set meanwhile was set for it too. */
+  rollBack(): void {
+    this.at = undefined
+  }
 }

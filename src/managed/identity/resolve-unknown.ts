@@ -1,16 +1,17 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { Attempt } from '../attempt.ts'
 import { isDeleting, statusOf } from '../cr.ts'
-import { refuseUnfitFound } from '../outputs/issued.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { notedOwnership } from '../markers/sealed-note.ts'
 import { objectInSecret, withItsToken } from '../outputs/token-recovery.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reasons } from '../status/reasons.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { tellAlike } from './alike.ts'
-import type { Attempt } from './attempt.ts'
 import { deleteCopies, recallPlaceholder } from './copies.ts'
 import { type Scan, stepOf } from './create-step.ts'
+import { IdentityMemory } from './identity-memory.ts'
+import { refuseUnfitFound } from './issued.ts'
 import { notedObject, recoverMarked } from './recovery.ts'
-import { notedOwnership } from './sealed-note.ts'
 import { scanFor, take } from './take-object.ts'
 
 /**
@@ -26,7 +27,7 @@ export async function resolveUnknown(run: Reconciliation, attempt: Attempt, scan
   const found = await scanFor(run, attempt.nonce, scan.notBefore)
   if (found.length > 0) return takeFound(run, found, attempt)
   if (!scan.isLast) {
-    run.memory.identity.firstScanAt = run.context.clock.monotonic()
+    run.memory.of(IdentityMemory).firstScanAt = run.context.clock.monotonic()
     const next = stepOf(run)
     throw unresolved(next.type === 'resolve' ? next.scan.waitMs : 0)
   }
@@ -66,8 +67,8 @@ async function takeFound(
 
 /** The attempt left nothing behind: another may be made. @returns the id of the object to replace, if any. */
 function nextAttempt(run: Reconciliation, { nonce, number }: Attempt): string | undefined {
-  run.memory.identity.voidAttempt = { nonce, number }
-  run.memory.identity.unknownUntil = undefined
+  run.memory.of(IdentityMemory).voidAttempt = { nonce, number }
+  run.memory.of(IdentityMemory).unknownUntil = undefined
   return statusOf(run.cr).id
 }
 

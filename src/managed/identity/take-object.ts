@@ -1,11 +1,13 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { Attempt } from '../attempt.ts'
 import { retains } from '../cr.ts'
+import { bearerKey } from '../markers/object-keys.ts'
+import { createdBy } from '../markers/own-objects.ts'
 import { intendedModules } from '../plan/modules.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
 import { formerNotes, issueNotes } from '../rotation/rotation.ts'
-import { bearerKey } from '../store/object-keys.ts'
-import type { Attempt } from './attempt.ts'
-import { createdBy } from './own-objects.ts'
+import { RotationMemory } from '../rotation/rotation-memory.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { IdentityMemory } from './identity-memory.ts'
 
 /** Objects that the attempt made, by a list that began at `since` or later. */
 export async function scanFor(run: Reconciliation, nonce: string, since: number): Promise<readonly RemoteObject[]> {
@@ -33,9 +35,9 @@ export function take(run: Reconciliation, object: RemoteObject, attempt: Attempt
     run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
-  run.memory.rotation.succeeded()
-  run.memory.outputs.accepted()
-  run.memory.identity.creates.succeeded()
+  run.memory.of(RotationMemory).succeeded()
+  run.memory.of(IdentityMemory).accepted()
+  run.memory.of(IdentityMemory).creates.succeeded()
   run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
   run.noteInternal(intendedModules(run.descriptor.modules, run.cr.spec, {}, attempt.modules))
   return object.id

@@ -1,12 +1,12 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { type CustomResource, externalId, nameOf, shortName } from '../cr.ts'
-import type { ManagedContext } from '../reconcile/context.ts'
-import { TerminalError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reasons } from '../status/reasons.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { isNamesake, type Marker, markerOf } from '../markers/marker.ts'
+import { isSealed, ownNote } from '../markers/sealed-note.ts'
+import type { ManagedContext } from '../run/context.ts'
+import { TerminalError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { holderName, refuseHeld } from './adopt.ts'
-import { isNamesake, type Marker, markerOf } from './marker.ts'
-import { isSealed, ownNote } from './sealed-note.ts'
 
 /** The owner of an object that this CR's status names, if that is not this CR. */
 type Taker =

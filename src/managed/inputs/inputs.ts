@@ -1,30 +1,15 @@
-import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { configMapType, secretType } from '../../kube/core-types.ts'
+import type { KubeClient, KubeObject } from '../../kube/types.ts'
+import { ownField } from '../../util/json.ts'
 import type { CustomResource } from '../cr.ts'
 import type { InputSource, KeyRef } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
-import type { Fingerprints } from './fingerprints.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Fingerprints } from '../run/fingerprints.ts'
 import { singleLine, singleLineProblem } from './single-line.ts'
 
 /** Reads the inputs of a spec from Secrets and ConfigMaps. */
-
-export const secretType: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'secrets',
-  kind: 'Secret',
-  namespaced: true,
-}
-
-export const configMapType: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-}
 
 interface Holder extends KubeObject {
   readonly data?: Readonly<Record<string, string>>
@@ -35,7 +20,7 @@ interface Holder extends KubeObject {
 const FALLBACK_MS = 60_000
 
 /** Values of a CR's inputs from Secrets and ConfigMaps. They are kept for one reconcile only. */
-export interface Inputs {
+export interface ResolvedInputs {
   get(source: InputSource, ref: KeyRef): string
   /** What is wrong with values that have to be one line, by field, object and key. */
   readonly problems: readonly string[]
@@ -80,7 +65,7 @@ export async function readInputs(
   { kube, fingerprints }: InputReader,
   descriptor: ManagedDescriptor,
   cr: CustomResource,
-): Promise<Inputs> {
+): Promise<ResolvedInputs> {
   const namespace = cr.metadata.namespace ?? ''
   const values = new Map<string, string>()
   const problems: string[] = []

@@ -1,9 +1,9 @@
-import { KubeError, type KubeErrorCode } from '../../kube/errors.ts'
+import { secretType } from '../../kube/core-types.ts'
+import { KubeError, type KubeErrorCode } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { Random } from '../../util/random.ts'
 import { MANAGED_BY } from '../names.ts'
-import { secretType } from './inputs.ts'
 
 /** Name of the Secret in the operator's namespace that holds the salt. All installations in one namespace share it. */
 export const SALT_SECRET = 'culvert-salt'

@@ -2,7 +2,7 @@ import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import { Reflector, type ReflectorOptions } from '../../runtime/reflector.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
 import type { ResourceName } from '../cr.ts'
-import type { CompanionPolicy } from '../descriptor/companion.ts'
+import type { CompanionPolicy } from '../descriptor/output.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 
 export interface CompanionWatchesOptions {

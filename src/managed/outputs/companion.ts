@@ -1,21 +1,20 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { type CustomResource, statusOf } from '../cr.ts'
-import type { CommonSpec } from '../descriptor/common.ts'
-import type { Companion } from '../descriptor/companion.ts'
+import type { CommonSpec, Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Fields } from '../descriptor/fields.ts'
-import type { KindCondition } from '../descriptor/status.ts'
-import { ConflictError, TerminalError, WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
-import { kubeReason, type ReconcileResult } from '../status/result.ts'
-import { isMarkedAsOwn, ownershipOf } from './ownership.ts'
+import type { Companion } from '../descriptor/output.ts'
+import type { KindCondition } from '../descriptor/readiness.ts'
+import { type Reason, reasons } from '../descriptor/reasons.ts'
+import { isMarkedAsOwn, ownershipOf } from '../ownership.ts'
+import { ConflictError, TerminalError, WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { kubeReason, type RunResult } from '../run/result.ts'
+import { OutputMemory } from './output-memory.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
-import { naming, notOurs, patchTarget, takeOwnership } from './take-ownership.ts'
-import { deleteFound, withOwned } from './with-owned.ts'
+import { deleteFound, naming, notOurs, patchTarget, takeOwnership, withOwned } from './take-ownership.ts'
 
 /** The condition about a companion, and when to check it again if no watch reports a change. */
 export interface Accompanied {
@@ -139,7 +138,7 @@ function notAllowed({ context, cr }: Reconciliation, companion: Companion<Common
 async function keep(run: Reconciliation, companion: Companion<CommonSpec>, remote: RemoteObject): Promise<Accompanied> {
   const { context, cr, memory } = run
   const target = targetOf(companion, cr)
-  memory.outputs.dismissed = undefined
+  memory.of(OutputMemory).dismissed = undefined
   const found = await naming(target, () => readTarget(context.kube, cr, target))
   const content = companion.content(cr.spec, remote, specOf(found))
   if (content === undefined) {
@@ -180,14 +179,14 @@ async function leave(run: Reconciliation, companion: Companion<CommonSpec>, refu
 async function dismiss(run: Reconciliation, companion: Companion<CommonSpec>): Promise<void> {
   const { cr, memory } = run
   const shown = isShown(companion, cr)
-  if (!shown && memory.outputs.dismissed) return
+  if (!shown && memory.of(OutputMemory).dismissed) return
   try {
     await remove(run, targetOf(companion, cr))
   } catch (error) {
     // An operator whose CRs never ask for companions need not have permission to read them.
     if (shown || !(error instanceof KubeError) || error.code !== 'Forbidden') throw error
   }
-  memory.outputs.dismissed = true
+  memory.of(OutputMemory).dismissed = true
 }
 
 async function remove(run: Reconciliation, target: CompanionTarget): Promise<void> {
@@ -245,7 +244,7 @@ function told(
 }
 
 /** `result`, extended by the condition of the companion. */
-export function accompanied(result: ReconcileResult, { condition, pollMs }: Accompanied): ReconcileResult {
+export function accompanied(result: RunResult, { condition, pollMs }: Accompanied): RunResult {
   const { conditions = [], outcome } = result
   const said = condition === undefined ? result : { ...result, conditions: [...conditions, condition] }
   const sooner = outcome.type === 'after' && outcome.ms <= (pollMs ?? Number.POSITIVE_INFINITY)

@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { ownField } from '../../util/own-field.ts'
-import type { CommonStatus } from '../descriptor/common.ts'
-import type { Fields } from '../descriptor/fields.ts'
-import { compareFingerprints, type Fingerprints } from '../inputs/fingerprints.ts'
+import { ownField } from '../../util/json.ts'
+import type { CommonStatus, Fields } from '../descriptor/common.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
-import { keysNote, keysWritten } from './ownership.ts'
+import { keysNote, keysWritten } from '../ownership.ts'
+import { compareFingerprints, type Fingerprints } from '../run/fingerprints.ts'
 import { type DataObject, encoded, textIn } from './place.ts'
 
 const DIGEST_LENGTH = 16

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../kube/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { OutputTemplate } from '../descriptor/output.ts'
 import { OUTPUT_ANNOTATIONS, OUTPUT_LABELS } from '../names.ts'
-import { keysNote, namesNoted } from './ownership.ts'
+import { keysNote, namesNoted } from '../ownership.ts'
 
 type Texts = Readonly<Record<string, string>>
 

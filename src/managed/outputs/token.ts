@@ -1,15 +1,15 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { Attempt, CreateAnswer } from '../attempt.ts'
 import { type CustomResource, internalOf, nameOf, ownAttempt } from '../cr.ts'
 import type { KeyRef } from '../descriptor/common.ts'
 import type { OneTimeOutput, OutputTarget } from '../descriptor/output.ts'
-import type { Attempt } from '../identity/attempt.ts'
-import type { Answer } from '../identity/identity-memory.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
 import { OUTPUT_KEYS, RESERVED_FOR } from '../names.ts'
-import { ConflictError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { keysNote, keysWritten } from '../ownership.ts'
+import { ConflictError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { type Issued, tokenFingerprint, tokenPatch } from './held-token.ts'
-import { keysNote, keysWritten } from './ownership.ts'
+import { OutputMemory } from './output-memory.ts'
 import { type DataObject, encoded } from './place.ts'
 import { naming, patchTarget, refuseImmutable, takeOwnership, wasOvertaken } from './take-ownership.ts'
 
@@ -21,6 +21,23 @@ export interface TokenPlace {
   readonly field: string
   readonly key: string
   readonly target: OutputTarget
+}
+
+/** Where the token of a CR was found; `none` for kinds without tokens. */
+export type TokenState = { readonly type: 'none' } | FoundToken
+
+export type FoundToken =
+  /** The current token is in its place; `tidy`: with all its metadata. */
+  | (Placed & { readonly type: 'kept'; readonly token: string; readonly tidy: boolean })
+  /** It is in another place, such as the one that the spec named before. */
+  | (Placed & { readonly type: 'moved'; readonly token: string })
+  /** The place belongs to another owner. */
+  | (Placed & { readonly type: 'foreign'; readonly owner: string })
+  /** It was not found. */
+  | (Placed & { readonly type: 'lost'; readonly why: string })
+
+interface Placed {
+  readonly place: TokenPlace
 }
 
 export function tokenPlace({ descriptor, cr }: Reconciliation): TokenPlace | undefined {
@@ -60,7 +77,7 @@ export async function reserveToken(run: Reconciliation, attempt: Attempt): Promi
  * @param reserved the Secret as it was before the POST. Without it, or if someone changed it since, it is read again,
  *   and written unless the attempt has moved on.
  */
-export async function storeToken(run: Reconciliation, answer: Answer, reserved?: DataObject): Promise<void> {
+export async function storeToken(run: Reconciliation, answer: CreateAnswer, reserved?: DataObject): Promise<void> {
   const place = tokenPlace(run)
   if (place === undefined) return
   const token = tokenIn(answer.object, place)
@@ -89,7 +106,7 @@ export function noteToken(
   { token, id }: Pick<Issued, 'token' | 'id'>,
 ): void {
   run.note({ output: { ...target, keys: [key] } })
-  run.memory.outputs.tokenSecret = target.name
+  run.memory.of(OutputMemory).tokenSecret = target.name
   run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
 }
 
@@ -100,7 +117,7 @@ function tokenIn(object: RemoteObject, { field }: TokenPlace): string {
   return token
 }
 
-async function takeAgain(run: Reconciliation, { target }: TokenPlace, answer: Answer): Promise<DataObject> {
+async function takeAgain(run: Reconciliation, { target }: TokenPlace, answer: CreateAnswer): Promise<DataObject> {
   const { context, cr, descriptor } = run
   const live = await context.kube.get<CustomResource>(resourceTypeOf(descriptor), nameOf(cr))
   const attempt = live === undefined ? undefined : ownAttempt(live)

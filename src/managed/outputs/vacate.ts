@@ -2,13 +2,12 @@ import { statusOf } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { OutputTarget } from '../descriptor/output.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, OUTPUT_OF, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
+import { keysWritten, LABELS, noteOf, withoutOwner } from '../ownership.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { companionTarget } from './companion.ts'
-import { keysWritten, LABELS, noteOf, withoutOwner } from './ownership.ts'
 import { type Holder, outputTarget, type Place } from './place.ts'
-import { patchTarget } from './take-ownership.ts'
+import { deleteFound, patchTarget, withOwned } from './take-ownership.ts'
 import { NO_TEMPLATE, templateChanges } from './template.ts'
-import { deleteFound, withOwned } from './with-owned.ts'
 
 /**
  * Removes the CR's outputs from every object but `target`: those that an earlier spec named, and those that were

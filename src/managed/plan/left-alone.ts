@@ -1,7 +1,6 @@
 import { type CustomResource, externalId, internalOf } from '../cr.ts'
-import type { CommonSpec, CommonStatus } from '../descriptor/common.ts'
+import type { CommonSpec, CommonStatus, Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Fields } from '../descriptor/fields.ts'
 
 /**
  * An object that existed before its resource keeps the fields that the spec never set: its creator may rely on them.

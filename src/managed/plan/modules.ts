@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
+import type { Modules } from '../descriptor/descriptor.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
-import type { Modules } from '../descriptor/modules.ts'
 
 /** Modules of an object that are Culvert's, in `status.internal.appliedModules`: those that the spec has named. */
 

@@ -1,10 +1,8 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import type { ChildOperation } from '../descriptor/children.ts'
-import type { CommonSpec } from '../descriptor/common.ts'
+import { equalJSON } from '../../util/json.ts'
+import type { CommonSpec, Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Desired } from '../descriptor/desired.ts'
-import type { Fields } from '../descriptor/fields.ts'
+import type { ChildOperation, Desired } from '../descriptor/desired.ts'
 import { keptText, wantedMetadata } from '../descriptor/metadata.ts'
 import { digestOfChoice, isChosen } from './chosen.ts'
 
@@ -162,7 +160,7 @@ export function planUpdate<Spec extends CommonSpec>(
 /**
  * A field whose value at the API differs from the wanted one, in the form in which both are compared: without secrets.
  */
-export interface Difference {
+export interface FieldDifference {
   readonly field: string
   readonly found: unknown
   readonly wanted: unknown
@@ -174,7 +172,7 @@ export function differences<Spec extends CommonSpec>(
   desired: Desired<Spec>,
   remote: RemoteObject,
   context: PlanContext,
-): readonly Difference[] {
+): readonly FieldDifference[] {
   const wanted = wantedFields(descriptor, desired, remote, context)
   const { found, comparable, differing } = compare(descriptor, wanted, remote, context)
   return differing

@@ -1,10 +1,10 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { generationOf, internalOf, statusOf } from '../cr.ts'
-import { compareFingerprints } from '../inputs/fingerprints.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { markerText, type Wanted } from './desired.ts'
+import { compareFingerprints } from '../run/fingerprints.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { chosenByServer, type Observed, type Operation, type PlanContext, plan } from './plan.ts'
+import { markerText, type Wanted } from './wanted.ts'
 
 /** The writes that are still needed, as far as this run knows. */
 export function planFor(run: Reconciliation, wanted: Wanted, observed: Observed): readonly Operation[] {
@@ -30,13 +30,13 @@ export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext 
  */
 export function noteChosen(run: Reconciliation, { desired }: Wanted, answer: RemoteObject): void {
   const chosen = chosenByServer(run.descriptor, desired, answer)
-  run.memory.plan.chosen = { fields: chosen }
+  run.memory.of(PlanMemory).chosen = { fields: chosen }
   run.noteInternal({ chosen })
 }
 
 /** Notes choices again that an earlier run saw and could not store. */
 export function recallChosen(run: Reconciliation): void {
-  const { plan } = run.memory
+  const plan = run.memory.of(PlanMemory)
   if (plan.chosen === undefined) return
   if (equalJSON(plan.chosen.fields, internalOf(run.cr).chosen)) plan.chosen = undefined
   else run.noteInternal({ chosen: plan.chosen.fields })
@@ -48,4 +48,13 @@ function haveInputsChanged({ cr, internal }: Reconciliation, { inputs }: Wanted)
   // Fingerprints made with different salts cannot be compared: nothing is sent again for that, unless a new spec may
   // name other inputs.
   return compared === 'unknown' ? statusOf(cr).observedGeneration !== generationOf(cr) : compared === 'different'
+}
+
+/** What this process knows of the plans of one CR. */
+export class PlanMemory {
+  /** The service's choices in the last answered write, until they are stored as `internal.chosen`. */
+  chosen?: { readonly fields: Readonly<Record<string, string>> | undefined } | undefined
+
+  /** What the service chose does not depend on the CR. */
+  rollBack(): void {}
 }

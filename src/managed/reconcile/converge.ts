@@ -1,35 +1,45 @@
+import type { RemoteObject } from '../../api/types.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
-import { awaitApproval } from '../approval/approval.ts'
+import { apply } from '../apply/apply.ts'
+import { conclude } from '../apply/conclude.ts'
+import { writeDerived } from '../apply/derived.ts'
+import { createOrRecreate, keepOrReplace } from '../apply/make-object.ts'
+import { observe } from '../apply/observe.ts'
+import { resolveWanted } from '../apply/resolve-wanted.ts'
+import { retireFormer } from '../apply/retire-former.ts'
+import { findToken, keepToken } from '../apply/token-care.ts'
 import { isAdopting, isObserved, needsApproval, unresolvedAttempt } from '../cr.ts'
 import { keepFinalizer } from '../delete/delete.ts'
-import { pollIn } from '../descriptor/status.ts'
+import { pollIn } from '../descriptor/readiness.ts'
 import { adopt } from '../identity/adopt.ts'
+import { awaitOwnLists } from '../identity/await-list.ts'
 import { sweepCopies } from '../identity/copies.ts'
 import { dropVoidAttempt, settleIdentity } from '../identity/create.ts'
 import { findObject } from '../identity/find-object.ts'
+import { IdentityMemory } from '../identity/identity-memory.ts'
 import { namingHolder } from '../identity/name-holder.ts'
 import { answerProblem, refuseAnswer } from '../identity/refused-answer.ts'
 import { accompanied, keepCompanion } from '../outputs/companion.ts'
-import { writeDerived } from '../outputs/derived.ts'
-import { findToken, keepToken } from '../outputs/token-care.ts'
-import { heldAlone, refuseShutOut, waitBeforeRestricting } from '../plan/api-access.ts'
-import { apply } from '../plan/apply.ts'
-import { resolveWanted, type Wanted } from '../plan/desired.ts'
-import { createOrRecreate, keepOrReplace } from '../plan/make-object.ts'
-import { observe } from '../plan/observe.ts'
-import { retireFormer } from '../plan/retire-former.ts'
-import { updateReason } from '../plan/write-reason.ts'
-import { conclude } from '../status/conclude.ts'
-import type { ReconcileResult } from '../status/result.ts'
-import { awaitOwnLists } from './await-list.ts'
-import { WaitError } from './errors.ts'
-import type { Reconciliation } from './reconciliation.ts'
+import { updateReason } from '../plan/announce.ts'
+import { heldAlone, refuseShutOut, waitBeforeRestricting } from '../plan/lockout-guard.ts'
+import type { Wanted } from '../plan/wanted.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import type { RunResult } from '../run/result.ts'
+
+/**
+ * Lets the run go on if what the spec asks for may be done to the account.
+ * @param existing the CR's object; undefined if one must be created
+ * @throws WaitError while it waits for approval
+ */
+export type ApproveSpec = (run: Reconciliation, wanted: Wanted, existing: RemoteObject | undefined) => Promise<void>
 
 /**
  * Makes the account match the spec of a CR that is not being deleted: settles its identity, resolves its inputs, plans
  * and executes the writes.
+ * @param approve waits where what follows has to be approved first
  */
-export async function converge(run: Reconciliation): Promise<ReconcileResult> {
+export async function converge(run: Reconciliation, approve: ApproveSpec): Promise<RunResult> {
   await awaitOwnLists(run)
   await run.session.cache.ensureListed(run.collection)
   const observed = isObserved(run.cr)
@@ -40,20 +50,25 @@ export async function converge(run: Reconciliation): Promise<ReconcileResult> {
   await keepFinalizer(run)
   const wanted = await resolveOrLetGo(run)
   try {
-    return await convergeTo(run, wanted, known)
+    return await convergeTo(run, wanted, known, approve)
   } catch (error) {
     throw namingHolder(run, wanted, error)
   }
 }
 
 /** @param known id of the CR's object, if it has one */
-async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | undefined): Promise<ReconcileResult> {
+async function convergeTo(
+  run: Reconciliation,
+  wanted: Wanted,
+  known: string | undefined,
+  approve: ApproveSpec,
+): Promise<RunResult> {
   const adopting = isAdopting(run.cr)
   const existing = adopting ? await adopt(run, wanted) : await findObject(run, known)
   waitBeforeRestricting(run, existing)
   if (run.descriptor.children === undefined) await refuseShutOut(run, wanted, heldAlone(existing))
   const token = await findToken(run)
-  await awaitApproval(run, wanted, existing)
+  await approve(run, wanted, existing)
   const { remote, made } =
     existing === undefined ? await createOrRecreate(run, wanted) : await keepOrReplace(run, wanted, existing, token)
   const problem = answerProblem(run, remote)
@@ -68,7 +83,7 @@ async function convergeTo(run: Reconciliation, wanted: Wanted, known: string | u
   const companion = await keepCompanion(run, applied.remote)
   const retireMs = await retireFormer(run)
   // Copies found during a replacement are deleted once the new id is stored.
-  const again = run.memory.identity.copies === undefined ? retireMs : 0
+  const again = run.memory.of(IdentityMemory).copies === undefined ? retireMs : 0
   return pollingAgain(accompanied(conclude(run, applied), companion), again)
 }
 
@@ -86,7 +101,7 @@ async function resolveOrLetGo(run: Reconciliation): Promise<Wanted> {
 }
 
 /** `result`, reconciled again after `ms` if that is sooner. */
-function pollingAgain(result: ReconcileResult, ms: number | undefined): ReconcileResult {
+function pollingAgain(result: RunResult, ms: number | undefined): RunResult {
   const { outcome } = result
   if (ms === undefined || (outcome.type === 'after' && outcome.ms <= ms)) return result
   return {

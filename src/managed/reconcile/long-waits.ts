@@ -1,11 +1,8 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { Logger } from '../../util/logger.ts'
-import { accountOf } from '../accounts/account-choice.ts'
-import { isUntold, shortName } from '../cr.ts'
-import type { Reconciliation } from './reconciliation.ts'
-
-/** How long a new resource waits before its conditions say so, in milliseconds. */
-export const LONG_WAIT_MS = 30_000
+import { isUntold, LONG_WAIT_MS, shortName } from '../cr.ts'
+import { accountOf } from '../references/account-choice.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 
 /** The cause of a wait: no free worker, or the API during the resource's own reconcile. */
 export type WaitsFor = 'its turn' | 'the API'

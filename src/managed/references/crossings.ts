@@ -1,4 +1,3 @@
-import { selects } from '../accounts/label-selector.ts'
 import {
   type CustomResource,
   generationOf,
@@ -12,7 +11,8 @@ import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { ReferenceGrant } from '../descriptor/grant.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
-import type { Resources } from '../reconcile/context.ts'
+import { selects } from '../descriptor/label-selector.ts'
+import type { Resources } from '../run/context.ts'
 
 /** Looks up resources and namespaces. */
 type Known = Pick<Resources, 'get' | 'namespace'>

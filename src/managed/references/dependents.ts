@@ -9,12 +9,12 @@ import {
   statusOf,
   type TargetKey,
 } from '../cr.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { referrerKey, valueUserKey } from '../markers/object-keys.ts'
 import { CREATE_ATTEMPT } from '../names.ts'
-import type { ManagedContext } from '../reconcile/context.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reasons } from '../status/reasons.ts'
-import { referrerKey, valueUserKey } from '../store/object-keys.ts'
+import type { ManagedContext } from '../run/context.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { countsAcross, isGranted, namedTargets } from './crossings.ts'
 
 /** Dependents that go away wake their targets. Objects not managed here are checked again after this. */

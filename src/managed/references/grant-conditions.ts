@@ -1,7 +1,7 @@
 import { nameOf } from '../cr.ts'
-import type { KindCondition } from '../descriptor/status.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { reasons } from '../status/reasons.ts'
+import type { KindCondition } from '../descriptor/readiness.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts'
 
 /** Present only while it is false, on both sides of a reference between namespaces. */

@@ -1,6 +1,6 @@
 import type { NamedValue } from '../descriptor/references.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { valueKey } from '../store/object-keys.ts'
+import { valueKey } from '../markers/object-keys.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
 import { isGranted } from './crossings.ts'
 import { keeperOf, refusalOfUse, valueNotPermitted } from './reach.ts'
 

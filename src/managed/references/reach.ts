@@ -1,11 +1,11 @@
-import { includes } from '../accounts/access.ts'
 import { type CustomResource, internalOf, isObserved, shortName } from '../cr.ts'
-import type { UnmanagedObjects } from '../descriptor/access.ts'
-import { markerOf } from '../identity/marker.ts'
-import { isSealed, ownNote } from '../identity/sealed-note.ts'
-import type { AccountSession, ManagedContext, MemberSession } from '../reconcile/context.ts'
-import { TerminalError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
+import { includes, type UnmanagedObjects } from '../descriptor/access.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { markerOf } from '../markers/marker.ts'
+import { isSealed, ownNote } from '../markers/sealed-note.ts'
+import type { ManagedContext } from '../run/context.ts'
+import { TerminalError } from '../run/control-flow-errors.ts'
+import type { AccountSession, MemberSession } from '../run/session.ts'
 
 /** A use of an object by its id. */
 export interface IdUse {

@@ -1,7 +1,7 @@
 import { type CustomResource, generationOf, isDeleting, statusOf, targetKeyOf } from '../cr.ts'
-import type { Fields } from '../descriptor/fields.ts'
-import type { PartView, TargetView } from '../descriptor/target.ts'
-import type { ManagedContext } from '../reconcile/context.ts'
+import type { Fields } from '../descriptor/common.ts'
+import type { PartView, TargetView } from '../descriptor/references.ts'
+import type { ManagedContext } from '../run/context.ts'
 import { type Grantor, mayHoldObject, messageName, referrersInReach } from './dependents.ts'
 
 /**

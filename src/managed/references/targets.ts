@@ -1,9 +1,8 @@
 import { type CustomResource, internalOf, nameOf, shortName } from '../cr.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { FoundReference } from '../descriptor/references.ts'
-import type { TargetView } from '../descriptor/target.ts'
-import type { ManagedContext } from '../reconcile/context.ts'
+import type { FoundReference, TargetView } from '../descriptor/references.ts'
+import type { ManagedContext } from '../run/context.ts'
 import { crosses, crossingOf, referredName } from './crossings.ts'
 import { targetView } from './target-view.ts'
 

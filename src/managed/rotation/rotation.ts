@@ -1,19 +1,18 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { isNotedAhead, notedBehind, notedTime } from '../../util/noted-time.ts'
-import { timeInMs } from '../../util/rfc3339.ts'
-import { isAccountWide, isOfThisCall } from '../accounts/account-wide.ts'
+import { timeInMs } from '../../util/time.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
-import type { CommonStatus } from '../descriptor/common.ts'
-import type { Fields } from '../descriptor/fields.ts'
+import type { CommonStatus, Fields } from '../descriptor/common.ts'
+import type { Rotation } from '../descriptor/descriptor.ts'
 import type { Former } from '../descriptor/internal.ts'
-import type { Rotation } from '../descriptor/rotation.ts'
-import type { KindCondition } from '../descriptor/status.ts'
-import type { TokenState } from '../outputs/token-care.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import type { Reconciliation } from '../reconcile/reconciliation.ts'
-import { openRequest, requestOf } from '../reconcile/requests.ts'
-import { reasons } from '../status/reasons.ts'
+import type { KindCondition } from '../descriptor/readiness.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { isAccountWide, isOfThisCall } from '../run/account-wide.ts'
+import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
+import type { Reconciliation } from '../run/reconciliation.ts'
+import { openRequest, requestOf } from '../run/requests.ts'
 import { decideRotation, pauseAfterFailures, type RotationStep } from './decide.ts'
+import { RotationMemory } from './rotation-memory.ts'
 import { WORDS } from './words.ts'
 
 /**
@@ -24,7 +23,11 @@ import { WORDS } from './words.ts'
 /**
  * Decides whether the object is replaced by a new one now. A token that is lost, or has no place, is handled elsewhere.
  */
-export function rotationStep(run: Reconciliation, remote: RemoteObject, token: TokenState): RotationStep {
+export function rotationStep(
+  run: Reconciliation,
+  remote: RemoteObject,
+  token: { readonly type: 'none' | 'kept' | 'moved' | 'foreign' | 'lost' },
+): RotationStep {
   correctIssueTime(run, remote)
   if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
   noteStart(run, remote)
@@ -34,7 +37,7 @@ export function rotationStep(run: Reconciliation, remote: RemoteObject, token: T
 /** Records the Event that a new object replaces `former`; only once while attempts fail. */
 export function announceRotation({ context, cr, descriptor, memory }: Reconciliation, former: string): void {
   const { rotation } = descriptor
-  if (rotation === undefined || memory.rotation.failure !== undefined) return
+  if (rotation === undefined || memory.of(RotationMemory).failure !== undefined) return
   const { event, what } = WORDS[rotation.type]
   context.events.record(cr, { type: 'Normal', reason: event, message: `issuing ${what} to replace ${former}` })
 }
@@ -49,8 +52,8 @@ export function noteRotationFailure(run: Reconciliation, error: unknown): boolea
   if (!isRefused && !isOfThisCall(error)) return false
   if (isAccountWide(error)) run.session.reportFailure(error)
   const { cr, context, memory } = run
-  const failures = (memory.rotation.failure?.failures ?? 0) + 1
-  memory.rotation.failure = {
+  const failures = (memory.of(RotationMemory).failure?.failures ?? 0) + 1
+  memory.of(RotationMemory).failure = {
     failures,
     at: context.clock.monotonic(),
     about: aboutOf(run),
@@ -209,7 +212,7 @@ function noteStart(run: Reconciliation, remote: RemoteObject): void {
 
 /** The failure that still counts: after a change of the spec, or a new request, the next attempt is immediate. */
 function failureOf(run: Reconciliation) {
-  const { failure } = run.memory.rotation
+  const { failure } = run.memory.of(RotationMemory)
   return failure?.about === aboutOf(run) ? failure : undefined
 }
 

@@ -1,7 +1,6 @@
 import type { CommonStatus } from '../descriptor/common.ts'
-import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import type { Rotation } from '../descriptor/rotation.ts'
-import { reasons } from '../status/reasons.ts'
+import type { ManagedDescriptor, Rotation } from '../descriptor/descriptor.ts'
+import { reasons } from '../descriptor/reasons.ts'
 
 /** The words for the two kinds of rotation, in conditions, Events and status fields. */
 export const WORDS = {

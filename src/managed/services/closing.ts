@@ -1,10 +1,10 @@
 import { type CustomResource, internalOf, shortName, statusOf } from '../cr.ts'
-import type { ManagedContext } from '../reconcile/context.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import { mayHoldObject } from '../references/dependents.ts'
 import { refusalByName } from '../references/usable.ts'
-import { reasons } from '../status/reasons.ts'
+import type { ManagedContext } from '../run/context.ts'
 import type { ServicePart } from './objects.ts'
-import { currentOf, isSettled } from './status.ts'
+import { currentOf, isSettled } from './service-status.ts'
 
 /**
  * Keeps an Edge closed while it cannot be restricted as its Service requires. An Edge that waits for a policy continues

@@ -1,9 +1,9 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
-import { WaitError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
-import { LASTING_MS, saidOf } from '../tunnels/conditions.ts'
-import type { ServiceSaid } from './status.ts'
+import { LASTING_MS, saidOf } from '../composed/failed.ts'
+import { reasons } from '../descriptor/reasons.ts'
+import { WaitError } from '../run/control-flow-errors.ts'
+import type { ServiceSaid } from './service-status.ts'
 
 /** Why a port is not served, and how the condition says it. */
 export interface Failure {

@@ -1,8 +1,8 @@
-import { cut } from '../../util/cut.ts'
+import { cut } from '../../util/printable.ts'
 import type { CustomResource } from '../cr.ts'
-import type { ConditionText } from '../descriptor/status.ts'
+import type { ConditionText } from '../descriptor/readiness.ts'
+import { conditionReasons, type Reason } from '../descriptor/reasons.ts'
 import { SERVICE_PROBLEM } from '../names.ts'
-import { conditionReasons, type Reason } from '../status/reasons.ts'
 import { serviceOwning } from './service.ts'
 
 /** Present only while it is false, on the Edges of a Service that cannot be followed. */

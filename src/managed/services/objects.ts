@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { ResourceType } from '../../kube/types.ts'
+import type { WantedObject } from '../composed/owned-objects.ts'
 import { LONGEST_TUNNEL_NAME } from '../descriptor/tunnel.ts'
 import { OUTPUT_OF } from '../names.ts'
-import { LABELS, noteOf } from '../outputs/ownership.ts'
-import type { WantedObject } from '../tunnels/objects.ts'
+import { LABELS, noteOf } from '../ownership.ts'
 import { SERVICE, type ServicePolicy, type ServiceResource } from './service.ts'
 import { type Problem, type ServiceSettings, settingsOf } from './settings.ts'
 

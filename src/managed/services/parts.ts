@@ -1,16 +1,21 @@
 import type { KubeObject, ObjectKey } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
-import type { Watches } from '../store/watches.ts'
 import { partKinds } from './objects.ts'
 import { serviceOwning } from './service.ts'
 
 const SERVICE_OWNER = 'service'
 
+/** The watches of what a Service may own, by kind. */
+interface PartWatches {
+  readonly managed: ReadonlyMap<string, ObjectSource<KubeObject>>
+  readonly composed: ReadonlyMap<string, ObjectSource<KubeObject>>
+}
+
 /** Finds what Services own, by an index of each watch. */
 export class ServiceParts {
   readonly #sources: readonly ObjectSource<KubeObject>[]
 
-  constructor({ managed, composed }: Pick<Watches, 'managed' | 'composed'>) {
+  constructor({ managed, composed }: PartWatches) {
     this.#sources = partKinds.flatMap((kind) => managed.get(kind) ?? composed.get(kind) ?? [])
     for (const source of this.#sources) {
       source.addIndex(SERVICE_OWNER, (part) => {

@@ -1,4 +1,4 @@
-import type { AccountName } from '../identity/attempt.ts'
+import type { AccountName } from '../attempt.ts'
 import { GROUP, PAUSED, SERVICE_ACCOUNT, SERVICE_DOMAIN, SERVICE_IGNORE, SERVICE_IP_POLICIES } from '../names.ts'
 import { restrictingAnnotations } from './foreign-annotations.ts'
 import type { ServiceResource } from './service.ts'

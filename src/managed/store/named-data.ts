@@ -3,7 +3,7 @@ import type { InputSource } from '../descriptor/common.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { outputTarget } from '../outputs/place.ts'
 import type { NamespacedName } from './resource-store.ts'
-import type { Watches } from './watches.ts'
+import type { CoreWatches } from './watches.ts'
 
 /**
  * Every Secret, or every ConfigMap, that an account or a resource names: keys, inputs and outputs. May contain
@@ -11,7 +11,7 @@ import type { Watches } from './watches.ts'
  */
 export function namedData(
   kinds: KindsRegistry,
-  { managed, accounts }: Pick<Watches, 'managed' | 'accounts'>,
+  { managed, accounts }: Pick<CoreWatches, 'managed' | 'accounts'>,
   operatorNamespace: string,
   source: InputSource,
 ): readonly NamespacedName[] {

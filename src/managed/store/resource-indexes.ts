@@ -1,7 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { RecordedSource } from '../../runtime/object-source.ts'
-import { type AccountResource, accountKey, accountText } from '../accounts/account-resource.ts'
-import { type CommandResource, commandStatus } from '../commands/command.ts'
+import { type AccountResource, accountKey, accountText } from '../account-resource.ts'
 import {
   type CustomResource,
   hasFinalizer,
@@ -14,15 +13,13 @@ import {
 } from '../cr.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
-import { ownNote } from '../identity/sealed-note.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import { accountOfMirror, accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
-import { isOn, mirrorNamespace, settingsOf } from '../mirrors/settings.ts'
+import { ownNote } from '../markers/sealed-note.ts'
 import { OUTPUT_OF } from '../names.ts'
 import { outputTarget } from '../outputs/place.ts'
 import { namedTargets } from '../references/crossings.ts'
 import { targetIds } from '../references/targets.ts'
-import type { Watches } from './watches.ts'
+import type { CoreWatches } from './watches.ts'
 
 /** The indexes of the watched objects, by what their values are. */
 export const indexes = {
@@ -52,32 +49,18 @@ export const indexes = {
   account: 'account',
   /** Accounts that need the operator to go: their namespaces. */
   heldIn: 'held in',
-  /** Mirrors: UID and name of the account whose object they show. */
-  shows: 'shows',
-  /** Accounts: where their objects are mirrored. */
-  mirroredInto: 'mirrored into',
-  /** Mirrors: their names. */
-  mirrorName: 'mirror name',
-  /** Commands: actions that they have begun. */
-  actedOn: 'acted on',
 } as const
 
 /** Indexes what the watches deliver. To be called before they start. */
-export function indexResources(kinds: KindsRegistry, watches: Watches): void {
+export function indexResources(kinds: KindsRegistry, watches: CoreWatches): void {
   for (const [kind, source] of watches.managed) {
     const descriptor = kinds.managedKind(kind)
     if (descriptor === undefined) throw new Error(`${kind} is watched without a descriptor`)
     indexManaged(descriptor, source)
   }
-  for (const source of watches.mirrors.values()) {
-    source.addIndex(indexes.shows, mirroredFor)
-    source.addIndex(indexes.mirrorName, ({ metadata }) => [metadata.name])
-  }
-  for (const source of watches.commands.values()) source.addIndex(indexes.actedOn, actedOn)
   for (const source of [watches.secrets, watches.configMaps]) source.addIndex(indexes.owners, ownersOfOutput)
   for (const source of watches.accounts.values()) {
     source.addIndex(indexes.heldIn, heldIn)
-    source.addIndex(indexes.mirroredInto, (account) => placesOfMirrors(kinds, account))
     source.addIndex(indexes.secrets, ({ spec, metadata }) => [
       `${metadata.namespace ?? ''}/${spec.apiKeySecretRef.name}`,
     ])
@@ -116,22 +99,9 @@ function indexManaged(descriptor: ManagedDescriptor, source: RecordedSource<Cust
   })
 }
 
-/** Where the account's objects are mirrored, for each mirroring kind. */
-function placesOfMirrors({ mirrors }: KindsRegistry, account: AccountResource): readonly string[] {
-  return mirrors.flatMap((descriptor) => {
-    const settings = settingsOf(descriptor, account)
-    return isOn(settings) ? [placeText(descriptor.definition.kind, mirrorNamespace(settings, account))] : []
-  })
-}
-
 /** The value of `account` for resources without an object, in the namespace or, if undefined, in any. */
 export function undecidedIn(namespace: string | undefined): string {
   return namespace === undefined ? '?' : `?${namespace}`
-}
-
-/** The value of `mirroredInto`. */
-export function placeText(kind: string, namespace: string): string {
-  return `${kind} ${namespace}`
 }
 
 /** The namespace of an account that has our finalizer, or gets it in its next reconcile. */
@@ -148,19 +118,6 @@ function heldIn(account: AccountResource): readonly string[] {
 function ownersOfOutput({ metadata }: KubeObject): readonly string[] {
   const { annotations = {}, ownerReferences = [] } = metadata
   return annotations[OUTPUT_OF] === undefined ? [] : ownerReferences.map(({ uid }) => uid)
-}
-
-/** Index values of a mirror: its owners, and the account whose object it shows. */
-function mirroredFor(object: MirroredObject): readonly string[] {
-  const account = accountOfMirror(object)
-  return [...accountOwners(object).map(({ uid }) => uid), ...(account === undefined ? [] : [account])]
-}
-
-/** Index values of a command: each action that it has begun, with the id of its target. */
-function actedOn(command: CommandResource): readonly string[] {
-  return (commandStatus(command).targets ?? []).flatMap(({ id, actions }) => {
-    return actions.filter(({ state }) => state !== 'Pending').map(({ action }) => `${action} ${id}`)
-  })
 }
 
 /** The value of `inputs` and `outputs`: a Secret or ConfigMap. */

@@ -1,37 +1,18 @@
+import { isSameAddress } from '../../api/base-url.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectSource, RecordedSource } from '../../runtime/object-source.ts'
-import { isSameAddress } from '../../util/same-address.ts'
-import { accountOf } from '../accounts/account-choice.ts'
-import {
-  type AccountKey,
-  type AccountResource,
-  accountKey,
-  accountText,
-  keyOfAccount,
-  nameOfAccount,
-} from '../accounts/account-resource.ts'
-import { type CommandResource, commandStatus } from '../commands/command.ts'
-import {
-  type CustomResource,
-  hasFinalizer,
-  nameText,
-  type ResourceName,
-  shortName,
-  statusOf,
-  type TargetKey,
-} from '../cr.ts'
-import type { Action } from '../descriptor/command.ts'
+import { type AccountKey, type AccountResource, accountKey, accountText } from '../account-resource.ts'
+import type { AccountName } from '../attempt.ts'
+import { type CustomResource, hasFinalizer, nameText, type ResourceName, statusOf, type TargetKey } from '../cr.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { OutputTarget } from '../descriptor/output.ts'
-import type { AccountName } from '../identity/attempt.ts'
-import { holderAmong } from '../identity/holder.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import { accountOwners, type MirroredObject } from '../mirrors/mirrored.ts'
-import type { Resources } from '../reconcile/context.ts'
-import type { TunnelResource } from '../tunnels/tunnel.ts'
+import { accountOf } from '../references/account-choice.ts'
+import type { Resources } from '../run/context.ts'
+import { holderAmong } from './holder.ts'
 import { OwnWrites } from './own-writes.ts'
-import { idText, indexes, indexResources, inputText, placeText, undecidedIn } from './resource-indexes.ts'
-import type { Watches } from './watches.ts'
+import { idText, indexes, indexResources, inputText, undecidedIn } from './resource-indexes.ts'
+import type { CoreWatches } from './watches.ts'
 
 export interface NamespacedName {
   readonly namespace: string
@@ -45,17 +26,22 @@ interface ObjectLock {
   readonly cr: CustomResource
 }
 
+/** Where answers to writes are put. */
+type Source = Pick<RecordedSource<KubeObject>, 'record' | 'take'>
+
 /** Answers the reconcilers' questions from the stores of all watches, by index. */
 export class ResourceStore implements Resources {
   /** Which events of watches are our own writes. */
   readonly ownWrites: OwnWrites = new OwnWrites()
   readonly #kinds: KindsRegistry
-  readonly #watches: Watches
+  readonly #watches: CoreWatches
   /** Objects that runs are about to record: only a few at a time. */
   readonly #locks = new Set<ObjectLock>()
+  /** The watches of features above, by kind. */
+  readonly #added = new Map<string, Source>()
   #shownAt: (account: AccountKey, id: string) => string | undefined = () => undefined
 
-  constructor(kinds: KindsRegistry, watches: Watches) {
+  constructor(kinds: KindsRegistry, watches: CoreWatches) {
     this.#kinds = kinds
     this.#watches = watches
     indexResources(kinds, watches)
@@ -67,10 +53,6 @@ export class ResourceStore implements Resources {
 
   account(key: AccountKey): AccountResource | undefined {
     return this.#watches.accounts.get(key.kind)?.store.get(key)
-  }
-
-  tunnel(name: ResourceName): TunnelResource | undefined {
-    return this.#watches.composed.get(name.kind)?.store.get(name)
   }
 
   hasAccount(account: AccountName, namespace: string): boolean {
@@ -131,13 +113,13 @@ export class ResourceStore implements Resources {
   /** Whether the CR's object is, or will be, in that account, whatever name the account has. */
   livesIn(cr: CustomResource, account: AccountKey): boolean {
     const own = this.accountKeyOf(cr)
-    return own !== undefined && this.#isOne(own, account)
+    return own !== undefined && this.isOne(own, account)
   }
 
   /** Whether the CR's account is at the same API as another: they may be one account, opened with two keys. */
   isBeside(cr: CustomResource, account: AccountKey): boolean {
     const own = this.accountKeyOf(cr)
-    return own !== undefined && this.#isAtOneAPI(own, account)
+    return own !== undefined && this.isAtOneAPI(own, account)
   }
 
   /** Sets the function that returns the address of the API that showed an object to an account. */
@@ -224,82 +206,9 @@ export class ResourceStore implements Resources {
     return [...this.#watches.managed.values()].flatMap(({ store }) => store.list())
   }
 
-  /**
-   * The mirrors of that kind that belong to the account: by owner reference, or by their own account reference if that
-   * was removed.
-   */
-  mirroredOf(kind: string, account: AccountResource): readonly MirroredObject[] {
-    const store = this.#watches.mirrors.get(kind)?.store
-    const found = [account.metadata.uid, shortName(nameOfAccount(account))].flatMap(
-      (value) => store?.byIndex(indexes.shows, value) ?? [],
-    )
-    const { namespace } = account.metadata
-    return [...new Set(found)].filter((object) => {
-      const holder = this.mirrorHolder(object)
-      const inReach = namespace === undefined || object.metadata.namespace === namespace
-      return holder === undefined ? inReach : holder.metadata.uid === account.metadata.uid
-    })
-  }
-
-  mirrored(name: ResourceName): MirroredObject | undefined {
-    return this.#watches.mirrors.get(name.kind)?.store.get(name)
-  }
-
-  /** Accounts whose objects are mirrored into a namespace by CRs of that kind. */
-  mirroredInto(kind: string, namespace: string): readonly AccountResource[] {
-    const all = [...this.#watches.accounts.values()]
-    return all.flatMap(({ store }) => store.byIndex(indexes.mirroredInto, placeText(kind, namespace)))
-  }
-
-  command(name: ResourceName): CommandResource | undefined {
-    return this.#watches.commands.get(name.kind)?.store.get(name)
-  }
-
-  /**
-   * Actions of that name that commands other than `cr` took on the object of that account, whatever name the account
-   * has.
-   */
-  actionsOn(
-    account: AccountKey,
-    { id, action }: { readonly id: string; readonly action: string },
-    cr: CommandResource,
-  ): readonly Action[] {
-    const all = [...this.#watches.commands.values()].flatMap(({ store }) =>
-      store.byIndex(indexes.actedOn, `${action} ${id}`),
-    )
-    return all.flatMap((command) => {
-      const { accountRef, targets = [] } = commandStatus(command)
-      if (accountRef === undefined || command.metadata.uid === cr.metadata.uid) return []
-      if (!this.#isAtOneAPI(accountKey(accountRef, command.metadata.namespace ?? ''), account)) return []
-      const actions = targets.find((target) => target.id === id)?.actions ?? []
-      return actions.filter((each) => each.action === action)
-    })
-  }
-
-  /** Namespaces in which mirrors of that kind and name show an object of the account, whatever name the account has. */
-  namespacesShowing(kind: string, name: string, account: AccountKey): readonly string[] {
-    const all = this.#watches.mirrors.get(kind)?.store.byIndex(indexes.mirrorName, name) ?? []
-    return all.flatMap((object) => {
-      const holder = this.mirrorHolder(object)
-      const isShown = holder !== undefined && this.#isOne(keyOfAccount(holder), account)
-      return isShown ? [object.metadata.namespace ?? ''] : []
-    })
-  }
-
-  /** Every mirror of that kind in a namespace. */
-  mirroredIn(kind: string, namespace: string): readonly MirroredObject[] {
-    const all = this.#watches.mirrors.get(kind)?.store.list() ?? []
-    return all.filter(({ metadata }) => metadata.namespace === namespace)
-  }
-
-  /** The account among the owners of a mirror, if it still exists. */
-  mirrorHolder(object: MirroredObject): AccountResource | undefined {
-    for (const { kind, name, uid } of accountOwners(object)) {
-      const key = kind === 'Account' ? { kind, name, namespace: object.metadata.namespace } : { kind, name }
-      const account = this.#watches.accounts.get(kind)?.store.get(key)
-      if (account?.metadata.uid === uid) return account
-    }
-    return undefined
+  /** Has `record` put answers about objects of these kinds into the watches of a feature above the core. */
+  recordInto<T extends KubeObject>(sources: ReadonlyMap<string, RecordedSource<T>>): void {
+    for (const [kind, source] of sources) this.#added.set(kind, source as unknown as Source)
   }
 
   record(object: KubeObject): void {
@@ -310,11 +219,10 @@ export class ResourceStore implements Resources {
     this.#enter(object, (source) => source.take(object, before))
   }
 
-  #enter({ kind }: KubeObject, put: (source: RecordedSource<KubeObject>) => void): void {
-    const { managed, accounts, mirrors, commands, composed } = this.#watches
-    const source =
-      managed.get(kind) ?? accounts.get(kind) ?? mirrors.get(kind) ?? commands.get(kind) ?? composed.get(kind)
-    if (source !== undefined) this.ownWrites.recordedBy(() => put(source as RecordedSource<KubeObject>))
+  #enter({ kind }: KubeObject, put: (source: Source) => void): void {
+    const { managed, accounts } = this.#watches
+    const source = managed.get(kind) ?? accounts.get(kind) ?? this.#added.get(kind)
+    if (source !== undefined) this.ownWrites.recordedBy(() => put(source as Source))
   }
 
   write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T> {
@@ -343,12 +251,13 @@ export class ResourceStore implements Resources {
 
   /** Whether the id names one object for both: the same API shows it to each, or they are the same account. */
   #isSame(left: AccountKey, right: AccountKey, id: string): boolean {
-    if (this.#isOne(left, right)) return true
+    if (this.isOne(left, right)) return true
     const address = this.#shownAt(left, id)
     return address !== undefined && address === this.#shownAt(right, id)
   }
 
-  #isAtOneAPI(one: AccountKey, other: AccountKey): boolean {
+  /** Whether both accounts are at the same API. */
+  isAtOneAPI(one: AccountKey, other: AccountKey): boolean {
     const [left, right] = [this.account(one), this.account(other)]
     return left !== undefined && right !== undefined && isSameAddress(left.spec.baseURL, right.spec.baseURL)
   }
@@ -357,7 +266,7 @@ export class ResourceStore implements Resources {
    * Two resources lead to the same account if each was verified with the same address and key: only a holder of the key
    * can achieve that.
    */
-  #isOne(left: AccountKey, right: AccountKey): boolean {
+  isOne(left: AccountKey, right: AccountKey): boolean {
     if (accountText(left) === accountText(right)) return true
     const proven = this.account(left)?.status?.internal?.keyFingerprint
     return proven !== undefined && proven === this.account(right)?.status?.internal?.keyFingerprint

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
 import { eachInTurns, type Turns } from '../../runtime/turns.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import type { Priority } from '../../util/priority.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../account-resource.ts'
 import { entriesFor } from '../accounts/access.ts'
-import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../accounts/account-resource.ts'
 import {
   type CustomResource,
   heldIds,
@@ -17,18 +17,19 @@ import {
   type TargetKey,
   targetKeyOf,
 } from '../cr.ts'
+import type { AccountSpec } from '../descriptor/account.ts'
 import type { InputSource } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
+import { referredBy, valueKey } from '../markers/object-keys.ts'
 import { RESERVED_FOR } from '../names.ts'
-import type { SessionCache } from '../reconcile/context.ts'
-import type { Memories } from '../reconcile/memory.ts'
 import { countsAcross, crosses, isGranted, namedTargets, referredName } from '../references/crossings.ts'
 import { targetIds } from '../references/targets.ts'
-import { reasons } from '../status/reasons.ts'
-import { referredBy, valueKey } from './object-keys.ts'
+import type { Memories } from '../run/memory.ts'
+import type { SessionCache } from '../run/session.ts'
 import type { NamespacedName, ResourceStore } from './resource-store.ts'
-import type { Watches } from './watches.ts'
+import type { CoreWatches } from './watches.ts'
 
 /** Where work is queued. */
 export interface Wakeups {
@@ -39,7 +40,7 @@ export interface Wakeups {
 export interface WakeupOptions {
   readonly kinds: KindsRegistry
   readonly store: ResourceStore
-  readonly watches: Watches
+  readonly watches: CoreWatches
   readonly memories: Memories
   readonly operatorNamespace: string
   readonly wake: Wakeups
@@ -260,10 +261,18 @@ function onAccount(options: WakeupOptions, event: ObjectEvent<AccountResource>):
   const key = keyOfAccount(event.object)
   if (!store.ownWrites.recording || event.type === 'deleted' || hasAnotherSpec(event)) wake.account(key, 'edit')
   // CRs without an object may have another account now, or none; a changed spec may admit others.
-  if (event.type === 'updated' && !hasAnotherSpec(event)) return
+  if (event.type === 'updated' && !concernsResources(event)) return
   const concerned =
     key.kind === 'Account' ? concernedByAccount(options, key, event) : concernedByClusterAccount(options, key, event)
   for (const cr of concerned) wake.managed(nameOf(cr), 'edit')
+}
+
+/** Whether the spec changed in more than how often, how fast and for what else the account is asked. */
+function concernsResources(event: ObjectEvent<AccountResource>): boolean {
+  const { object, previous } = event
+  if (previous === undefined || !hasAnotherSpec(event)) return false
+  const rest = ({ resyncInterval, rateLimit, mirrorSessions, ...spec }: AccountSpec): unknown => spec
+  return !equalJSON(rest(previous.spec), rest(object.spec))
 }
 
 /** With an account goes the use of its key, which a resource of another account in the namespace may have issued. */

@@ -1,9 +1,7 @@
-import { KubeError } from '../../kube/errors.ts'
-import type { ConditionText } from '../descriptor/status.ts'
+import type { Failed } from '../composed/failed.ts'
+import type { ConditionText } from '../descriptor/readiness.ts'
+import { type Reason, reasons } from '../descriptor/reasons.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import { type Reason, reasons } from '../status/reasons.ts'
-import { kubeReason } from '../status/result.ts'
 
 /** How a reconcile of a Tunnel ended. */
 export type Said =
@@ -16,10 +14,7 @@ export type Said =
       /** What to do about another client that scales the Deployment; undefined if none does. */
       readonly contested?: string | undefined
     }
-  /** Something has to happen first. */
-  | { readonly type: 'waiting'; readonly reason: Reason; readonly message: string }
-  /** Lasts until a person changes something. */
-  | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string }
+  | Failed
 
 /** The conditions of a Tunnel. What its agents do does not change while Culvert cannot go on. */
 export function conditionsOf(said: Said, before: TunnelStatus): readonly ConditionText[] {
@@ -57,15 +52,4 @@ export function conditionsOf(said: Said, before: TunnelStatus): readonly Conditi
     is('Connected', false, reasons.NotConnected, why),
     is('Reconciling', true, reasons.NotConnected, why),
   ]
-}
-
-/** Retry interval of lasting problems. Their fix requeues the owner; this is only the fallback. */
-export const LASTING_MS = 600_000
-
-/** What a failure says in the conditions; undefined for one that is not worth a write. */
-export function saidOf(error: unknown): Exclude<Said, { readonly type: 'kept' }> | undefined {
-  if (error instanceof WaitError) return { type: 'waiting', reason: error.code, message: error.message }
-  if (error instanceof TerminalError) return { type: 'stalled', reason: error.code, message: error.message }
-  if (!(error instanceof KubeError) || error.code === 'NotLeader' || error.code === 'Aborted') return undefined
-  return { type: error.isRefusedWrite ? 'stalled' : 'waiting', reason: kubeReason(error), message: error.message }
 }

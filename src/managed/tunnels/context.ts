@@ -1,12 +1,12 @@
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import type { Clock } from '../../util/clock.ts'
-import type { AccountKey, AccountResource } from '../accounts/account-resource.ts'
+import type { AccountKey, AccountResource } from '../account-resource.ts'
+import type { OwnedObjects } from '../composed/owned-objects.ts'
 import type { CustomResource, ResourceName } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import type { EventSink } from '../reconcile/context.ts'
-import type { OwnedObjects } from './owned-objects.ts'
+import type { EventSink } from '../run/context.ts'
 import type { TunnelPolicy } from './policy.ts'
-import type { TunnelResource } from './tunnel.ts'
+import type { TunnelResource } from './tunnel-resource.ts'
 
 export interface TunnelResources {
   get(name: ResourceName): CustomResource | undefined

@@ -1,8 +1,8 @@
+import { secretType } from '../../kube/core-types.ts'
 import { shortName, statusOf } from '../cr.ts'
 import type { ComposedDescriptor, CredentialForm, TunnelStatus } from '../descriptor/tunnel.ts'
-import { secretType } from '../inputs/inputs.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
-import { openRequest, requestOf } from '../reconcile/requests.ts'
+import { openRequest, requestOf } from '../run/requests.ts'
 import type { TunnelContext } from './context.ts'
 import { type Deployment, isRolledOut, mountedSecret, tokenVersion } from './deployment.ts'
 import { dueAt, formOf, membersOf, planKey, stateOf } from './key-plan.ts'
@@ -18,7 +18,7 @@ import {
   TOKEN,
   type TunnelResource,
   tunnelStatus,
-} from './tunnel.ts'
+} from './tunnel-resource.ts'
 
 const FORMS: readonly CredentialForm[] = ['key', 'token']
 

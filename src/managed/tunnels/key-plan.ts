@@ -1,6 +1,6 @@
-import { durationMs } from '../../util/duration.ts'
+import { durationMs } from '../../util/time.ts'
 import type { CredentialForm, TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
-import { type Changed, credentialName } from './tunnel.ts'
+import { type Changed, credentialName } from './tunnel-resource.ts'
 
 /** What decides which key or token a Tunnel has. */
 export interface KeyFacts {

@@ -1,9 +1,10 @@
 import type { ResourceType } from '../../kube/types.ts'
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
+import type { AccountName } from '../attempt.ts'
+import type { WantedObject } from '../composed/owned-objects.ts'
 import { type CredentialForm, DEFAULT_REPLICAS, type TunnelSpec } from '../descriptor/tunnel.ts'
-import type { AccountName } from '../identity/attempt.ts'
 import { OUTPUT_OF, TEMPLATE_DIGEST } from '../names.ts'
-import { LABELS } from '../outputs/ownership.ts'
+import { LABELS } from '../ownership.ts'
 import { agentPod, type TunnelFacts } from './pod.ts'
 import {
   budgetType,
@@ -13,19 +14,7 @@ import {
   serviceAccountType,
   TUNNEL,
   workloadName,
-} from './tunnel.ts'
-
-/** What an owner consists of, without the reference to the owner. */
-export interface WantedObject {
-  readonly type: ResourceType
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly annotations: Readonly<Record<string, string>>
-  /** The other fields, such as `spec`. A field that is null must be absent. */
-  readonly content: Readonly<Record<string, unknown>>
-  /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. Default: none. */
-  readonly fixed?: readonly string[]
-}
+} from './tunnel-resource.ts'
 
 /**
  * The Deployment of a Tunnel, its ServiceAccount and its PodDisruptionBudget. Pure.

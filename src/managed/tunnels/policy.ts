@@ -1,10 +1,10 @@
-import { isOwnKey } from '../descriptor/metadata-keys.ts'
+import { RESTARTED_AT } from '../composed/stored-template.ts'
+import { isOwnKey } from '../descriptor/metadata.ts'
 import type { TunnelTemplate } from '../descriptor/pod/template.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import type { TunnelSpec } from '../descriptor/tunnel.ts'
-import { TerminalError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
+import { TerminalError } from '../run/control-flow-errors.ts'
 import { marks } from './objects.ts'
-import { RESTARTED_AT } from './stored-template.ts'
 
 /** What the administrator lets the agents of Tunnels be. */
 export interface TunnelPolicy {

@@ -1,15 +1,15 @@
 import { allowsAddress } from '../../api/base-url.ts'
-import { accountKey } from '../accounts/account-resource.ts'
+import { accountKey } from '../account-resource.ts'
+import type { AccountName } from '../attempt.ts'
 import { type CustomResource, generationOf, shortName, statusOf } from '../cr.ts'
 import type { AccountSpec } from '../descriptor/account.ts'
+import { reasons } from '../descriptor/reasons.ts'
 import { type ComposedDescriptor, LONGEST_TUNNEL_NAME, TUNNEL_NAME_PROBLEM } from '../descriptor/tunnel.ts'
-import type { AccountName } from '../identity/attempt.ts'
-import { TerminalError, WaitError } from '../reconcile/errors.ts'
-import { reasons } from '../status/reasons.ts'
-import { bindText } from './bind.ts'
+import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import type { TunnelContext } from './context.ts'
+import { bindText } from './pod.ts'
 import { refuseUnpermitted, type TunnelPolicy } from './policy.ts'
-import type { TunnelResource } from './tunnel.ts'
+import type { TunnelResource } from './tunnel-resource.ts'
 
 /** What is waited for wakes the Tunnel; this is only the fallback. */
 const WAIT_MS = 60_000

@@ -1,4 +1,4 @@
-import { countedRepeat, pauseBeforeNext, type Repeats } from '../reconcile/damping.ts'
+import { countedRepeat, pauseBeforeNext, type Repeats } from '../run/damping.ts'
 
 interface Contest {
   /** The number that the Deployment was to have last. */

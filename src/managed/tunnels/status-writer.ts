@@ -1,13 +1,13 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { generationOf } from '../cr.ts'
 import type { ComposedDescriptor, TunnelStatus } from '../descriptor/tunnel.ts'
 import { resourceTypeOf } from '../kinds-registry.ts'
-import { ConflictError } from '../reconcile/errors.ts'
-import { stampConditions } from '../status/conditions.ts'
-import { mergePatch } from '../status/merge-patch.ts'
+import { stampConditions } from '../run/conditions.ts'
+import { ConflictError } from '../run/control-flow-errors.ts'
+import { mergePatch, patchVersion } from '../run/merge-patch.ts'
 import { conditionsOf, type Said } from './conditions.ts'
 import type { TunnelContext } from './context.ts'
-import { type Changed, type TunnelResource, tunnelStatus } from './tunnel.ts'
+import { type Changed, type TunnelResource, tunnelStatus } from './tunnel-resource.ts'
 
 /**
  * Writes the status of a Tunnel, if it differs, on the version from which it was decided.
@@ -31,12 +31,8 @@ export async function writeStatus(
   const next = { ...after, conditions, ...(said === undefined ? {} : { observedGeneration: generation }) }
   const patch = mergePatch(before, next)
   if (patch === undefined) return cr
-  const { namespace, name, uid, resourceVersion } = cr.metadata
-  const options = { uid, resourceVersion, subresource: 'status' } as const
   try {
-    const type = resourceTypeOf(descriptor)
-    const key = { namespace, name }
-    const written = await kube.mergePatch<TunnelResource>(type, key, { status: patch }, options)
+    const written = await patchVersion(kube, resourceTypeOf(descriptor), cr, { status: patch }, 'status')
     resources.record(written)
     return written
   } catch (error) {

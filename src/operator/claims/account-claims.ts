@@ -1,25 +1,19 @@
 import { ApiError } from '../../api/errors.ts'
-import {
-  type AccountKey,
-  type AccountResource,
-  accountText,
-  keyOfAccount,
-} from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../../managed/account-resource.ts'
 import { type Claim, claimOf, isSameClaim } from '../../managed/claims/claim.ts'
 import { type ClaimStep, claimStep, type Hold, wantedClaim } from '../../managed/claims/claim-step.ts'
 import type { ResourceStore } from '../../managed/store/resource-store.ts'
-import type { Watches } from '../../managed/store/watches.ts'
 import { Controller } from '../../runtime/controller.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { sleep } from '../../util/clock.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import type { Logger } from '../../util/logger.ts'
 import { jitter, type Random } from '../../util/random.ts'
 import { accountKeyOf, STOP_MS } from '../controller-parts.ts'
+import type { Watches } from '../watches.ts'
 import { ClaimWriter, type ClaimWriterOptions, isOutdated } from './claim-writer.ts'
-import { type ClaimMetrics, Deferrals } from './deferrals.ts'
 import { InFlight } from './in-flight.ts'
-import type { Rivals } from './rivals.ts'
+import { type ClaimMetrics, Deferrals, type Rivals } from './rivals.ts'
 import type { Selection } from './selection.ts'
 import { SharedLists } from './shared-lists.ts'
 

@@ -1,11 +1,6 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient } from '../../kube/types.ts'
-import {
-  type AccountKey,
-  type AccountResource,
-  accountText,
-  keyOfAccount,
-} from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../../managed/account-resource.ts'
 import { type Claim, claimOf, isSameClaim, writeClaim } from '../../managed/claims/claim.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import type { Clock } from '../../util/clock.ts'

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
-import { type AccountKey, accountText } from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, accountText } from '../../managed/account-resource.ts'
 import type { ResourceStore } from '../../managed/store/resource-store.ts'
 import type { ReconcileKey } from '../../runtime/controller.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'

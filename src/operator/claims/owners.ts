@@ -1,14 +1,14 @@
 import type { KubeObject } from '../../kube/types.ts'
-import { type AccountKey, accountKey } from '../../managed/accounts/account-resource.ts'
+import { type AccountKey, accountKey } from '../../managed/account-resource.ts'
 import { nameOf, type ResourceName } from '../../managed/cr.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
-import { mirrorAccount } from '../../managed/mirrors/reconciler.ts'
 import { settingsOf } from '../../managed/services/settings.ts'
+import { mirrorAccount } from '../../managed/sessions/mirror-reconciler.ts'
 import type { ResourceStore } from '../../managed/store/resource-store.ts'
-import type { Watches } from '../../managed/store/watches.ts'
-import { tunnelStatus } from '../../managed/tunnels/tunnel.ts'
+import { tunnelStatus } from '../../managed/tunnels/tunnel-resource.ts'
 import type { ReconcileKey } from '../../runtime/controller.ts'
 import { accountKeyOf } from '../controller-parts.ts'
+import type { Watches } from '../watches.ts'
 
 /**
  * The account to which something belongs; undefined while it has none. `gone` if it no longer exists: what remains to
@@ -50,7 +50,7 @@ export class Owners {
   }
 
   readonly command: OwnerOf = (key) => {
-    const cr = this.#store.command(key)
+    const cr = this.#watches.commands.get(key.kind)?.store.get(key)
     return cr === undefined ? 'gone' : this.#store.accountKeyOf(cr)
   }
 
@@ -58,7 +58,7 @@ export class Owners {
 
   /** That of its Backend, or of the one that it had. */
   readonly tunnel: OwnerOf = (key) => {
-    const cr = this.#store.tunnel(key)
+    const cr = this.#watches.composed.get(key.kind)?.store.get(key)
     const descriptor = this.#kinds.composed.find(({ definition }) => definition.kind === key.kind)
     if (cr === undefined || descriptor === undefined) return 'gone'
     const { namespace = '' } = cr.metadata

@@ -1,7 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
-import type { AccountResource } from '../../managed/accounts/account-resource.ts'
-import { selects } from '../../managed/accounts/label-selector.ts'
-import type { LabelSelector } from '../../managed/descriptor/label-selector.ts'
+import type { AccountResource } from '../../managed/account-resource.ts'
+import { type LabelSelector, selects } from '../../managed/descriptor/label-selector.ts'
 
 /** Which accounts an operator works on. */
 export interface Selectors {

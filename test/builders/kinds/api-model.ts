@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { Fields } from '../../../src/managed/descriptor/fields.ts'
+import type { Fields } from '../../../src/managed/descriptor/common.ts'
 
 /**
  * A simple model of the API: `…_id` and `…_ids` fields are shown as Refs, secrets are hidden, lists that are sets come

@@ -1,7 +1,6 @@
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { CommonStatus, Ref } from '../../../src/managed/descriptor/common.ts'
+import type { CommonStatus, Fields, Ref } from '../../../src/managed/descriptor/common.ts'
 import type { Desired } from '../../../src/managed/descriptor/desired.ts'
-import type { Fields } from '../../../src/managed/descriptor/fields.ts'
 import { INPUTS } from '../../kinds/shared/account.ts'
 
 interface Given<Spec> {

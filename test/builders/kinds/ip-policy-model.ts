@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { type IPPolicySpec, ipPolicy } from '../../../src/kinds/ip-policy.ts'
-import type { ChildOperation } from '../../../src/managed/descriptor/children.ts'
+import type { ChildOperation } from '../../../src/managed/descriptor/desired.ts'
 import { desiredOf } from './desired.ts'
 
 /** Ranges that overlap, contain each other or are disjoint. */

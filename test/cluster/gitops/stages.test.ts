@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { isCommon } from '../../../src/managed/status/conditions.ts'
+import { isCommon } from '../../../src/managed/run/conditions.ts'
 import { ARGO_FOR, Judge, type Kstatus } from '../../gitops/judge.ts'
 import { applyAll, applyNeeds, casesTitled, subjectsOf, withText } from '../support/cases.ts'
 import { type Resource, World } from '../support/world.ts'

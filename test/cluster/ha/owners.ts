@@ -1,5 +1,5 @@
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
-import { type Marker, parseMarker } from '../../../src/managed/identity/marker.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
+import { type Marker, parseMarker } from '../../../src/managed/markers/marker.ts'
 
 /** The mark that a create carries; undefined for one that carries none, as no create of an operator does. */
 export function markIn({ body }: JournalEntry): Marker | undefined {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../../controlplane/control-plane.ts'
-import { formatMarker } from '../../../src/managed/identity/marker.ts'
+import { formatMarker } from '../../../src/managed/markers/marker.ts'
 import { startOwnCluster } from '../support/own-cluster.ts'
 import { until } from '../support/wait.ts'
 import { World } from '../support/world.ts'

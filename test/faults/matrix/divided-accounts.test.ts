@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { KEPT_KEY_PREFIX } from '../../../src/managed/accounts/kept-key.ts'
-import { namespaceType } from '../../../src/managed/store/namespaces.ts'
+import { namespaceType } from '../../../src/kube/core-types.ts'
+import { KEPT_KEY_PREFIX } from '../../../src/managed/names.ts'
 import type { Division } from '../simulation/operator.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Fleet } from '../simulation/sessions/fleet.ts'

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { secretType } from '../../../src/managed/inputs/inputs.ts'
+import { secretType } from '../../../src/kube/core-types.ts'
 import { KEY } from '../simulation/api-server.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'

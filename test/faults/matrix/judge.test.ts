@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
-import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
+import { configMapType, secretType } from '../../../src/kube/core-types.ts'
 import { outputIn } from '../../builders/output-of-spec.ts'
 import type { Body, Drift } from '../../kinds/kind-test-data.ts'
 import { collectionTests, type SpecCase, specsOf } from '../../kinds/lookup.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { secretType } from '../../../src/kube/core-types.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
-import { secretType } from '../../../src/managed/inputs/inputs.ts'
 import { OPERATOR_NAMESPACE } from '../simulation/operator.ts'
 import { Oracle } from '../simulation/oracle.ts'
 import { Laboratory, NAMESPACE, type SimulatedWorld } from '../simulation/world.ts'

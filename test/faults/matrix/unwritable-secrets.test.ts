@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { secretType } from '../../../src/kube/core-types.ts'
 import { type CustomResource, statusOf } from '../../../src/managed/cr.ts'
-import { secretType } from '../../../src/managed/inputs/inputs.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import type { Fault } from '../simulation/faults.ts'
 import { Oracle } from '../simulation/oracle.ts'

@@ -1,4 +1,4 @@
-import { secretType } from '../../../src/managed/inputs/inputs.ts'
+import { secretType } from '../../../src/kube/core-types.ts'
 import { KEY, OTHER_ACCOUNT, OTHER_KEY } from './api-server.ts'
 import type { SimulatedWorld } from './world.ts'
 

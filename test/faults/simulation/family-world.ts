@@ -1,4 +1,4 @@
-import { configMapType } from '../../../src/managed/inputs/inputs.ts'
+import { configMapType } from '../../../src/kube/core-types.ts'
 import type { Spec } from '../../builders/schema-specs.ts'
 import { UNNAMED_SEED } from '../../kinds/lookup.ts'
 import { INPUTS } from '../../kinds/shared/account.ts'

@@ -1,5 +1,5 @@
 import { parseObject } from '../../../src/managed/descriptor/metadata.ts'
-import { markerOf } from '../../../src/managed/identity/marker.ts'
+import { markerOf } from '../../../src/managed/markers/marker.ts'
 import type { Resource } from '../../builders/contract/api-client.ts'
 import type { Shown } from '../../builders/emulated-life.ts'
 import { meaningOf } from '../../builders/meaning.ts'

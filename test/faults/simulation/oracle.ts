@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { type CustomResource, internalOf, isDeleting, statusOf, unresolvedAttempt } from '../../../src/managed/cr.ts'
-import { markerOf, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/identity/marker.ts'
+import { markerOf, PLACEHOLDER_NONCE, parseMarker } from '../../../src/managed/markers/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../src/managed/names.ts'
 import { tokenPlaceIn } from '../../builders/output-of-spec.ts'
 import { headersOf, KEY } from './api-server.ts'

@@ -1,5 +1,5 @@
+import { configMapType, secretType } from '../../../src/kube/core-types.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
-import { configMapType, secretType } from '../../../src/managed/inputs/inputs.ts'
 import type { DataObject } from '../../../src/managed/outputs/place.ts'
 import type { SimulatedWorld } from './world.ts'
 

@@ -1,7 +1,7 @@
 import { DECIDED } from '../../../src/emulator/choices/choices.ts'
+import { secretType } from '../../../src/kube/core-types.ts'
 import type { CustomResource } from '../../../src/managed/cr.ts'
 import type { Condition } from '../../../src/managed/descriptor/common.ts'
-import { secretType } from '../../../src/managed/inputs/inputs.ts'
 import type { DataObject } from '../../../src/managed/outputs/place.ts'
 import { events } from '../../../src/runtime/events.ts'
 import { Oracle, textOf } from './oracle.ts'

@@ -30,3 +30,9 @@ export async function install(
       }))
   expect(code, stderr).toBe(0)
 }
+
+/** Whether kubectl finds these types. */
+export async function isServed({ kubeconfig, kubectlPath }: ToolCluster, types: string): Promise<boolean> {
+  const { code } = await createKubectl({ path: kubectlPath, kubeconfig }).run(['get', types, '--all-namespaces'])
+  return code === 0
+}

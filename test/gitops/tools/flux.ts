@@ -1,23 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { goProgram } from '../../../controlplane/go-program.ts'
 import type { ClosableKubeClient } from '../../../src/kube/client.ts'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { goModule } from '../../chart/support/tools.ts'
 import type { ResourceCondition } from '../../cluster/support/world.ts'
 import { clientOf, install } from './cluster-client.ts'
+import { Sources } from './sources.ts'
 import { type Delivery, nameOf, type Shown, type Target, type Tool, type ToolCluster } from './tool.ts'
 import { ToolProcess } from './tool-process.ts'
 
 const MODULE = join(import.meta.dirname, '..', 'kustomize-controller')
 const CONTROLLER = 'github.com/fluxcd/kustomize-controller'
-/** Only its CRDs are used. */
-const SOURCES = 'github.com/fluxcd/source-controller@v1.9.6'
 
 /** How long it waits for what it has applied, and until it tries again after a failure. */
 const TIMEOUT = '20s'
@@ -47,30 +41,29 @@ interface Kustomization extends KubeObject {
   }
 }
 
-/** Flux's kustomize-controller. The archives that its source-controller would make of repositories are served here. */
+/** Flux's kustomize-controller. */
 export class Flux implements Tool {
   readonly name = 'Flux'
   readonly userAgent = 'kustomize-controller/'
   readonly #kube: ClosableKubeClient
   readonly #controller: ToolProcess
-  readonly #archives: Archives
+  readonly #sources: Sources
 
-  private constructor(kube: ClosableKubeClient, controller: ToolProcess, archives: Archives) {
+  private constructor(kube: ClosableKubeClient, controller: ToolProcess, sources: Sources) {
     this.#kube = kube
     this.#controller = controller
-    this.#archives = archives
+    this.#sources = sources
   }
 
   /** Builds the controller first where this machine has not done so yet, which takes some minutes. */
   static async start(cluster: ToolCluster): Promise<Flux> {
     const program = await goProgram(MODULE, ['-ldflags=-s -w'], CONTROLLER)
-    const folders = [await goModule(CONTROLLER, MODULE), await goModule(SOURCES)]
-    for (const folder of folders) await install(cluster, { file: join(folder, 'config', 'crd', 'bases') })
-    const archives = await Archives.serve()
+    await install(cluster, { file: join(await goModule(CONTROLLER, MODULE), 'config', 'crd', 'bases') })
+    const sources = await Sources.serve(cluster)
     const flags = ['--metrics-addr=0', '--health-addr=0', '--enable-leader-election=false', '--concurrent=10']
-    const env = { KUBECONFIG: cluster.kubeconfig, RUNTIME_NAMESPACE: 'flux-system', TMPDIR: archives.folder }
+    const env = { KUBECONFIG: cluster.kubeconfig, RUNTIME_NAMESPACE: 'flux-system', TMPDIR: sources.folder }
     const controller = await ToolProcess.start([program, ...flags], { env, ready: /Starting workers/ })
-    return new Flux(clientOf(cluster), controller, archives)
+    return new Flux(clientOf(cluster), controller, sources)
   }
 
   get log(): readonly string[] {
@@ -78,14 +71,14 @@ export class Flux implements Tool {
   }
 
   async deliver(target: Target): Promise<Delivery> {
-    const delivery = new FluxDelivery(this.#kube, this.#controller, this.#archives, target)
+    const delivery = new FluxDelivery(this.#kube, this.#controller, this.#sources, target)
     await delivery.begin()
     return delivery
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#controller[Symbol.asyncDispose]()
-    await this.#archives[Symbol.asyncDispose]()
+    await this.#sources[Symbol.asyncDispose]()
     await this.#kube.close()
   }
 }
@@ -93,15 +86,15 @@ export class Flux implements Tool {
 class FluxDelivery implements Delivery {
   readonly #kube: ClosableKubeClient
   readonly #controller: ToolProcess
-  readonly #archives: Archives
+  readonly #sources: Sources
   readonly #target: Target
   readonly #key: { readonly namespace: string; readonly name: string }
   #requestedAt = ''
 
-  constructor(kube: ClosableKubeClient, controller: ToolProcess, archives: Archives, target: Target) {
+  constructor(kube: ClosableKubeClient, controller: ToolProcess, sources: Sources, target: Target) {
     this.#kube = kube
     this.#controller = controller
-    this.#archives = archives
+    this.#sources = sources
     this.#target = target
     this.#key = { namespace: target.namespace, name: nameOf(target) }
   }
@@ -109,7 +102,7 @@ class FluxDelivery implements Delivery {
   async begin(): Promise<void> {
     const { name } = this.#key
     const { namespace, path = '' } = this.#target
-    await this.#kube.apply(gitRepositories, this.#key, { spec: { url: this.#archives.url, interval: '10m' } })
+    await this.#kube.apply(gitRepositories, this.#key, { spec: { url: this.#sources.url, interval: '10m' } })
     await this.#publish()
     await this.#kube.apply(kustomizations, this.#key, {
       spec: {
@@ -163,58 +156,14 @@ class FluxDelivery implements Delivery {
   /** Says, like source-controller, which archive holds the newest commit. */
   async #publish(): Promise<void> {
     const { repository } = this.#target
-    const { url, digest } = await this.#archives.add(`${repository.head}.tar.gz`, (path) => repository.archive(path))
-    const { metadata } = (await this.#kube.get(gitRepositories, this.#key)) ?? {}
-    const now = new Date().toISOString().replace(/\.\d+/, '')
-    const ready = { type: 'Ready', status: 'True', reason: 'Succeeded', message: 'stored artifact' }
-    const observedGeneration = metadata?.generation
-    const artifact = { url, digest, path: basename(url), revision: this.#revision(), lastUpdateTime: now }
-    const conditions = [{ ...ready, lastTransitionTime: now, observedGeneration }]
-    const status = { observedGeneration, artifact, conditions }
-    await this.#kube.mergePatch(gitRepositories, this.#key, { status }, { subresource: 'status' })
+    await this.#sources.publish(this.#kube, gitRepositories, this.#key, {
+      revision: this.#revision(),
+      file: `${repository.head}.tar.gz`,
+      write: (path) => repository.archive(path),
+    })
   }
 
   #revision(): string {
     return `main@sha1:${this.#target.repository.head}`
-  }
-}
-
-/** Files behind URLs. */
-class Archives implements AsyncDisposable {
-  readonly folder: string
-  readonly #server: Server
-
-  private constructor(folder: string, server: Server) {
-    this.folder = folder
-    this.#server = server
-  }
-
-  static async serve(): Promise<Archives> {
-    const folder = await mkdtemp(join(tmpdir(), 'culvert-archives-'))
-    const server = createServer((request, response) => {
-      const file = createReadStream(join(folder, basename(request.url ?? '')))
-      file.once('error', () => response.writeHead(404).end()).pipe(response)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    return new Archives(folder, server)
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
-  }
-
-  async add(name: string, write: (path: string) => Promise<void>): Promise<{ url: string; digest: string }> {
-    const path = join(this.folder, name)
-    await write(path)
-    const digest = createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex')
-    return { url: `${this.url}/${name}`, digest: `sha256:${digest}` }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
-    await rm(this.folder, { recursive: true })
   }
 }

@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
 import type { Repository } from './repository.ts'
 
-export type ToolName = 'Flux'
+export type ToolName = 'Flux' | 'Argo CD'
 
 /** What a tool shows of a repository that it applies. */
 export interface Shown {
-  /** `Ready: True, ReconciliationSucceeded`; `gone` when the tool's object is deleted. */
+  /** `Ready: True, ReconciliationSucceeded`; `Synced, Healthy`; `gone` when the tool's object is deleted. */
   readonly state: string
   /** In the tool's own words, without what differs between two runs. */
   readonly message: string
@@ -22,7 +22,7 @@ export interface Target {
   readonly path?: string
 }
 
-/** The tool's object for a repository: a Kustomization. */
+/** The tool's object for a repository: a Kustomization, an Application. */
 export interface Delivery {
   /** Asks the tool to look at the repository now. */
   sync(): Promise<void>

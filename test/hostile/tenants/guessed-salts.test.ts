@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Fingerprints } from '../../../src/managed/inputs/fingerprints.ts'
+import { Fingerprints } from '../../../src/managed/run/fingerprints.ts'
 import { secrets } from '../../cluster/support/tokens.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { core, World } from '../../cluster/support/world.ts'

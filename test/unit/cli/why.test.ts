@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest'
 import type { Leader } from '../../../src/cli/cluster/operator-lease.ts'
 import { type StatedResource, stateOf } from '../../../src/cli/cluster/resource-state.ts'
 import { Snapshot } from '../../../src/cli/cluster/snapshot.ts'
-import { spanText } from '../../../src/cli/terminal/age.ts'
-import { wrap } from '../../../src/cli/terminal/wrap.ts'
+import { spanText, wrap } from '../../../src/cli/terminal/line.ts'
 import { findCauses, type Link } from '../../../src/cli/why/causes.ts'
 import { paragraphOf } from '../../../src/cli/why/paragraph.ts'
 import { remedyOf } from '../../../src/cli/why/remedy.ts'
 import { kinds } from '../../../src/kinds/index.ts'
+import { conditionReasons } from '../../../src/managed/descriptor/reasons.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import { conditionReasons } from '../../../src/managed/status/reasons.ts'
 
 const NOW = Date.parse('2026-11-24T10:00:00Z')
 const named = { culvert: '-n web backend/web', kubectl: 'backends.culvert.dev/web -n web', collection: 'backends' }

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { agentIngress } from '../../../src/kinds/agent-ingress.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
+import type { Fields } from '../../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
-import type { Fields } from '../../../src/managed/descriptor/fields.ts'
 
 const wildcard: RemoteObject = {
   id: 'rd_1',

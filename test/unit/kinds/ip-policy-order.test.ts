@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ChildOperation } from '../../../src/managed/descriptor/children.ts'
+import type { ChildOperation } from '../../../src/managed/descriptor/desired.ts'
 import {
   type Address,
   type AddressRule,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
 import { type IPPolicyRuleSpec, ipPolicyRule } from '../../../src/kinds/ip-policy-rule.ts'
-import type { AccountView, PartView, SiblingView, TargetView } from '../../../src/managed/descriptor/target.ts'
+import type { AccountView, PartView, SiblingView, TargetView } from '../../../src/managed/descriptor/references.ts'
 import { plan } from '../../../src/managed/plan/plan.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ipPolicy } from '../../../src/kinds/ip-policy.ts'
-import type { PartView, TargetView } from '../../../src/managed/descriptor/target.ts'
+import type { PartView, TargetView } from '../../../src/managed/descriptor/references.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 
 type Condition = NonNullable<TargetView['status']['conditions']>[number]

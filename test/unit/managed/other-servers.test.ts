@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError, type ApiErrorCode } from '../../../src/api/errors.ts'
-import { createdBy, recoverable } from '../../../src/managed/identity/own-objects.ts'
+import { sendUpdate } from '../../../src/managed/apply/send-update.ts'
+import { createdBy, recoverable } from '../../../src/managed/markers/own-objects.ts'
 import type { UpdateOperation } from '../../../src/managed/plan/plan.ts'
-import { sendUpdate } from '../../../src/managed/plan/send-update.ts'
-import type { Reconciliation } from '../../../src/managed/reconcile/reconciliation.ts'
+import { Memory } from '../../../src/managed/run/memory.ts'
+import type { Reconciliation } from '../../../src/managed/run/reconciliation.ts'
 import { writeReasons } from '../../../src/telemetry/write-origin.ts'
 import { cr, marked } from '../../builders/custom-resource.ts'
 
@@ -19,7 +20,7 @@ test.each(STATUSES)('an update refused as %s with %i is sent each other way once
   const sent: unknown[] = []
   const run = {
     collection: {},
-    memory: { plan: { written: () => undefined } },
+    memory: new Memory(),
     because: () => ({}),
     session: {
       cache: {

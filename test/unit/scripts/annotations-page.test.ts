@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { kinds } from '../../../src/kinds/index.ts'
 import * as names from '../../../src/managed/names.ts'
 import { SERVICE, SERVICE_CLASS } from '../../../src/managed/services/service.ts'
-import { TUNNEL } from '../../../src/managed/tunnels/tunnel.ts'
+import { TUNNEL } from '../../../src/managed/tunnels/tunnel-resource.ts'
 
 const { FINALIZER, GROUP, INTERNAL } = names
 

@@ -1,7 +1,6 @@
 import type { KubeObject, ResourceType } from '../../../kube/types.ts'
-import { selects } from '../../../managed/accounts/label-selector.ts'
 import { type CustomResource, needsApproval } from '../../../managed/cr.ts'
-import type { LabelSelector } from '../../../managed/descriptor/label-selector.ts'
+import { type LabelSelector, selects } from '../../../managed/descriptor/label-selector.ts'
 import { APPROVED_PLAN } from '../../../managed/names.ts'
 import type { Finding } from '../finding.ts'
 import { objectText, type Patient, unlessForbidden } from '../patient.ts'

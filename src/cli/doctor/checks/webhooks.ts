@@ -1,8 +1,7 @@
+import { namespaceType } from '../../../kube/core-types.ts'
 import type { KubeObject, ResourceType } from '../../../kube/types.ts'
-import { selects } from '../../../managed/accounts/label-selector.ts'
-import type { LabelSelector } from '../../../managed/descriptor/label-selector.ts'
+import { type LabelSelector, selects } from '../../../managed/descriptor/label-selector.ts'
 import { GROUP } from '../../../managed/names.ts'
-import { namespaceType } from '../../../managed/store/namespaces.ts'
 import type { Finding } from '../finding.ts'
 import { type Patient, unlessForbidden } from '../patient.ts'
 

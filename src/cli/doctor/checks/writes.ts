@@ -1,5 +1,5 @@
 import { type Refusal, refusalOf, remedyOf } from '../../../kube/refused-fields.ts'
-import { deploymentType, serviceAccountType } from '../../../managed/tunnels/tunnel.ts'
+import { deploymentType, serviceAccountType } from '../../../managed/tunnels/tunnel-resource.ts'
 import { systemRandom } from '../../../util/random.ts'
 import { CommandError } from '../../cluster/command-error.ts'
 import type { Finding } from '../finding.ts'

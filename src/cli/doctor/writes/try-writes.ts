@@ -1,13 +1,13 @@
+import { configMapType, secretType } from '../../../kube/core-types.ts'
 import type { KubeClient, KubeObject } from '../../../kube/types.ts'
 import { KeptKeys } from '../../../managed/accounts/kept-key.ts'
+import { holdName, roleBindingType } from '../../../managed/accounts/namespace-hold.ts'
+import { OwnedObjects, type WantedObject } from '../../../managed/composed/owned-objects.ts'
 import { withFinalizer } from '../../../managed/cr.ts'
-import { holdName, roleBindingType } from '../../../managed/delete/namespace-hold.ts'
 import type { Descriptor, ManagedDescriptor } from '../../../managed/descriptor/descriptor.ts'
-import { configMapType, secretType } from '../../../managed/inputs/inputs.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../../managed/kinds-registry.ts'
-import { planMirror } from '../../../managed/mirrors/plan.ts'
 import { OUTPUT_OF } from '../../../managed/names.ts'
-import { LABELS, noteOf, withOwner } from '../../../managed/outputs/ownership.ts'
+import { LABELS, noteOf, withOwner } from '../../../managed/ownership.ts'
 import { portObjects } from '../../../managed/services/objects.ts'
 import {
   isOurs,
@@ -16,9 +16,9 @@ import {
   type ServiceResource,
   serviceType,
 } from '../../../managed/services/service.ts'
-import { marks, tunnelCredential, tunnelObjects, type WantedObject } from '../../../managed/tunnels/objects.ts'
-import { OwnedObjects } from '../../../managed/tunnels/owned-objects.ts'
-import { credentialName, PRIVATE_KEY, PUBLIC_KEY } from '../../../managed/tunnels/tunnel.ts'
+import { planMirror } from '../../../managed/sessions/mirror-plan.ts'
+import { marks, tunnelCredential, tunnelObjects } from '../../../managed/tunnels/objects.ts'
+import { credentialName, PRIVATE_KEY, PUBLIC_KEY } from '../../../managed/tunnels/tunnel-resource.ts'
 import { EventRecorder } from '../../../runtime/events.ts'
 import { LeaseLock } from '../../../runtime/lease-lock.ts'
 import type { Clock } from '../../../util/clock.ts'

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { anyObject, list, object, openObject, stringMap, text } from '../../../schema/define.ts'
 import { keysLimit, type Rule } from '../../../schema/rules.ts'
 import { GROUP } from '../../names.ts'
-import { LABEL_KEY_LENGTH, labelText } from '../label-text.ts'
+import { LABEL_KEY_LENGTH, labelText } from '../text-schemas.ts'
 
 /**
  * `spec.template` of a Tunnel: scheduling, resources and metadata of its agents. The fields are those of a Pod, and the

@@ -18,10 +18,14 @@ export interface OlderChart {
 /** The OpenAPI schema of a CRD's only version. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** Packs the chart, or a copy of it with older CRDs; returns the archive. */
-export async function packChart(cluster: InstalledCluster, major: 3 | 4, older?: OlderChart): Promise<string> {
+/** Packs a chart, or a copy of the chart `culvert` with older CRDs; returns the archive. */
+export async function packChart(
+  cluster: InstalledCluster,
+  major: 3 | 4,
+  source: string | OlderChart = CHART,
+): Promise<string> {
   const target = await mkdtemp(join(cluster.folder, 'chart-'))
-  const chart = older === undefined ? CHART : await olderChart(target, older)
+  const chart = typeof source === 'string' ? source : await olderChart(target, source)
   await cluster.helmed(major, ['package', chart, '--destination', target])
   const archive = (await readdir(target)).find((file) => file.endsWith('.tgz'))
   if (archive === undefined) throw new Error('helm package made no archive')

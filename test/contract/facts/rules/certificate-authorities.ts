@@ -8,7 +8,7 @@ export const certificateAuthorityRules = {
   'certificate-authorities.pem': {
     statement: 'a PEM must hold certificates that are all CAs, and the first gives the subject',
     source: values,
-    operator: heldBy('cluster/kinds/refusals.test.ts', 'unit/managed/status/reconcile-result.test.ts'),
+    operator: heldBy('cluster/kinds/refusals.test.ts', 'unit/managed/run/reconcile-result.test.ts'),
   },
   'certificate-authorities.usages': {
     statement: 'usages have the names of RFC 5280 in lower camel case, and unknown ones are object identifiers',

@@ -101,7 +101,7 @@ export const edgeRules = {
   'edges.hostports-owned': {
     statement: 'a hostport must name a reserved domain of the account, or a reserved address with its own port',
     source: behaviour,
-    operator: heldBy('cluster/bad-input.test.ts'),
+    operator: heldBy('cluster/cli/broken-set-ups.test.ts'),
   },
   'edges.hostports-wildcard': {
     statement: 'a wildcard reserved domain serves hostports one label below it and no deeper',
@@ -111,7 +111,7 @@ export const edgeRules = {
   'edges.hostports-once': {
     statement: 'a hostport that is on another edge is a conflict',
     source: behaviour,
-    operator: heldBy('unit/managed/status/reconcile-result.test.ts'),
+    operator: heldBy('unit/managed/run/reconcile-result.test.ts'),
   },
   'edges.hostports-form': {
     statement: 'a hostport without a port from 1 to 65535 is refused',

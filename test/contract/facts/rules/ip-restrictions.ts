@@ -9,7 +9,7 @@ export const ipRestrictionRules = {
   'restrictions.api': {
     statement: 'an enforced api restriction refuses other source addresses, an unenforced one warns',
     source: behaviour,
-    operator: heldBy('cluster/kinds/refusals.test.ts', 'unit/managed/status/reconcile-result.test.ts'),
+    operator: heldBy('cluster/kinds/refusals.test.ts', 'unit/managed/run/reconcile-result.test.ts'),
   },
   'restrictions.judging': {
     statement: 'a matching deny refuses, else a matching allow admits, else the address is refused',

@@ -37,12 +37,12 @@ export const requestRules = {
   'auth.owner-needs-admin': {
     statement: 'a key that is not an admin may not name an owner other than its own',
     source: requests,
-    operator: heldBy('unit/managed/status/reconcile-result.test.ts'),
+    operator: heldBy('unit/managed/run/reconcile-result.test.ts'),
   },
   'auth.inactive-bot': {
     statement: 'an API key of a bot user that is not active is refused',
     source: requests,
-    operator: heldBy('unit/managed/status/reconcile-result.test.ts'),
+    operator: heldBy('unit/managed/run/reconcile-result.test.ts'),
   },
   'version.required': {
     statement: 'a request without Service-Version 2 is refused',

@@ -17,7 +17,7 @@ export const tunnelSessionRules = {
   'sessions.read-only': {
     statement: 'a session cannot be created, changed or deleted by a request',
     source: endpoints,
-    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/mirrors/reconciler.test.ts'),
+    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/sessions/mirror-reconciler.test.ts'),
   },
   'sessions.own-account': {
     statement: 'a session is there for its own account only',
@@ -27,7 +27,7 @@ export const tunnelSessionRules = {
   'sessions.gone': {
     statement: 'a command to a session that is unknown or gone is a 404',
     source: behaviour,
-    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/commands/reconciler.test.ts'),
+    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/sessions/command-reconciler.test.ts'),
   },
   'sessions.command-body': {
     statement: 'a command takes an empty JSON object',
@@ -37,7 +37,7 @@ export const tunnelSessionRules = {
   'sessions.restart-new-id': {
     statement: 'a restarted agent has a new session id',
     source: sessions,
-    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/commands/reconciler.test.ts'),
+    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/sessions/command-reconciler.test.ts'),
   },
   'sessions.restart-windows': {
     statement: 'restart is refused on windows',
@@ -47,7 +47,7 @@ export const tunnelSessionRules = {
   'sessions.restart-too-early': {
     statement: 'a restart less than 10 s after an update brings the old version back',
     source: behaviour,
-    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/commands/reconciler.test.ts'),
+    operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/sessions/command-reconciler.test.ts'),
   },
   'sessions.update-refused': {
     statement: 'an agent update fails with a code of its own in each of the four cases',

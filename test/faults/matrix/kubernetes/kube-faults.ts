@@ -1,4 +1,4 @@
-import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { configMapType, secretType } from '../../../../src/kube/core-types.ts'
 import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import type { Fault, Sighting } from '../../simulation/faults.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { secretType } from '../../../../src/kube/core-types.ts'
 import { madeElsewhere, prepareEdits } from '../../simulation/account-edits.ts'
 import { KEY, OTHER_ACCOUNT, OTHER_KEY } from '../../simulation/api-server.ts'
 import type { Fault } from '../../simulation/faults.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { secretType } from '../../../../src/kube/core-types.ts'
 import { KEY } from '../../simulation/api-server.ts'
 import type { Fault, Trouble } from '../../simulation/faults.ts'
 import {

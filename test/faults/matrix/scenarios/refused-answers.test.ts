@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { configMapType, secretType } from '../../../../src/kube/core-types.ts'
 import type { DataObject } from '../../../../src/managed/outputs/place.ts'
 import { sshKeys } from '../../../builders/contract/ssh-keys.ts'
 import { authorityLine, certificateLine } from '../../../builders/ssh-lines.ts'

@@ -1,7 +1,7 @@
+import { namespaceType } from '../../../../src/kube/core-types.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import type { AccessEntry } from '../../../../src/managed/descriptor/access.ts'
 import type { Condition } from '../../../../src/managed/descriptor/common.ts'
-import { namespaceType } from '../../../../src/managed/store/namespaces.ts'
 import { memberKinds } from '../../../builders/access.ts'
 import { KEY } from '../../simulation/api-server.ts'
 import { begin, conditionOf, reported, type Scene, until } from '../../simulation/scenario.ts'

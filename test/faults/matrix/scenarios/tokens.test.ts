@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { secretType } from '../../../../src/managed/inputs/inputs.ts'
+import { secretType } from '../../../../src/kube/core-types.ts'
 import { OUTPUT_OF } from '../../../../src/managed/names.ts'
 import { tokenPlaceIn } from '../../../builders/output-of-spec.ts'
 import type { Fault, Trouble } from '../../simulation/faults.ts'

@@ -1,5 +1,5 @@
+import { secretType } from '../../../../src/kube/core-types.ts'
 import { internalOf } from '../../../../src/managed/cr.ts'
-import { secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { SECRET } from '../../../kinds/shared/account.ts'
 import type { Episode } from '../../simulation/episodes.ts'
 import { NAMESPACE, type SimulatedWorld } from '../../simulation/world.ts'

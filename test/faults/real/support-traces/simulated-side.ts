@@ -1,6 +1,6 @@
 import type { SeedSpec } from '../../../../src/emulator/admin/seed.ts'
+import { configMapType, secretType } from '../../../../src/kube/core-types.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { RECONCILE_REQUESTED_AT } from '../../../../src/managed/names.ts'
 import type { Manifest } from '../../../kinds/kind-test-data.ts'
 import type { Sighting } from '../../simulation/faults.ts'

@@ -1,4 +1,4 @@
-import { parseMarker } from '../../../../src/managed/identity/marker.ts'
+import { parseMarker } from '../../../../src/managed/markers/marker.ts'
 import type { Call, Side } from './side.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { PLACEHOLDER_NONCE } from '../../../../src/managed/identity/marker.ts'
+import { PLACEHOLDER_NONCE } from '../../../../src/managed/markers/marker.ts'
 import { expectAsWritten, type LivedSubject } from '../../../cluster/support/as-written.ts'
 import { expectExactlyOneEach, managed } from '../../../cluster/support/cases.ts'
 import { expectNothingLeft } from '../../../cluster/support/nothing-left.ts'

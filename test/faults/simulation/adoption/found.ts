@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../../../src/api/types.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import { markerOf } from '../../../../src/managed/identity/marker.ts'
+import { markerOf } from '../../../../src/managed/markers/marker.ts'
 import type { Manifest } from '../../../kinds/kind-test-data.ts'
 import type { SpecCase } from '../../../kinds/lookup.ts'
 import { SEED } from '../../../kinds/shared/account.ts'

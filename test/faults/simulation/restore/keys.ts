@@ -1,5 +1,4 @@
-import { secretType } from '../../../../src/managed/inputs/inputs.ts'
-import { namespaceType } from '../../../../src/managed/store/namespaces.ts'
+import { namespaceType, secretType } from '../../../../src/kube/core-types.ts'
 import { type SpecCase, specsOf } from '../../../kinds/lookup.ts'
 import { KEY } from '../api-server.ts'
 import { textOf } from '../oracle.ts'

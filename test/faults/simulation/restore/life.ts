@@ -1,6 +1,6 @@
+import { configMapType, secretType } from '../../../../src/kube/core-types.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
 import { OUTPUT_OF } from '../../../../src/managed/names.ts'
 import { events } from '../../../../src/runtime/events.ts'
 import type { Manifest } from '../../../kinds/kind-test-data.ts'

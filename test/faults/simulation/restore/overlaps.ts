@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../../../src/api/types.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import { markerOf } from '../../../../src/managed/identity/marker.ts'
+import { markerOf } from '../../../../src/managed/markers/marker.ts'
 import { ROTATE_REQUESTED_AT } from '../../../../src/managed/names.ts'
 import { caPem, partnerCaPem } from '../../../builders/contract/ca-pem.ts'
 import { Oracle } from '../oracle.ts'

@@ -1,10 +1,10 @@
 import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
 import { tunnelSessionCommand } from '../../../../src/kinds/tunnel-session-command.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
-import type { CommandResource } from '../../../../src/managed/commands/command.ts'
 import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
-import type { MirroredObject } from '../../../../src/managed/mirrors/mirrored.ts'
-import { equalJSON } from '../../../../src/util/equal-json.ts'
+import type { CommandResource } from '../../../../src/managed/sessions/command-resource.ts'
+import type { MirroredObject } from '../../../../src/managed/sessions/mirrored.ts'
+import { equalJSON } from '../../../../src/util/json.ts'
 import { Oracle } from '../oracle.ts'
 import { type Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
 

@@ -1,4 +1,4 @@
-import { mirrorName } from '../../../../src/managed/mirrors/mirrored.ts'
+import { mirrorName } from '../../../../src/managed/sessions/mirrored.ts'
 import { type Hurt, hurtIn, hurts } from '../adoption/hurts.ts'
 import type { Trial } from '../restore/trial.ts'
 import { Fleet } from './fleet.ts'

@@ -1,6 +1,6 @@
 import { runProgram } from '../../../../controlplane/run-program.ts'
 import type { KubeClient, ResourceType } from '../../../../src/kube/types.ts'
-import { holdName } from '../../../../src/managed/delete/namespace-hold.ts'
+import { holdName } from '../../../../src/managed/accounts/namespace-hold.ts'
 import { merged, objectsIn, RELEASE, type Rendered, templateArgs, type Values } from '../../../chart/support/helm.ts'
 import { toolPath } from '../../../chart/support/tools.ts'
 import { OperatorAccount } from '../../../cluster/support/operator-account.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isAtRest, type StatedResource, stateOf } from '../../../../src/cli/cluster/resource-state.ts'
 import type { Condition } from '../../../../src/managed/descriptor/common.ts'
-import { type ConditionState, conditionsFor, stampConditions } from '../../../../src/managed/status/conditions.ts'
+import { type ConditionState, conditionsFor, stampConditions } from '../../../../src/managed/run/conditions.ts'
 
 const NOW = Date.parse('2026-11-24T10:00:00Z')
 const LATER = Date.parse('2026-11-24T10:05:00Z')

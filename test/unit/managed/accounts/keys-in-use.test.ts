@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { AccountKey, AccountResource } from '../../../../src/managed/accounts/account-resource.ts'
+import type { AccountKey, AccountResource } from '../../../../src/managed/account-resource.ts'
 import type { KeptKeys } from '../../../../src/managed/accounts/kept-key.ts'
 import { KeysInUse } from '../../../../src/managed/accounts/keys-in-use.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
 import { tokenFingerprint } from '../../../../src/managed/outputs/held-token.ts'
+import { Fingerprints } from '../../../../src/managed/run/fingerprints.ts'
 import { cr } from '../../../builders/custom-resource.ts'
 import { mirroredAccount } from '../../../builders/sessions.ts'
 

@@ -3,16 +3,17 @@ import type { Change } from '../../../../src/api/account-cache.ts'
 import { collections } from '../../../../src/api/collections.ts'
 import type { Collection, RemoteObject } from '../../../../src/api/types.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
+import type { AccountKey } from '../../../../src/managed/account-resource.ts'
 import type { AccountContext } from '../../../../src/managed/accounts/account-context.ts'
-import type { AccountKey } from '../../../../src/managed/accounts/account-resource.ts'
 import { countMissing } from '../../../../src/managed/accounts/check-identity.ts'
 import type { AccountRegistry } from '../../../../src/managed/accounts/registry.ts'
 import { concerned, holdingsOf, sweep } from '../../../../src/managed/accounts/resync.ts'
 import type { LiveSession } from '../../../../src/managed/accounts/session.ts'
+import { formatAttempt } from '../../../../src/managed/attempt.ts'
 import { type CustomResource, statusOf } from '../../../../src/managed/cr.ts'
-import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
+import { IdentityMemory } from '../../../../src/managed/identity/identity-memory.ts'
 import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
-import { Memories } from '../../../../src/managed/reconcile/memory.ts'
+import { Memories } from '../../../../src/managed/run/memory.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 const registry = new KindsRegistry(kinds)
@@ -73,7 +74,7 @@ function scene(
   return {
     context,
     session,
-    copiesOf: (uid: string) => memories.of(uid).identity.copies,
+    copiesOf: (uid: string) => memories.of(uid).of(IdentityMemory).copies,
     setChanges: (next: readonly Change[]) => {
       changes = next
     },
@@ -251,7 +252,7 @@ describe('who a pass wakes', () => {
     const change: Change = { type: 'changed', id: 'b_1', object: { id: 'b_1' }, collection: tunnelGroupBackends }
     expect(woken(change, change)).toEqual(['Backend'])
     const found = scene([web])
-    found.context.memories.of('mine').identity.expectCopies(['b_2'])
+    found.context.memories.of('mine').of(IdentityMemory).expectCopies(['b_2'])
     expect(concerned(found.context, found.session, [web])).toEqual([web])
   })
 })

@@ -3,7 +3,7 @@ import { collections } from '../../../../src/api/collections.ts'
 import { ApiError } from '../../../../src/api/errors.ts'
 import { UnlistableError } from '../../../../src/api/list-refusals.ts'
 import { LiveSession } from '../../../../src/managed/accounts/session.ts'
-import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
+import { Fingerprints } from '../../../../src/managed/run/fingerprints.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelApi } from '../../../builders/model-api.ts'
 

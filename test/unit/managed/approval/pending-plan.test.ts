@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { changesOf } from '../../../../src/managed/approval/field-changes.ts'
 import { describeRequests, hashOfPlan, isPlanFor, shownPlan } from '../../../../src/managed/approval/pending-plan.ts'
 import type { PlannedRequest } from '../../../../src/managed/approval/planned-requests.ts'
 import { pendingPlan, SHOWN } from '../../../../src/managed/descriptor/pending-plan.ts'
-import { changesOf } from '../../../../src/managed/plan/field-changes.ts'
 import { compile } from '../../../../src/schema/validator.ts'
 
 const value = fc.oneof(

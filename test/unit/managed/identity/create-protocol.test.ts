@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../../src/api/types.ts'
+import { formatAttempt } from '../../../../src/managed/attempt.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
 import { type AttemptMemory, createStep, type Moment } from '../../../../src/managed/identity/create-step.ts'
-import { markerOf, PLACEHOLDER_NONCE } from '../../../../src/managed/identity/marker.ts'
-import { copiesOf, createdBy, recoverable } from '../../../../src/managed/identity/own-objects.ts'
-import { notedOwnership } from '../../../../src/managed/identity/sealed-note.ts'
+import { markerOf, PLACEHOLDER_NONCE } from '../../../../src/managed/markers/marker.ts'
+import { copiesOf, createdBy, recoverable } from '../../../../src/managed/markers/own-objects.ts'
+import { notedOwnership } from '../../../../src/managed/markers/sealed-note.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 const NONCES = ['aaaaaaaa', 'bbbbbbbb'] as const

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { formatAttempt } from '../../../../src/managed/attempt.ts'
 import { type CustomResource, nameOf } from '../../../../src/managed/cr.ts'
 import { alikeOf } from '../../../../src/managed/identity/alike.ts'
-import { formatAttempt } from '../../../../src/managed/identity/attempt.ts'
 import { settleIdentity } from '../../../../src/managed/identity/create.ts'
 import { recoverableObjects } from '../../../../src/managed/identity/recovery.ts'
 import { noteMark, refuseTaken } from '../../../../src/managed/identity/taken-over.ts'
+import { namesakeKey } from '../../../../src/managed/markers/object-keys.ts'
 import { CREATE_ATTEMPT, REMOTE_ID } from '../../../../src/managed/names.ts'
-import type { Reconciliation } from '../../../../src/managed/reconcile/reconciliation.ts'
-import { namesakeKey } from '../../../../src/managed/store/object-keys.ts'
+import type { Reconciliation } from '../../../../src/managed/run/reconciliation.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 /** Another resource of the same cluster. */
@@ -192,7 +192,7 @@ test.each([
     },
     cr: tried,
     descriptor: {},
-    memory: { identity },
+    memory: { of: () => identity },
     noteObject: () => undefined,
     patchMetadata: async () => undefined,
     session: { access: { unmanagedObjects: 'Deny' }, cache },

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { accompanied } from '../../../../src/managed/outputs/companion.ts'
-import type { ReconcileResult } from '../../../../src/managed/status/result.ts'
+import type { RunResult } from '../../../../src/managed/run/result.ts'
 
 const own = { type: 'DNSReady', status: 'True', reason: 'InSync', message: 'in place' } as const
 const condition = { type: 'DNSEndpointReady', status: 'False', reason: 'CRDNotInstalled', message: 'none' } as const
 const ready = { state: { type: 'ready', message: 'works' }, conditions: [own] } as const
-const done: ReconcileResult = { ...ready, outcome: { type: 'done' } }
+const done: RunResult = { ...ready, outcome: { type: 'done' } }
 
-function waiting(ms: number): ReconcileResult {
+function waiting(ms: number): RunResult {
   return { ...ready, outcome: { type: 'after', ms, reason: 'CertificatePending', priority: 'poll' } }
 }
 
@@ -21,7 +21,7 @@ describe('a result with what is said of a companion', () => {
   })
 
   test('asks for a look at the companion where nothing else is due sooner', () => {
-    const look = (result: ReconcileResult) => accompanied(result, { condition, pollMs: 30_000 }).outcome
+    const look = (result: RunResult) => accompanied(result, { condition, pollMs: 30_000 }).outcome
     expect(look(done)).toMatchObject({ type: 'after', ms: 30_000, reason: 'CRDNotInstalled' })
     expect(look(waiting(60_000))).toMatchObject({ type: 'after', ms: 30_000 })
     expect(look(waiting(5000))).toEqual(waiting(5000).outcome)

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { OwnerReference } from '../../../../src/kube/types.ts'
-import { Fingerprints } from '../../../../src/managed/inputs/fingerprints.ts'
 import { heldToken, isLive, tokenFingerprint, tokenPatch } from '../../../../src/managed/outputs/held-token.ts'
-import { isMarkedAsOwn, LABELS, noteOf, ownershipOf, withOwner } from '../../../../src/managed/outputs/ownership.ts'
 import type { DataObject } from '../../../../src/managed/outputs/place.ts'
-import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../../src/managed/reconcile/damping.ts'
-import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { isMarkedAsOwn, LABELS, noteOf, ownershipOf, withOwner } from '../../../../src/managed/ownership.ts'
+import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../../src/managed/run/damping.ts'
+import { Fingerprints } from '../../../../src/managed/run/fingerprints.ts'
+import { applyMergePatch } from '../../../../src/util/json.ts'
 import { cr } from '../../../builders/custom-resource.ts'
 
 function secret(

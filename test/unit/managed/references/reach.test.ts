@@ -4,8 +4,9 @@ import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { type UnmanagedObjects, unmanagedObjects } from '../../../../src/managed/descriptor/access.ts'
 import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 import { REMOTE_ID } from '../../../../src/managed/names.ts'
-import type { ManagedContext, MemberSession } from '../../../../src/managed/reconcile/context.ts'
 import { keeperOf, refusalOfUse, refuseUse } from '../../../../src/managed/references/reach.ts'
+import type { ManagedContext } from '../../../../src/managed/run/context.ts'
+import type { MemberSession } from '../../../../src/managed/run/session.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 describe('an object named by its id', () => {

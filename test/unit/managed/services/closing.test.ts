@@ -3,7 +3,7 @@ import { kinds } from '../../../../src/kinds/index.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 import { CREATE_ATTEMPT, FINALIZER } from '../../../../src/managed/names.ts'
-import type { Resources } from '../../../../src/managed/reconcile/context.ts'
+import type { Resources } from '../../../../src/managed/run/context.ts'
 import { closed, closingOf } from '../../../../src/managed/services/closing.ts'
 import { type ServicePart, serviceObjects } from '../../../../src/managed/services/objects.ts'
 

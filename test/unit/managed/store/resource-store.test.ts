@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AccountResource, accountText } from '../../../../src/managed/accounts/account-resource.ts'
-import type { CommandResource } from '../../../../src/managed/commands/command.ts'
+import { configMapType, secretType } from '../../../../src/kube/core-types.ts'
+import { type AccountResource, accountText } from '../../../../src/managed/account-resource.ts'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { configMapType, secretType } from '../../../../src/managed/inputs/inputs.ts'
 import type { indexes } from '../../../../src/managed/store/resource-indexes.ts'
 import type { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
@@ -54,16 +53,6 @@ function outputOf(kube: ModelKube): void {
       },
     },
   )
-}
-
-/** An account that mirrors its sessions, with one that it shows; its status names the account, no owner does. */
-function mirroring(kube: ModelKube): void {
-  create(kube, 'Account', 'default', { spec: { ...account, mirrorSessions: { enabled: true, namespace: 'shown' } } })
-  const owner = kube.get<AccountResource>(typeOf('Account'), { namespace: 'shop', name: 'default' })
-  if (owner === undefined) throw new Error('there is no account')
-  const ownerReferences = [{ apiVersion: owner.apiVersion, kind: 'Account', name: 'default', uid: owner.metadata.uid }]
-  create(kube, 'TunnelSession', 'ts-owned', { metadata: { ownerReferences } })
-  create(kube, 'TunnelSession', 'ts-named', { status: inUse })
 }
 
 const cases: Readonly<Record<keyof typeof indexes, Case>> = {
@@ -174,40 +163,6 @@ const cases: Readonly<Record<keyof typeof indexes, Case>> = {
     },
     ask: (store) => ['accounts', 'shop', 'without-finalizer'].map((namespace) => store.needsOperator(namespace)),
     answer: [true, true, false],
-  },
-  shows: {
-    cluster: mirroring,
-    ask: (store) => {
-      return store.accounts().flatMap((each) => {
-        return store.mirroredOf('TunnelSession', each).map(({ metadata }) => metadata.name)
-      })
-    },
-    answer: ['ts-owned', 'ts-named'],
-  },
-  mirroredInto: {
-    cluster: mirroring,
-    ask: (store) => ['shown', 'shop'].map((namespace) => names(store.mirroredInto('TunnelSession', namespace))),
-    answer: [['shop/default'], []],
-  },
-  mirrorName: {
-    cluster: mirroring,
-    ask: (store) => store.namespacesShowing('TunnelSession', 'ts-owned', shop),
-    answer: ['shop'],
-  },
-  actedOn: {
-    cluster: (kube) => {
-      create(kube, 'Account', 'default', { spec: account })
-      const actions = [
-        { action: 'Restart', state: 'Done' },
-        { action: 'Update', state: 'Pending' },
-      ]
-      create(kube, 'TunnelSessionCommand', 'restart', { status: { ...inUse, targets: [{ id: 'ts_1', actions }] } })
-    },
-    ask: (store) => {
-      const another = { metadata: { uid: 'another' } } as CommandResource
-      return ['Restart', 'Update'].map((action) => store.actionsOn(shop, { id: 'ts_1', action }, another))
-    },
-    answer: [[{ action: 'Restart', state: 'Done' }], []],
   },
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { secretType } from '../../../../src/kube/core-types.ts'
 import type { ResourceType } from '../../../../src/kube/types.ts'
-import { type AccountKey, accountText } from '../../../../src/managed/accounts/account-resource.ts'
+import { type AccountKey, accountText } from '../../../../src/managed/account-resource.ts'
 import { type CustomResource, nameOf, shortName } from '../../../../src/managed/cr.ts'
-import { secretType } from '../../../../src/managed/inputs/inputs.ts'
-import { Memories } from '../../../../src/managed/reconcile/memory.ts'
-import { childKey, referrerKey, unmarkedKey, valueUserKey } from '../../../../src/managed/store/object-keys.ts'
+import { childKey, referrerKey, unmarkedKey, valueUserKey } from '../../../../src/managed/markers/object-keys.ts'
+import { Memories } from '../../../../src/managed/run/memory.ts'
 import type { ResourceStore } from '../../../../src/managed/store/resource-store.ts'
 import { subscribeWakeups, type Wakeups, wakeExisting, wakeReleased } from '../../../../src/managed/store/wakeups.ts'
-import type { Watches } from '../../../../src/managed/store/watches.ts'
+import type { Watches } from '../../../../src/operator/watches.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 import { account, registry, tunnels, typeOf, watchedStore } from '../../../builders/watched-store.ts'
 import { VirtualTime } from '../../../faults/simulation/virtual-time.ts'
@@ -119,6 +119,21 @@ test('an account that goes wakes its namespace; one that changes, only what live
   expect(edited).toEqual(['Account/shop/default edit', 'Backend/new edit'])
   const deleted = await watching.by(() => watching.delete('Account', 'default'))
   expect(deleted).toEqual(['Account/shop/default edit', 'Backend/new edit', 'Backend/used edit'])
+})
+
+test('an account that is only asked more or less often, or for sessions, wakes none of its resources', async () => {
+  const watching = await Watching.start((start) => {
+    start.create('Account', 'default', account)
+    start.create('Backend', 'new', tunnels)
+  })
+  for (const spec of [
+    { resyncInterval: '5m' },
+    { rateLimit: { requestsPerMinute: 60 } },
+    { mirrorSessions: { enabled: true } },
+  ]) {
+    const edited = await watching.by(() => watching.patch('Account', 'default', { spec }))
+    expect(edited).toEqual(['Account/shop/default edit'])
+  }
 })
 
 describe('a resource', () => {
@@ -259,7 +274,7 @@ describe('an account', () => {
       'Backend/web edit',
     ])
     const all = ['Account/shop/default edit', 'Backend/web edit']
-    const edit = { spec: { resyncInterval: '1m' } }
+    const edit = { spec: { caBundle: 'x' } }
     expect(await watching.by(() => watching.patch('Account', 'default', edit))).toEqual(all)
     const status = { status: { orphanCount: 1 } }
     expect(await watching.by(() => watching.patch('Account', 'default', status))).toEqual(['Account/shop/default edit'])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { KubeObject } from '../../../../src/kube/types.ts'
-import type { AccountResource } from '../../../../src/managed/accounts/account-resource.ts'
+import type { AccountResource } from '../../../../src/managed/account-resource.ts'
 import { Selection, type Selectors } from '../../../../src/operator/claims/selection.ts'
 
 const red = { matchLabels: { team: 'red' } }

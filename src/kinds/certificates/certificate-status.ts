@@ -1,0 +1,97 @@
+import { Type } from 'typebox'
+import type { RemoteObject } from '../../api/types.ts'
+import type { Fields } from '../../managed/descriptor/common.ts'
+import { choice, list, object, text, timestamp } from '../../schema/define.ts'
+import { given, objectOf, wholeText } from '../building-blocks/remote.ts'
+import type { CertificateState } from './certificate-progress.ts'
+import type { DNSRecord } from './dns.ts'
+
+/** How many DNS records a status shows. */
+const RECORDS = 32
+const POLICY_TEXT = 63
+
+const provisioningJob = object(
+  {
+    errorCode: Type.Optional(
+      text({
+        description:
+          'Why the last attempt failed. DNS_ERROR: correct the DNS records. INTERNAL_ERROR: a temporary error of the service, which retries by itself. Absent if there is no error.',
+        maxLength: 255,
+      }),
+    ),
+    message: Type.Optional(text({ description: "The service's own message about the job.", maxLength: 1024 })),
+    startedAt: Type.Optional(timestamp({ description: 'When the job started.' })),
+    retriesAt: Type.Optional(timestamp({ description: 'When the service retries.' })),
+  },
+  { description: 'The job that issues or renews the certificate; absent while none runs.' },
+)
+
+const dnsRecord = object(
+  {
+    name: text({ description: 'Name of the record.', maxLength: 512 }),
+    type: choice(['CNAME', 'NS'], { description: 'Type of the record.' }),
+    value: text({ description: 'Target of the record.', maxLength: 512 }),
+  },
+  { description: 'A DNS record.' },
+)
+
+const certificatePolicy = object(
+  {
+    authority: Type.Optional(
+      text({ description: 'Certificate authority that issues the certificate.', maxLength: POLICY_TEXT }),
+    ),
+    privateKeyType: Type.Optional(text({ description: 'Type of the private key.', maxLength: POLICY_TEXT })),
+  },
+  {
+    description:
+      'How the service manages the certificate, as returned by the API, regardless of who requested it; absent while it is not managed.',
+  },
+)
+
+/** Status fields of every kind whose certificates the service manages. */
+export const certificateStatusFields = {
+  dnsRecords: Type.Optional(
+    list(dnsRecord, {
+      description:
+        'The DNS records that the domain needs: create them at your DNS provider, unless ExternalDNS does (`dns.endpoint`). Absent if none are needed.',
+      maxItems: RECORDS,
+    }),
+  ),
+  certificatePolicy: Type.Optional(certificatePolicy),
+  renewsAt: Type.Optional(timestamp({ description: 'When the service will request the next certificate.' })),
+  provisioningJob: Type.Optional(provisioningJob),
+}
+
+/** Values of these fields. */
+export function certificateStatus(
+  remote: RemoteObject,
+  { renewsAt, job }: CertificateState,
+  records: readonly DNSRecord[],
+): Fields {
+  const policy = objectOf(remote.certificate_management_policy)
+  return given({
+    dnsRecords: records.length === 0 ? undefined : records.slice(0, RECORDS),
+    certificatePolicy:
+      policy && given({ authority: short(policy.authority), privateKeyType: short(policy.private_key_type) }),
+    renewsAt,
+    provisioningJob: job && given({ ...job }),
+  })
+}
+
+function short(value: unknown): string | undefined {
+  return wholeText(value, POLICY_TEXT)
+}
+
+/** The conditions that such kinds show, for their pages. */
+export const certificateConditions = [
+  {
+    type: 'CertificateReady',
+    description:
+      'True when a certificate is in use and its renewal, if managed by the service, does not fail. False with RenewalFailing when the certificate still works but its renewal fails. Unknown while no certificate is managed and none is known to be in use.',
+  },
+  {
+    type: 'DNSReady',
+    description:
+      'True when the DNS records of a custom domain were correct when the service last issued the certificate. Absent for domains of the service, which need none.',
+  },
+] as const

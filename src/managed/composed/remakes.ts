@@ -1,0 +1,53 @@
+import type { Clock } from '../../util/clock.ts'
+import { countedRepeat, pauseBeforeNext, type RepeatPace, type Repeats } from '../run/damping.ts'
+
+/** The first repeat is immediate. */
+const PACE: RepeatPace = { firstPauseMs: 60_000, longestPauseMs: 3_600_000 }
+
+/** What is known of an object: it was there, and how often it was made again. */
+interface Known {
+  repeats?: Repeats
+}
+
+/**
+ * Which objects of an owner existed, to distinguish a deleted one from one that was never created, and how often
+ * each was made again. In memory only: a new process has just listed the owners.
+ */
+export class Remakes {
+  readonly #clock: Clock
+  /** By UID of the owner, then by the name of the object. */
+  readonly #known = new Map<string, Map<string, Known>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The object exists. */
+  seen(owner: string, object: string): void {
+    const objects = this.#known.get(owner) ?? new Map<string, Known>()
+    this.#known.set(owner, objects)
+    if (!objects.has(object)) objects.set(object, {})
+  }
+
+  /** How long to wait before the object is made again, in milliseconds; undefined if it was not there before. */
+  pauseMs(owner: string, object: string): number | undefined {
+    const known = this.#known.get(owner)?.get(object)
+    return known && pauseBeforeNext(known.repeats, this.#clock.monotonic(), PACE)
+  }
+
+  /** The object is being made again. */
+  count(owner: string, object: string): void {
+    const known = this.#known.get(owner)?.get(object)
+    if (known !== undefined) known.repeats = countedRepeat(known.repeats, this.#clock.monotonic(), PACE)
+  }
+
+  /** The object is deleted on behalf of its owner: another one of that name is new. */
+  removed(owner: string, object: string): void {
+    this.#known.get(owner)?.delete(object)
+  }
+
+  /** The owner is gone. */
+  forget(owner: string): void {
+    this.#known.delete(owner)
+  }
+}
