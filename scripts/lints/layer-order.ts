@@ -2,7 +2,7 @@
 export interface Layers {
   /** From the project's root. */
   readonly root: string
-  /** Folders directly below `root`, and files beside them, lowest first. Inside a folder, everything is allowed. */
+  /** Folders directly below `root`, and files next to them, lowest first. Inside a folder, everything is allowed. */
   readonly order: readonly string[]
 }
 

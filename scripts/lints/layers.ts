@@ -43,7 +43,7 @@ function layerOf(path: string): string {
   return path.split('/')[0] ?? path
 }
 
-/** How the folders of a root depend on each other. Files beside them belong to no folder. */
+/** How the folders of a root depend on each other. Files next to them belong to no folder. */
 export interface Figures {
   readonly folders: number
   /** Folders that import each other, directly or through others. */

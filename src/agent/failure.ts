@@ -113,7 +113,7 @@ function handshakeFailure({ gateway, key, error, farewell }: Ending): Explained 
   }
   if (farewell !== undefined) return { code: 'Disconnected', message: `the gateway ${gateway} refuses: ${farewell}` }
   if (memberText(error, 'level') === 'client-socket' || error === undefined) {
-    return { code: 'Disconnected', message: `the gateway ${gateway} closes the connection before the key is accepted` }
+    return { code: 'Disconnected', message: `the gateway ${gateway} closed the connection before the key was accepted` }
   }
 }
 
@@ -129,7 +129,7 @@ function lost({ gateway, error, farewell }: Ending): Explained {
     return { code: 'Disconnected', message: `the gateway ${gateway} ended the connection: ${farewell}` }
   }
   if (memberText(error, 'level') === 'client-timeout') {
-    return { code: 'GatewaySilent', message: `the gateway ${gateway} gives no sign of life` }
+    return { code: 'GatewaySilent', message: `the gateway ${gateway} does not respond to keepalives` }
   }
   const said = memberText(error, 'code') ?? memberText(error, 'message')
   const why = said === undefined ? '' : ` (${said})`

@@ -57,7 +57,7 @@ export function cursorLost(error: unknown): boolean {
 const MAX_ID_LENGTH = 255
 
 /**
- * A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list, and null in place of the
+ * A page of a list, read defensively: an absent, null or empty `next_page_uri` ends the list, and null instead of the
  * array is an empty one. Without the key of the collection it is no list, or any object would be an empty one.
  */
 export interface ListPage {
@@ -77,7 +77,7 @@ const objectSchema = {
 const isObject: ValidateFunction<RemoteObject> = ajv.compile<RemoteObject>(objectSchema)
 
 /** Refused when read: once written to a status, the id would only fail later, on every attempt. */
-const UNFIT = 'cannot stand in a path'
+const UNFIT = 'is not valid in a path'
 
 /** The object if `body` is one; otherwise what is wrong with it, without quoting the body. */
 export function readObject(body: unknown): RemoteObject | { readonly problem: string } {

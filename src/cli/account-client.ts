@@ -96,7 +96,7 @@ export function patientReader(reader: Reader, clock: Clock, report: (text: strin
         } catch (error) {
           if (!(error instanceof ApiError) || error.code !== 'RateLimited' || pauses === MOST_PAUSES) throw error
           const ms = error.retryAfterMs ?? PAUSE_MS
-          report(`the API asks for a pause: reading ${collection.path} again in ${Math.ceil(ms / 1000)} s`)
+          report(`the API requests a pause: reading ${collection.path} again in ${Math.ceil(ms / 1000)} s`)
           await sleep(clock, ms)
         }
       }

@@ -68,7 +68,7 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   if (found === undefined) throw notFound(resource)
   const plan = planIn(found, resource)
   if (flags.plan !== undefined && flags.plan !== plan.hash) {
-    const message = `${argumentText(resource)}: the plan is another by now, ${plan.hash}`
+    const message = `${argumentText(resource)}: the plan has changed, it is now ${plan.hash}`
     throw new CommandError('Refused', message, `culvert approve ${argumentsFor(resource)}`)
   }
   for (const line of pendingPlanLines(plan, out)) out.print(line)
@@ -77,7 +77,7 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   const answer =
     flags.yes ||
     (await confirm(
-      `Approve this plan${isCut ? ', which is not shown as a whole,' : ''} for ${argumentText(resource)}?`,
+      `Approve this plan${isCut ? ', which is not shown in full,' : ''} for ${argumentText(resource)}?`,
     ))
   if (answer === undefined) {
     const command = `culvert approve ${argumentsFor(resource)} --plan ${plan.hash} --yes`
@@ -106,7 +106,7 @@ function refuseHidden(plan: PendingPlan, { spec }: Planned, resource: ResourceAr
   const place = namespaceFlag(resource.namespace)
   const read = `kubectl get ${fullPlural(resource.descriptor)} ${resource.name}${place} -o yaml`
   const command = `${read} | culvert plan -f - --context "$(kubectl config current-context)" --account ${kind}/${name}${place} -o json`
-  const message = `${argumentText(resource)}: --yes approves nothing that cannot be seen. ${hidden}. To see all, run the command below; to approve, leave out --yes`
+  const message = `${argumentText(resource)}: --yes approves only plans that are shown in full. ${hidden}. To see everything, run the command below; to approve, omit --yes`
   throw new CommandError('Refused', message, command)
 }
 
@@ -142,7 +142,7 @@ export function hiddenText({ operations, moreOperations = 0 }: PendingPlan): str
     ...(fields === 0 ? [] : [counted(fields, 'field')]),
     ...(values === 0 ? [] : [`the end of ${counted(values, 'value')}`]),
   ]
-  return parts.length === 0 ? undefined : `This is not the whole plan. Not shown: ${parts.join(', ')}`
+  return parts.length === 0 ? undefined : `The plan is not shown in full. Not shown: ${parts.join(', ')}`
 }
 
 function inRed(text: string): Line {

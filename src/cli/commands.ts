@@ -15,15 +15,15 @@ export interface CommandEntry {
  */
 export const commands: Readonly<Record<string, CommandEntry>> = {
   plan: {
-    summary: 'show what applying manifests would do to an account',
+    summary: 'preview what manifests would change in an account',
     load: async () => (await import('./plan-command.ts')).planCommand(),
   },
   export: {
-    summary: 'write the objects of an account down as manifests',
+    summary: 'export an account's objects as manifests',
     load: async () => (await import('./export-command.ts')).exportCommand(),
   },
   why: {
-    summary: 'say what a resource waits for, and what to do',
+    summary: 'explain what a resource waits for, and what to do',
     load: async () => (await import('./why-command.ts')).whyCommand(),
   },
   get: {
@@ -59,7 +59,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./requests-command.ts')).rotateCommand(),
   },
   approve: {
-    summary: 'let the plan run with which a resource waits',
+    summary: 'approve the pending plan of a resource',
     load: async () => (await import('./approve-command.ts')).approveCommand(),
   },
   events: {

@@ -76,6 +76,6 @@ export interface OutputFlags {
 
 /** Adds the flag of `OutputFlags` to a command. */
 export function outputOption(command: Command): Command {
-  const option = new Option('-o, --output <format>', 'for people, or for programs').choices(['text', 'json'])
+  const option = new Option('-o, --output <format>', 'text for humans, or json for programs').choices(['text', 'json'])
   return command.addOption(option.default('text'))
 }

@@ -150,9 +150,9 @@ function comparablePEM(pem: string): string {
 function pemProblem(pem: string): string | undefined {
   const labels = [...pem.matchAll(BLOCK)].map(([, label = '']) => label)
   if (pem.includes('PRIVATE KEY'))
-    return 'holds a private key, which is never to be uploaded: keep the certificates only'
+    return 'contains a private key, which must never be uploaded: keep only the certificates'
   if (labels.length === 0)
-    return 'holds no PEM block: put -----BEGIN CERTIFICATE----- … -----END CERTIFICATE----- there'
+    return 'contains no PEM block: use the form -----BEGIN CERTIFICATE----- … -----END CERTIFICATE-----'
   const other = labels.find((label) => label !== 'CERTIFICATE')
   return other === undefined ? undefined : `holds a ${other} block: keep the certificates only`
 }

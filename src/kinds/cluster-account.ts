@@ -62,7 +62,7 @@ function accessField(members: readonly MemberKind[]) {
   const [first = '', ...others] = members.map(({ definition }) => definition.kind).sort()
   const beyond = namesOf('account').join(', ')
   const kinds = list(choice([first, ...others], { description: 'A kind.' }), {
-    description: `Kinds that may be created. Default: every kind except those that reach beyond their namespace: ${beyond}. Anyone who may create one of these has a say in the whole account; some of them give access to the account or can cut it off.`,
+    description: `Kinds that may be created. Default: every kind except those that affect more than their namespace: ${beyond}. Anyone who may create one of these affects the entire account; some of them grant access to the account or can lock others out of it.`,
     minItems: 1,
     maxItems: members.length,
     listType: 'set',
@@ -70,27 +70,27 @@ function accessField(members: readonly MemberKind[]) {
   const entry = object(
     {
       namespaceSelector: labelSelector(
-        'The namespaces, by their labels. As everywhere in Kubernetes, an empty selector `{}` selects every namespace.',
+        'Selects namespaces by label. As everywhere in Kubernetes, an empty selector `{}` selects all.',
         SELECTOR,
       ),
       kinds: Type.Optional(kinds),
       unmanagedObjects: Type.Optional(
         choice(unmanagedObjects, {
           description:
-            'How these resources may use objects of the account that no resource manages. Deny: not at all. Reference: specs may refer to them by id. Adopt: resources may also write to them: observe and adopt them (`spec.externalID`), create an IPPolicyRule in an IP policy by its id, and send a TunnelSessionCommand to a session that is not shown in any namespace; the first resource to do so owns the object from then on. An object that a resource in another namespace manages cannot be reached by its id under any of these: see `allowedReferences` of its kind. Default: Deny.',
+            'How these resources may use objects of the account that no resource manages. Deny: not at all. Reference: specs may refer to them by id. Adopt: resources may also observe and adopt them (`spec.externalID`), create an IPPolicyRule in an IP policy by its id, and send a TunnelSessionCommand to a session that is not shown in any namespace; the first resource to do so owns the object from then on. An object that a resource in another namespace manages can never be used by id: see `allowedReferences` of its kind. Default: Deny.',
         }),
       ),
       domains: Type.Optional(
         list(
           text({
-            description: 'A domain in lower case, or `*.` and a domain for every name below it, at any depth.',
+            description: 'A domain in lower case, or `*.` and a domain for all of its subdomains, at any depth.',
             minLength: 1,
             maxLength: DOMAIN_LENGTH,
             pattern: DOMAIN_PATTERN,
             mustBe: DOMAIN_WORDS,
           }),
           {
-            description: `The only domains that these resources may name: as reserved domains, agent ingresses (including every name below), hosts of edges, principals of host certificates, and in \`acl\` of credentials, which is then required. At most ${DOMAINS}; an empty list allows none. Default: any.`,
+            description: `The only domains that these resources may use: as reserved domains, agent ingresses (including all subdomains), hosts of edges, principals of host certificates, and in \`acl\` of credentials, which is then required. At most ${DOMAINS}; an empty list allows none. Default: any.`,
             maxItems: DOMAINS,
             listType: 'set',
           },
@@ -98,7 +98,7 @@ function accessField(members: readonly MemberKind[]) {
       ),
       labels: Type.Optional(
         stringMap(text({ description: 'Value of the label.', minLength: 1, maxLength: LABELS.value }), {
-          description: `Labels of tunnels, at most ${LABELS.count}. Backends that are tunnel groups must name each of them with its value, and may name others too; \`acl\` of credentials, which is then required, may bind these labels only to these values. Default: any labels.`,
+          description: `Labels of tunnels, at most ${LABELS.count}. Backends of type TunnelGroup must require each of them with its value, and may require others; \`acl\` of credentials, which is then required, may bind these labels only to these values. Default: any labels.`,
           minProperties: 1,
           maxProperties: LABELS.count,
           rules: [mapLimit(LABELS.bytes, 6, 'labels')],
@@ -107,16 +107,16 @@ function accessField(members: readonly MemberKind[]) {
       requestsPerMinute: Type.Optional(
         integer({
           description:
-            "Maximum requests per minute, on average, that Culvert sends for each namespace that the entry selects, for all its resources together. If several entries select a namespace, the smallest number counts, whatever kinds they allow. A list counts for the resource that needed it first. Requests over the limit wait, without delaying other namespaces; an operation in progress is not interrupted, but its excess is made up for later. Default: no limit besides the account's.",
+            "Maximum average number of requests per minute that Culvert sends for all resources together of each namespace that the entry selects. If several entries select a namespace, the smallest number applies, whatever kinds they allow. A list counts for the resource that needed it first. Requests over the limit wait without delaying other namespaces; an operation in progress is not interrupted, but its excess is compensated later. Default: only the account's limit.",
           minimum: 1,
           maximum: 60_000,
         }),
       ),
     },
-    { description: 'Namespaces, and what their resources may do in the account.' },
+    { description: 'Permissions of a set of namespaces in the account.' },
   )
   return list(entry, {
-    description: `Who may use the account, and for what; at most ${ENTRIES} entries. Entries add up: a resource is allowed if one entry that selects its namespace allows all of it. Objects that are not allowed, or no longer, are left at the API unchanged. Default: nobody.`,
+    description: `Which namespaces may use the account, and for what; at most ${ENTRIES} entries. Entries are additive: a resource is allowed if one entry that selects its namespace allows all of it. Objects of resources that are not, or no longer, allowed are left unchanged. Default: none.`,
     maxItems: ENTRIES,
   })
 }

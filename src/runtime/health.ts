@@ -98,7 +98,7 @@ export class HealthServer {
 }
 
 const REFUSALS: Readonly<Record<Exclude<AccessDecision, 'allowed'>, readonly [status: number, text: string]>> = {
-  unauthenticated: [401, 'metrics need a bearer token that the cluster knows\n'],
+  unauthenticated: [401, 'metrics require a valid bearer token of the cluster\n'],
   forbidden: [403, 'the owner of this token may not get the non-resource URL /metrics\n'],
   unknown: [503, 'cannot currently check whether this token may read metrics\n'],
 }

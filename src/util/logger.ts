@@ -43,8 +43,8 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
 }
 
 /**
- * From now on, warnings of Node and libraries, including deprecations, go to the log instead of appearing as plain text
- * beside it. Returns the function to undo this.
+ * From now on, warnings of Node and libraries, including deprecations, go to the log instead of standard error as plain
+ * text. Returns the function to undo this.
  */
 export function logNodeWarnings(logger: Logger, from: NodeJS.Process = process): () => void {
   // The existing listener writes to standard error.

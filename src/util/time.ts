@@ -46,7 +46,7 @@ export function parseDuration(text: string): number | undefined {
 /** Milliseconds of a duration that was validated before. @throws RangeError when it was not. */
 export function durationMs(text: string): number {
   const ms = parseDuration(text)
-  if (ms === undefined) throw new RangeError(`${JSON.stringify(text)} is not a duration: write it as 90s or 1h30m`)
+  if (ms === undefined) throw new RangeError(`${JSON.stringify(text)} is not a duration: use the form 90s or 1h30m`)
   return ms
 }
 

@@ -30,7 +30,7 @@ export interface AccountPlace {
 /**
  * Reads address and key of an account as the operator does. Which hosts an administrator allows is known only to the
  * operator, which checks the immutable address of each account: one that it has not verified is not called, since
- * whoever may write an Account must not choose whom this machine calls.
+ * users who may write an Account must not choose which server this machine calls.
  *
  * @throws KubeError if the Secret cannot be read
  */
@@ -40,7 +40,7 @@ export async function clusterAccount(
 ): Promise<AccountAccess> {
   const ready = account.status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status !== 'True') {
-    const why = ready === undefined ? 'the operator has not looked at it yet' : ready.message
+    const why = ready === undefined ? 'the operator has not reconciled it yet' : ready.message
     return { type: 'closed', why: 'unverified', message: `it is not Ready (${why})` }
   }
   const config = await accountConfig(
@@ -72,7 +72,7 @@ export function readAccess(
 
 /**
  * The account of a resource, by the operator's own decision: the one in use, that of the resource it is part of, the
- * one that its spec names, or the default. Undefined if there is none to choose.
+ * one in its spec, or the default. Undefined if there is none to choose.
  */
 export async function accountInUse(snapshot: Snapshot, cr: CustomResource): Promise<AccountKey | undefined> {
   const { namespace = '' } = cr.metadata

@@ -69,7 +69,7 @@ async function claim(folder: string): Promise<void> {
     names = await readdir(folder)
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new SplitError(`--split ${folder} cannot be used (${why}): name a new or empty folder`, { cause: error })
+    throw new SplitError(`--split ${folder} cannot be used (${why}): choose a new or empty folder`, { cause: error })
   }
-  if (names.length > 0) throw new SplitError(`--split ${folder} is not empty: name a new or empty folder`)
+  if (names.length > 0) throw new SplitError(`--split ${folder} is not empty: choose a new or empty folder`)
 }

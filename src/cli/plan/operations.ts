@@ -80,7 +80,7 @@ function marksOf(
   others?: readonly RemoteObject[],
 ): readonly Mark[] {
   const descriptor = kinds.managedKind(write.origin.resource.kind)
-  // What the plan itself makes, and may delete again, protects and opens nothing that is there now.
+  // Objects that the plan itself creates, and may delete again, protect and open nothing that exists now.
   if (descriptor === undefined || isPlaceholder(write.before?.id)) return []
   return [
     ...lifeMarks(write),
@@ -125,19 +125,19 @@ function lockoutMarks(
         ? [
             {
               type: 'lockout',
-              text: 'it decides who may call the API: check that it lets in who calls from here, and Culvert',
+              text: 'it decides who may call the API: check that it admits your callers and Culvert',
             },
           ]
         : []
     case 'owns-keys':
       return method === 'update' && apiAccess.silences(body)
-        ? [{ type: 'lockout', text: 'the API refuses its keys from then on' }]
+        ? [{ type: 'lockout', text: 'the API will refuse its keys' }]
         : []
     case 'admits': {
       const whole = wholeIn(kinds, write)
       const opens = riskMarks(kinds, descriptor, write).length > 0
       return method !== 'update' && !opens && whole !== undefined && guards.has(whole)
-        ? [{ type: 'lockout', text: `${whole} decides who may call the API, and lets in fewer` }]
+        ? [{ type: 'lockout', text: `${whole} decides who may call the API, and admits fewer` }]
         : []
     }
   }

@@ -68,7 +68,7 @@ function unplannedText({ resource, reason, message }: Unplanned, { width }: Pape
 
 /** What a plan without a cluster says about modules that a live object has and its spec does not name. */
 const UNNAMED =
-  'Not named in the manifests: removed if an earlier version named them, else left alone. With --kubeconfig the plan says which'
+  'Not set in the manifests: removed if an earlier version set them, otherwise kept. With --kubeconfig the plan shows which'
 
 function unnamedText({ resource, id, modules }: UnnamedModules): string {
   return `${resourceText({ resource })} (${nameText(id)}): ${modules.join(', ')}`
@@ -100,7 +100,7 @@ export function planMarkdown(plan: Plan): string {
     ),
     ...(operations.length === 0 ? [] : ['', '| | request | for | changes |', '|---|---|---|---|']),
     ...operations.map(rowOf),
-    ...(unplanned.length === 0 ? [] : ['', 'Not carried out, or not yet:', '']),
+    ...(unplanned.length === 0 ? [] : ['', 'Not executed, or not yet:', '']),
     ...unplanned.map((each) => `- ${code(resourceText(each))}: ${each.reason}: ${code(each.message)}`),
     ...(unnamed.length === 0 ? [] : ['', '> [!WARNING]', `> ${UNNAMED.replaceAll('--kubeconfig', '`--kubeconfig`')}:`]),
     ...unnamed.map((each) => `> - ${code(unnamedText(each))}`),

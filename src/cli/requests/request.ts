@@ -78,7 +78,7 @@ function refusePaused(resource: ResourceArgument, found: KubeObject): void {
   if (!isPaused(found)) return
   throw new CommandError(
     'Refused',
-    `${argumentText(resource)} is paused, and nothing is done for it until it is resumed`,
+    `${argumentText(resource)} is paused and not reconciled until it is resumed`,
     `culvert resume ${argumentsFor(resource)}`,
   )
 }

@@ -8,9 +8,9 @@ import { refId } from './remote.ts'
 /** Spec field that refers to an endpoint configuration, by id only, since no kind creates them. */
 export function endpointConfigurationRef(traffic: string) {
   return object(
-    { id: objectID('Id of the endpoint configuration at the API.') },
+    { id: objectID('Id of the endpoint configuration.') },
     {
-      description: `An existing endpoint configuration that the service applies to ${traffic}. Culvert does not manage endpoint configurations. Default: one that was set outside Culvert stays; one that the spec named before is removed.`,
+      description: `An existing endpoint configuration that the service applies to ${traffic}. Culvert does not manage endpoint configurations. Default: one set outside Culvert is kept; one that was previously set in the spec is removed.`,
     },
   )
 }
@@ -56,7 +56,7 @@ export function isOurs({ status }: Pick<Desired<unknown>, 'status'>, module: str
  */
 export function region(description: string) {
   return text({
-    description: `${description} For example us, eu or ap; the API refuses a region that it does not know.`,
+    description: `${description} For example us, eu or ap; the API refuses unknown regions.`,
     maxLength: 32,
     mustBe: 'a region in lower case, such as us, eu or ap',
     pattern: '^[a-z]{2,8}(-[a-z0-9]+)*$',
@@ -94,12 +94,12 @@ class MissingMemberError extends Error {
   readonly code = 'MISSING_MEMBER'
 
   constructor(path: string) {
-    super(`${path} is missing: set it, or choose another type`)
+    super(`${path} is required: set it, or choose another type`)
   }
 }
 
 /**
- * The member of a union that its discriminator chooses, which the CRD ensures is there.
+ * The member of a union that its discriminator chooses, which the CRD requires.
  *
  * @param path path of the member, such as `spec.firehose`
  * @throws MissingMemberError

@@ -118,7 +118,7 @@ const outputMetadata = {
   labels: Type.Optional(
     stringMap(labelText, {
       description:
-        'Labels of the Secret or ConfigMap, at most 16. A label removed here is removed there; labels set by others are left alone. Default: only those that Culvert sets.',
+        'Labels of the Secret or ConfigMap, at most 16. A label removed here is removed there; labels set by other clients are kept. Default: only those that Culvert sets.',
       maxProperties: ENTRIES,
       rules: [
         ...keyRules('labels'),
@@ -132,7 +132,7 @@ const outputMetadata = {
   annotations: Type.Optional(
     stringMap(text({ description: 'Value of the annotation.', maxLength: 2048 }), {
       description:
-        'Annotations of the Secret or ConfigMap, at most 16, such as those of a reflector or a reloader. An annotation removed here is removed there; annotations set by others are left alone. Default: only those that Culvert sets.',
+        'Annotations of the Secret or ConfigMap, at most 16, such as those of a reflector or a reloader. An annotation removed here is removed there; annotations set by other clients are kept. Default: only those that Culvert sets.',
       maxProperties: ENTRIES,
       rules: keyRules('annotations'),
     }),
@@ -145,7 +145,7 @@ function keyRules(field: Field): readonly Rule[] {
     keysLimit(LABEL_KEY_LENGTH, field),
     {
       rule: `!self.exists(key, key.startsWith('${GROUP}/') || key.startsWith('${INTERNAL}/'))`,
-      message: `${field} has a key under ${GROUP}, which is Culvert's own: choose another prefix`,
+      message: `${field} has a key under ${GROUP}, which is reserved for Culvert: choose another prefix`,
     },
   ]
 }

@@ -68,6 +68,6 @@ function problemsOf(path: string, value: string): readonly string[] {
   }
   if (isKeyLine(value)) return []
   return [
-    `${path}: is not a public key in authorized-keys format: put the one line "type base64 comment" of a .pub file there`,
+    `${path}: is not a public key in authorized-keys format: use the line "type base64 comment" of a .pub file`,
   ]
 }

@@ -55,7 +55,7 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
  * opposite.
  */
 export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
-  const about = 'a write got no answer: finding out whether it took effect'
+  const about = 'the response to a write was lost: finding out whether it took effect'
   await listAfter(run, remote, about, run.memory.of(UnansweredMemory).childUnknownUntil ?? 0)
 }
 

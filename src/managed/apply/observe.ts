@@ -30,13 +30,13 @@ export async function observe(run: Reconciliation): Promise<RunResult> {
   const result = conclude(run, observed)
   const texts = [
     ...(operations.length === 0 ? [] : [describeAll(operations)]),
-    ...(fixed.length === 0 ? [] : [`${fixed.join(', ')} differ and cannot be changed`]),
+    ...(fixed.length === 0 ? [] : [`${fixed.join(', ')} differ but cannot be changed`]),
   ]
   if (texts.length === 0) return result
   const context = planContextOf(run, wanted)
   const values = describeDifferences(run.descriptor, wanted, observed, { context, operations })
   const told = values === undefined ? '' : `. By field: ${values}`
-  const message = `only observed; to be equal to the spec it would take: ${texts.join('; ')}. Set managementPolicy: Manage for that${told}`
+  const message = `observed only; differs from the spec: ${texts.join('; ')}. Set managementPolicy: Manage for that${told}`
   return { ...result, state: { type: 'observed', ready: readyOf(result), message } }
 }
 
@@ -49,7 +49,7 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
     if (id === undefined) {
       throw new TerminalError(
         reasons.InvalidSpec,
-        'spec.managementPolicy: Observe needs an object to observe: set spec.externalID to its id, or managementPolicy: Manage to have one created',
+        'spec.managementPolicy: Observe requires an object to observe: set spec.externalID to its id, or managementPolicy: Manage to have one created',
       )
     }
     const object = await externalObject(run, id)
@@ -59,14 +59,14 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
   if (id !== undefined && id !== held) {
     throw new TerminalError(
       reasons.NotAdoptable,
-      `this resource holds ${held}: set spec.externalID to that id, or delete this resource and create it again to observe ${id}`,
+      `this resource manages ${held}: set spec.externalID to that id, or delete this resource and recreate it to observe ${id}`,
     )
   }
   const object = held === undefined ? undefined : await readObject(run, held)
   if (object !== undefined) return object
   throw new TerminalError(
     reasons.RemoteMissing,
-    `${held ?? 'the object'} was deleted at the API: set managementPolicy: Manage to have it created again`,
+    `${held ?? 'the object'} was deleted outside Culvert: set managementPolicy: Manage to have it recreated`,
   )
 }
 

@@ -73,8 +73,8 @@ async function isKeyInUse(run: Reconciliation, { id, digest, adopted }: Former):
   if (digest === undefined && !adopted) return false
   const dependent = await context.keyDependents.dependentOf(cr, id, digest)
   if (dependent !== undefined && memory.of(ApplyMemory).keptFor !== id) {
-    const key = adopted ? 'a key that no resource holds, which may be this one' : 'it'
-    const message = `${id}, which was replaced, stays while ${dependent} uses ${key}`
+    const key = adopted ? 'an unmanaged key, which may be this one' : 'it'
+    const message = `${id}, which was replaced, is kept while ${dependent} uses ${key}`
     context.events.record(cr, { type: 'Normal', reason: 'FormerKept', message })
   }
   memory.of(ApplyMemory).keptFor = dependent === undefined ? undefined : id

@@ -10,7 +10,7 @@ export type Failed =
   /** Lasts until a person changes something. */
   | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string }
 
-/** Until what lasts is tried again. What mends it wakes its owner; this is only the fallback. */
+/** Retry interval of lasting problems. Their fix requeues the owner; this is only the fallback. */
 export const LASTING_MS = 600_000
 
 /** What a failure says in the conditions; undefined for one that is not worth a write. */

@@ -126,7 +126,7 @@ export interface Input {
  * named it before, as recorded in `status.internal.appliedModules`. Their names consist of letters.
  */
 export interface Modules<Spec> {
-  /** Parts that the spec names, also to disable them. */
+  /** Parts that the spec sets, including those that it disables. */
   named(spec: Spec): readonly string[]
   /** Parts that the object has. */
   held(remote: RemoteObject): readonly string[]
@@ -166,7 +166,7 @@ export interface Rotation<Spec> {
   readonly type: 'rotation' | 'renewal'
   /** Wall time in milliseconds from which the object must be replaced; undefined: never by itself. */
   dueAt(view: RotationView<Spec>): number | undefined
-  /** How long the former object keeps working beside the new one, in milliseconds. */
+  /** How long the former object remains valid after the new one is created, in milliseconds. */
   overlapMs(spec: Spec): number
   /** API fields that a new object never takes over from the former one. */
   readonly fresh?: readonly string[]
@@ -180,7 +180,7 @@ export interface RotationView<Spec> {
   readonly since: number | undefined
 }
 
-/** How an object at the API is written down as a spec that, once applied, changes nothing about it. */
+/** How a remote object is exported as a spec that changes nothing when applied. */
 export interface ManifestWriter {
   /** What people know the object by, the best first: its resource is named after it. Texts of any content. */
   namedAfter(remote: RemoteObject): readonly (string | undefined)[]

@@ -61,7 +61,7 @@ export interface CompanionPolicy {
   readonly domains: readonly string[]
 }
 
-/** An object of another operator's type that a CR keeps beside itself, under its own name, if its spec asks for it. */
+/** An object of another operator's type that a CR maintains under its own name, if its spec requests it. */
 export interface Companion<Spec> {
   /** The type of such objects; it may not be installed. */
   readonly type: ResourceType

@@ -86,7 +86,7 @@ export interface TargetView extends View {
  * the part was found to need another object. Absent: not read yet.
  */
 export interface AccountView {
-  /** The other children of the whole, whoever created them, without placeholders. */
+  /** The other children of the whole, regardless of who created them, without placeholders. */
   readonly siblings?: readonly SiblingView[] | undefined
   /** The objects of the part itself, which would be deleted. Read together with `siblings`. */
   readonly own?: readonly RemoteObject[] | undefined
@@ -99,7 +99,7 @@ export interface AccountView {
 /** What of the account can be asked for. */
 export type Observable = 'siblings' | 'dependents'
 
-/** Another child beside that of a part, and the CR that holds it, if there is one. */
+/** A child other than that of a part, and the CR that holds it, if there is one. */
 export interface SiblingView {
   readonly object: RemoteObject
   readonly holder: PartView | undefined

@@ -30,8 +30,8 @@ export const labelText = text({
 export const LONGEST_REQUEST = 255
 
 /**
- * The status field that answers a request made by an annotation: it takes the annotation's value. `when` completes
- * "that was last …".
+ * The status field that acknowledges a request made by an annotation: it is set to the annotation's value. `when`
+ * completes "that was last …".
  */
 export function answerTo(annotation: string, when: string) {
   return Type.Optional(

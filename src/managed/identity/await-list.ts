@@ -62,6 +62,6 @@ export function waitForList(run: Reconciliation, refusal: UnlistableError): Wait
 /** What to do about a collection that cannot be listed: the key may lack a permission, or the server the collection. */
 export function closedRemedy({ collection: { path }, status }: UnlistableError): string {
   return status === 403
-    ? `let the API key list ${path}`
+    ? `allow the API key to list ${path}`
     : `check that the API at spec.baseURL of the account has ${path}`
 }

@@ -48,7 +48,7 @@ async function refuseObject(run: Reconciliation, answer: CreateAnswer, problem: 
   const { object } = answer
   if (memory.of(IdentityMemory).refusing !== object.id) {
     memory.of(IdentityMemory).refusing = object.id
-    const message = `the API answered the create of ${object.id} with ${problem}: nothing is written`
+    const message = `the API returned ${problem} for the create of ${object.id}: nothing is written`
     context.events.record(cr, { type: 'Warning', reason: reasons.AnswerRefused, message })
   }
   memory.of(IdentityMemory).holdBack(answer)
@@ -81,6 +81,6 @@ export function refusedLately(run: Reconciliation): WaitError {
   }
   const message =
     `the API answered a create with ${memory.of(IdentityMemory).refusedFor}: nothing was written, and the object was deleted at the API. Check that spec.baseURL of the account ` +
-    'leads to the right API; another object will be created later'
+    'is the right API; another object will be created later'
   return new WaitError(reasons.AnswerRefused, message, Math.ceil(refusalPause(run)))
 }

@@ -17,7 +17,7 @@ export function answerProblem({ cr, descriptor }: Reconciliation, remote: Remote
  * what was published before stays, since a wrong answer says nothing about it.
  */
 export async function refuseAnswer(run: Reconciliation, { id }: RemoteObject, problem: string): Promise<RunResult> {
-  const message = `${id}: ${problem}. This answer is discarded, and earlier outputs stay: find out at the API what happened to the object, or delete this resource`
+  const message = `${id}: ${problem}. This response is discarded, and earlier outputs are kept: find out in the service what happened to the object, or delete this resource`
   const result = resultOf(new TerminalError(reasons.AnswerRefused, message), run.status.id !== undefined, false)
   const { condition } = run.descriptor.companion ?? {}
   const kept = (statusOf(run.cr).conditions ?? []).filter(({ type }) => !isCommon(type) && type !== condition)

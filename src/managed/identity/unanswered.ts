@@ -89,7 +89,7 @@ export class UnansweredMemory {
  * have answered, so that trying again helps; if it lasts, it is a refusal: the body names an id that does not exist
  * (`management-api.md § Errors` shows no status codes).
  *
- * @param about the request: another one counts anew
+ * @param about the request: another one restarts the count
  */
 export function lastingAbsence({ context, memory }: Reconciliation, about: string, error: ApiError): ApiError {
   const now = context.clock.monotonic()

@@ -83,7 +83,7 @@ export function rotationReason({ descriptor }: Reconciliation): WriteReason {
 /** Without this check, an API that accepts a create and does not apply it would be sent another with each retry. */
 export function createNotApplied({ fields }: ReplaceOperation): TerminalError {
   const about = fields.join(', ')
-  return new TerminalError(reasons.Rejected, `the API accepted a create but did not apply it: ${about} still differs`)
+  return new TerminalError(reasons.Rejected, `the API accepted a create but did not apply ${about}`)
 }
 
 /**

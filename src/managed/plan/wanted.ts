@@ -43,7 +43,7 @@ function isSameTarget(left: SentReference, right: SentReference): boolean {
   return left.kind === right.kind && isSame
 }
 
-/** The marker of this CR's objects for `nonce`, as metadata text, with the user's own keys beside it. */
+/** The marker of this CR's objects for `nonce`, as a metadata string, together with the user's own keys. */
 export function markerText(context: ManagedContext, cr: CustomResource, nonce: string, metadata?: OwnMetadata): string {
   const { name, namespace = '', uid } = cr.metadata
   return formatMarker({ installation: context.installation, kind: cr.kind, namespace, name, uid, nonce }, metadata)

@@ -71,7 +71,7 @@ export interface Resources {
   write<T extends KubeObject>(object: KubeObject, send: () => Promise<T>): Promise<T>
 }
 
-/** Which keys accounts use, whoever issued them. */
+/** Which keys accounts use, regardless of who issued them. */
 export interface KeyDependents {
   /**
    * `Kind/name` of an account that uses the token of object `id`, which `cr` holds. The token is identified by its

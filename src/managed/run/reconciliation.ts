@@ -306,7 +306,7 @@ export class Reconciliation {
   }
 }
 
-/** Fields that stay although the kind's are written anew. The others are written each time, or are the kind's. */
+/** Fields that stay although the kind's are rewritten. The others are written each time, or are the kind's. */
 const KEPT: { readonly [Field in keyof OwnStatus | 'lastHandledReconcileAt']-?: true } = {
   id: true,
   uri: true,

@@ -51,7 +51,7 @@ function stalled(reason: Reason, message: string, existing: boolean, error: unkn
 
 /** The API's own message says what is wrong; the remedy follows it. */
 function refused(reason: Reason, remedy: string, existing: boolean, error: ApiError): RunResult {
-  return stalled(reason, `${error.message}: ${remedy}; it is tried again every ten minutes`, existing, error)
+  return stalled(reason, `${error.message}: ${remedy}; Culvert retries every ten minutes`, existing, error)
 }
 
 function failing(reason: Reason, message: string, existing: boolean, error: unknown): RunResult {

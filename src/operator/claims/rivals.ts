@@ -92,7 +92,7 @@ export interface ClaimMetrics {
   claimedElsewhere(account: string, operator: string | undefined): void
 }
 
-/** Says once of each account that another operator works on it, although it is selected here too. */
+/** Logs, once per account, that another operator holds its claim although it is also selected here. */
 export class Deferrals {
   readonly #metrics: ClaimMetrics
   readonly #logger: Logger
@@ -115,7 +115,7 @@ export class Deferrals {
       return
     }
     this.#logged.set(known, operator)
-    this.#logger.info({ account: text, operator }, 'another operator works on the account, which is selected here too')
+    this.#logger.info({ account: text, operator }, 'another operator manages the account, which also matches the selectors of this one')
   }
 
   /** The account is gone. */

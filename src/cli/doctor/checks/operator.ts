@@ -41,7 +41,7 @@ function checkOperator({ members, operatorNamespace }: Patient, operator: Operat
           severity: isMissing ? 'error' : 'unchecked',
           cause: isMissing
             ? `there is no Lease of an operator, and nobody has reported on ${counted(unreported.length, 'resource')}: none runs`
-            : 'there is no Lease of an operator; one that runs without leader election cannot be seen',
+            : 'there is no Lease of an operator; an operator without leader election cannot be detected',
           command: LEASES,
         },
       ]

@@ -58,7 +58,7 @@ const dns: readonly Case[] = [
     (dnsName): Case => ({
       title: `publish a record of ${dnsName}, which is no domain to publish`,
       token: 'namespace',
-      says: 'only for the domains that DNSEndpoints may publish',
+      says: 'only for domains permitted in DNSEndpoints',
       attempt: (scene) => {
         const metadata = mark(scene, 'ReservedDomain')
         const published = endpoints({ ...record('CNAME'), dnsName })
