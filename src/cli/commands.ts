@@ -19,7 +19,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./plan-command.ts')).planCommand(),
   },
   export: {
-    summary: 'export an account's objects as manifests',
+    summary: "export an account's objects as manifests",
     load: async () => (await import('./export-command.ts')).exportCommand(),
   },
   why: {
