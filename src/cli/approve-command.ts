@@ -76,9 +76,7 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   if (flags.yes) refuseHidden(plan, found, resource)
   const answer =
     flags.yes ||
-    (await confirm(
-      `Approve this plan${isCut ? ', which is not shown in full,' : ''} for ${argumentText(resource)}?`,
-    ))
+    (await confirm(`Approve this plan${isCut ? ', which is not shown in full,' : ''} for ${argumentText(resource)}?`))
   if (answer === undefined) {
     const command = `culvert approve ${argumentsFor(resource)} --plan ${plan.hash} --yes`
     throw new CommandError(

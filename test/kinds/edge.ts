@@ -68,7 +68,11 @@ export const edge: ManagedKindTestData = {
       { type: 'Host', host: 'a.example.com', reservedDomainRef: { name: 'a' }, port: 1 },
       'set the member for the type',
     ),
-    refuseHostport('with a host without port', { type: 'Host', host: 'a.example.com' }, 'port is required with type Host'),
+    refuseHostport(
+      'with a host without port',
+      { type: 'Host', host: 'a.example.com' },
+      'port is required with type Host',
+    ),
     refuseHostport(
       'with a port for a reserved address',
       { type: 'ReservedAddress', reservedAddressRef: { name: 'a' }, port: 1 },

@@ -32,7 +32,11 @@ export const ipPolicyRule: ManagedKindTestData = {
       'accountRef is allowed only with ipPolicyRef.id',
     ),
     refuse('without a policy', { ipPolicyRef: {} }, 'set exactly one of name, id'),
-    refuse('with what is no address', { cidr: '10.0.0' }, 'cidr must be an address, such as 192.0.2.1, or a range in CIDR notation'),
+    refuse(
+      'with what is no address',
+      { cidr: '10.0.0' },
+      'cidr must be an address, such as 192.0.2.1, or a range in CIDR notation',
+    ),
     refuse('with host bits', { cidr: '10.0.0.1/8' }, 'cidr has host bits set: write'),
     refuse('with upper case', { cidr: '2001:DB8::/32' }, 'cidr is not in canonical form: write'),
   ],

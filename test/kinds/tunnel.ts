@@ -30,7 +30,7 @@ const inAgent = (because: string, agent: Body, message: string) => {
 }
 
 const LONG = 'a'.repeat(318)
-const OWN_KEY = "has a key under culvert.dev, which is reserved for Culvert: choose another prefix"
+const OWN_KEY = 'has a key under culvert.dev, which is reserved for Culvert: choose another prefix'
 
 /** Fields outside the schema: Culvert sets them. Without strict validation, as with `kubectl`, they are pruned. */
 const fixed = Object.entries({
@@ -69,7 +69,11 @@ export const tunnel: KindTestData = {
       `annotations ${OWN_KEY}`,
     ),
     inTemplate('with a long label', { labels: { [LONG]: 'x' } }, 'names in labels must have at most 317'),
-    inTemplate('with a long annotation', { annotations: { [LONG]: 'x' } }, 'names in annotations must have at most 317'),
+    inTemplate(
+      'with a long annotation',
+      { annotations: { [LONG]: 'x' } },
+      'names in annotations must have at most 317',
+    ),
     inTemplate(
       'with an annotation that confines less',
       { annotations: { 'container.apparmor.security.beta.kubernetes.io/agent': 'unconfined' } },
@@ -95,7 +99,7 @@ export const tunnel: KindTestData = {
     inAgent(
       'with an agent that has a variable of Culvert',
       { env: [{ name: 'CULVERT_LABELS', value: 'x' }] },
-      "the prefix CULVERT_ is reserved for Culvert: choose another name",
+      'the prefix CULVERT_ is reserved for Culvert: choose another name',
     ),
     inAgent(
       'with an agent that has a variable of two values',

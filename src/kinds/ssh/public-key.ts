@@ -67,7 +67,5 @@ function problemsOf(path: string, value: string): readonly string[] {
     return [`${path}: contains a private key, which must never be uploaded: use the public key from the .pub file`]
   }
   if (isKeyLine(value)) return []
-  return [
-    `${path}: is not a public key in authorized-keys format: use the line "type base64 comment" of a .pub file`,
-  ]
+  return [`${path}: is not a public key in authorized-keys format: use the line "type base64 comment" of a .pub file`]
 }

@@ -244,7 +244,8 @@ export function bindText(
   labels: Readonly<Record<string, string>>,
 ): { readonly text: string } | { readonly problem: string } {
   const entries = Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1))
-  if (entries.length === 0) return { problem: 'has no labels: add at least one, by which the Backend selects the tunnel' }
+  if (entries.length === 0)
+    return { problem: 'has no labels: add at least one, by which the Backend selects the tunnel' }
   const unfit = entries.find(
     ([label, value]) => /[=,]/.test(label) || value.includes(',') || /[^!-~]/.test(label + value),
   )

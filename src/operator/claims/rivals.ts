@@ -115,7 +115,10 @@ export class Deferrals {
       return
     }
     this.#logged.set(known, operator)
-    this.#logger.info({ account: text, operator }, 'another operator manages the account, which also matches the selectors of this one')
+    this.#logger.info(
+      { account: text, operator },
+      'another operator manages the account, which also matches the selectors of this one',
+    )
   }
 
   /** The account is gone. */

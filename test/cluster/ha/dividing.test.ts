@@ -64,5 +64,7 @@ test('why and doctor look at the operator that has the account', { tags: 'nightl
   })
   const { findings } = JSON.parse(doctor.lines.join('\n')) as { readonly findings: readonly Finding[] }
   expect(findings[0]).toMatchObject({ severity: 'error', object: `operator ${operatorNamespace}/green` })
-  expect(findings[0]?.cause).toContain(`resources of Account/default in namespace ${namespace} are not reconciled until`)
+  expect(findings[0]?.cause).toContain(
+    `resources of Account/default in namespace ${namespace} are not reconciled until`,
+  )
 })

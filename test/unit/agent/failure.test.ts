@@ -84,7 +84,12 @@ describe('the end of a connection to the gateway', () => {
       { farewell: 'the session was stopped' },
       'ended the connection: the session was stopped',
     ],
-    ['a dead gateway', 'GatewaySilent', { error: failed('Keepalive', { level: 'client-timeout' }) }, 'does not respond to keepalives'],
+    [
+      'a dead gateway',
+      'GatewaySilent',
+      { error: failed('Keepalive', { level: 'client-timeout' }) },
+      'does not respond to keepalives',
+    ],
     ['an end without a word', 'Disconnected', {}, 'was closed'],
   ])('by %s is told apart as %s', (_what, code, ending, said) => {
     const error = explain({ ...ENDING, ...ending })

@@ -94,11 +94,7 @@ test('the only rule of a policy changes its action behind a placeholder deny of 
     abouts.push(`${operation.type} ${operation.about}`)
     model.apply(operation)
   }
-  expect(abouts).toEqual([
-    'create deny 192.0.2.1/32 temporarily',
-    'delete allow 10.0.0.0/8',
-    'create deny 10.0.0.0/8',
-  ])
+  expect(abouts).toEqual(['create deny 192.0.2.1/32 temporarily', 'delete allow 10.0.0.0/8', 'create deny 10.0.0.0/8'])
   expect(planRulesOf(policySpec({ '10.0.0.0/8': 'Deny' }), model).map(({ type, about }) => `${type} ${about}`)).toEqual(
     ['delete deny 192.0.2.1/32'],
   )

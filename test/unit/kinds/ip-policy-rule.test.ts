@@ -190,7 +190,10 @@ describe('a rule that changes its action to Deny', () => {
 
   test('stays an allow until a rule that declares Allow is in place, if it is the last one of a policy in use', () => {
     const found = replaced({ siblings: [deny], own, parts: [coming] })
-    expect(found).toEqual({ type: 'wait', message: expect.stringContaining('IPPolicyRule/coming exists in the service') })
+    expect(found).toEqual({
+      type: 'wait',
+      message: expect.stringContaining('IPPolicyRule/coming exists in the service'),
+    })
     expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
   })
 
