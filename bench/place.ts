@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlPlane } from '../controlplane/control-plane.ts'
 import { type Emulator, startEmulator } from '../src/emulator/emulator.ts'
-import type { EmulatorOptions } from '../src/emulator/options.ts'
+import type { EmulatorOptions } from '../src/emulator/emulator-options.ts'
 import { sumOfMetric } from '../test/cluster/support/metric.ts'
 import { OperatorProcess } from '../test/cluster/support/operator-process.ts'
 import { applyAll, clientOf, type Manifest, prepare } from './cluster.ts'

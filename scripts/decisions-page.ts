@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CHOICES, type ChoiceEntry } from '../src/emulator/choices/table.ts'
+import { CHOICES, type ChoiceEntry } from '../src/emulator/choices/choice-table.ts'
 
 export const DECISIONS_PAGE = join('docs', 'api-decisions.md')
 
@@ -8,7 +8,7 @@ export const DECISIONS_PAGE = join('docs', 'api-decisions.md')
 const HEADING = '## Alternatives of the contrary emulator'
 
 const INTRODUCTION = [
-  'This section is generated from `src/emulator/choices/table.ts` by `npm run generate`. A server that takes any of these choices keeps the contract, and the operator',
+  'This section is generated from `src/emulator/choices/choice-table.ts` by `npm run generate`. A server that takes any of these choices keeps the contract, and the operator',
   'works with it: at rest, silent, with one object for each resource. `culvert emulator --choose NAME=VALUE` takes one of them, `--contrary [SEED]` another than the decided',
   'one everywhere.',
 ].join('\n')

@@ -1,8 +1,7 @@
 import { basename } from 'node:path'
 import { Command } from 'commander'
 import { commands } from './cli/commands.ts'
-import { runProgram } from './cli/exit.ts'
-import { endAtOnceAsFirstProcess } from './cli/stop-signal.ts'
+import { endAtOnceAsFirstProcess, runProgram } from './cli/exit.ts'
 import { packageVersion } from './config.ts'
 
 /** Handles signals until a command takes over, for example while its modules are loaded. */

@@ -1,5 +1,4 @@
-import type { KindDefinition } from '../../src/schema/definition.ts'
-import { isExperimental } from '../../src/schema/experimental.ts'
+import { isExperimental, type KindDefinition } from '../../src/schema/definition.ts'
 import { bytesLimit, fixedOnceSetRule, immutableRule, isFixedFieldRule } from '../../src/schema/rules.ts'
 import type { SchemaNode } from '../../src/schema/schema-node.ts'
 import { rootSchema } from './crd.ts'

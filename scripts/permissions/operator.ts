@@ -1,6 +1,6 @@
 import { configMapType, namespaceType, SYSTEM_NAMESPACE, secretType } from '../../src/kube/core-types.ts'
-import { pods } from '../../src/kube/pod-logs.ts'
 import { subjectAccessReviews, tokenReviews } from '../../src/kube/reviews.ts'
+import { pods } from '../../src/kube/streams.ts'
 import type { ResourceType } from '../../src/kube/types.ts'
 import { roleBindingType } from '../../src/managed/accounts/namespace-hold.ts'
 import type { Descriptor } from '../../src/managed/descriptor/descriptor.ts'

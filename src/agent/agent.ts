@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { ParsedKey } from 'ssh2'
-import { abortable } from '../util/abortable.ts'
-import { type Clock, sleep } from '../util/clock.ts'
+import { abortable, type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
-import type { Random } from '../util/random.ts'
-import { Backoff } from './backoff.ts'
+import { jitter, type Random } from '../util/random.ts'
 import { AgentError, isRefusal } from './failure.ts'
 import { GatewayConnection, type GatewayOptions } from './gateway-connection.ts'
 import { parsePrivateKey } from './keys.ts'
@@ -132,4 +130,34 @@ function until<T>(promise: Promise<T>, stop: AbortSignal): Promise<T> {
     promise.then(resolve, reject)
     return () => undefined
   })
+}
+
+const FIRST_MS = 500
+const LONGEST_MS = 30_000
+/** Many agents lose the same gateway at once. */
+const SPREAD = 0.5
+/** A connection that lasted this long, in milliseconds, did work: the next failure is the first one. */
+const WORKED_MS = 10_000
+
+/** How often connecting has failed in a row. */
+export class Backoff {
+  readonly #random: Random
+  #failures = 0
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  /**
+   * How long to wait before the next attempt, in milliseconds: about 0.5 s after the first failure, then double each
+   * time, up to about 30 s, spread by half.
+   *
+   * @param boundMs how long the tunnels were there before they were lost; 0 if they never were
+   */
+  next(boundMs: number): number {
+    if (boundMs >= WORKED_MS) this.#failures = 0
+    const wait = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(this.#failures, 16))
+    this.#failures += 1
+    return jitter(this.#random, wait, SPREAD)
+  }
 }

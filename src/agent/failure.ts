@@ -93,7 +93,7 @@ function read(ending: Ending): Explained {
 const NO_ADDRESS = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME'])
 
 function dialFailure({ gateway, error }: Ending): Explained {
-  const code = textOf(error, 'code') ?? 'unknown error'
+  const code = memberText(error, 'code') ?? 'unknown error'
   if (NO_ADDRESS.has(code)) {
     return { code: 'GatewayUnknown', message: `the name of the gateway ${gateway} has no address (${code})` }
   }
@@ -101,8 +101,8 @@ function dialFailure({ gateway, error }: Ending): Explained {
 }
 
 function handshakeFailure({ gateway, key, error, farewell }: Ending): Explained {
-  const said = textOf(error, 'message')
-  if (textOf(error, 'level') === 'client-authentication') {
+  const said = memberText(error, 'message')
+  if (memberText(error, 'level') === 'client-authentication') {
     const message =
       `the gateway ${gateway} refuses the key ${key}: no SSH credential has it, the bot user that owns the credential ` +
       'is not active, or an IP restriction does not admit this address'
@@ -112,7 +112,7 @@ function handshakeFailure({ gateway, key, error, farewell }: Ending): Explained 
     return { code: 'HostKeyDiffers', message: `the gateway ${gateway} has no host key of a pinned type` }
   }
   if (farewell !== undefined) return { code: 'Disconnected', message: `the gateway ${gateway} refuses: ${farewell}` }
-  if (textOf(error, 'level') === 'client-socket' || error === undefined) {
+  if (memberText(error, 'level') === 'client-socket' || error === undefined) {
     return { code: 'Disconnected', message: `the gateway ${gateway} closes the connection before the key is accepted` }
   }
   return { code: 'GatewayUnfit', message: `the gateway ${gateway} speaks no SSH that this agent does: ${said}` }
@@ -121,7 +121,7 @@ function handshakeFailure({ gateway, key, error, farewell }: Ending): Explained 
 function bindFailure(ending: Ending): Explained {
   const { gateway, farewell, unbound, error } = ending
   if (farewell !== undefined) return { code: 'BindRefused', message: `the gateway ${gateway} says: ${farewell}` }
-  if (error === undefined || textOf(error, 'level') !== undefined) return lost(ending)
+  if (error === undefined || memberText(error, 'level') !== undefined) return lost(ending)
   return { code: 'BindRefused', message: `the gateway ${gateway} refuses to bind ${unbound.join(' and ')}` }
 }
 
@@ -129,15 +129,15 @@ function lost({ gateway, error, farewell }: Ending): Explained {
   if (farewell !== undefined) {
     return { code: 'Disconnected', message: `the gateway ${gateway} ended the connection: ${farewell}` }
   }
-  if (textOf(error, 'level') === 'client-timeout') {
+  if (memberText(error, 'level') === 'client-timeout') {
     return { code: 'GatewaySilent', message: `the gateway ${gateway} gives no sign of life` }
   }
-  const said = textOf(error, 'code') ?? textOf(error, 'message')
+  const said = memberText(error, 'code') ?? memberText(error, 'message')
   const why = said === undefined ? '' : ` (${said})`
   return { code: 'Disconnected', message: `the connection to the gateway ${gateway} was closed${why}` }
 }
 
-function textOf(error: unknown, member: string): string | undefined {
+function memberText(error: unknown, member: string): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const value: unknown = Reflect.get(error, member)
   return typeof value === 'string' ? value : undefined

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import ssh2, { type ParsedKey } from 'ssh2'
-import { hostKeyOf } from '../ssh/host-key.ts'
-import { withoutPKCS8 } from '../ssh/pkcs8.ts'
+import { hostKeyOf, withoutPKCS8 } from '../ssh/key-formats.ts'
 
 type HostKeyAlgorithm = 'ssh-ed25519' | `ecdsa-sha2-nistp${256 | 384 | 521}` | `rsa-sha2-${256 | 512}`
 

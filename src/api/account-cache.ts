@@ -1,14 +1,13 @@
 import { type Clock, sleep } from '../util/clock.ts'
 import { PRIORITIES, type Priority } from '../util/priority.ts'
-import { CollectionCache, type Difference, type Known } from './collection-cache.ts'
-import { ApiError, isDefinite } from './errors.ts'
-import { invalid } from './invalid.ts'
+import { type CacheDifference, CollectionCache, type Known } from './collection-cache.ts'
+import { ApiError, invalid, isDefinite } from './errors.ts'
 import { isListRefusal, ListRefusals, UnlistableError } from './list-refusals.ts'
 import type { ObjectKeys } from './object-index.ts'
 import type { ApiClient, CallOptions, Collection, CompleteList, RemoteObject, RequestBody } from './types.ts'
 
 /** A difference between the cache and a list. Our own writes are not differences. */
-export type Change = Difference & { readonly collection: Collection }
+export type Change = CacheDifference & { readonly collection: Collection }
 
 /** Called for each difference once a list is complete. It must not throw. */
 export type ChangeListener = (change: Change) => void
@@ -336,7 +335,7 @@ export class AccountCache {
     if (refusal !== undefined) throw refusal
   }
 
-  #notify(shelf: Shelf, differences: readonly Difference[]): void {
+  #notify(shelf: Shelf, differences: readonly CacheDifference[]): void {
     const { collection } = shelf
     for (const difference of differences) {
       for (const listener of this.#listeners) listener({ ...difference, collection })
@@ -372,7 +371,7 @@ function withoutOneTimeFields(collection: Collection, object: RemoteObject): Rem
   return { ...object, ...Object.fromEntries(fields.map((field) => [field, null])) }
 }
 
-function isAppeared(difference: Difference): boolean {
+function isAppeared(difference: CacheDifference): boolean {
   return difference.type === 'appeared'
 }
 

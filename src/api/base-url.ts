@@ -94,3 +94,12 @@ function allows(pattern: string, url: URL, allowHTTP: boolean): boolean {
 
 /** Plain http is allowed for a single named host, never for everything below a suffix. */
 const PATTERN = /^(?:(?<plain>http:\/\/)|(?<wildcard>\*\.))?(?<host>\[[^\]]+\]|[^:*/]+)(?::(?<port>\d{1,5}))?$/
+
+/** Whether two base URLs lead to the same API, as far as their text shows. */
+export function isSameAddress(left: string, right: string): boolean {
+  return normal(left) === normal(right)
+}
+
+function normal(address: string): string {
+  return (URL.canParse(address) ? new URL(address).href : address).replace(/\/+$/, '')
+}

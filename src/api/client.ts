@@ -1,17 +1,13 @@
 import { type ProxyOptions, proxyFor } from '../http-client/proxies.ts'
 import type { Method } from '../http-client/send.ts'
-import { saysAbsent } from './absent.ts'
 import { createDispatcher, type OpenDispatcher } from './dispatcher.ts'
-import { ApiError } from './errors.ts'
-import type { Answer } from './exchange.ts'
+import { ApiError, invalid, saysAbsent } from './errors.ts'
 import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
-import { invalid } from './invalid.ts'
 import { ListRoom, type ListSize } from './list-room.ts'
-import { fitsPath } from './object-id.ts'
-import { cursorLost, nextPageURL } from './paging.ts'
-import { isProblem, type ListPage, pageReader, readObject } from './response.ts'
+import { cursorLost, fitsPath, isProblem, type ListPage, nextPageURL, pageReader, readObject } from './paging.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
+  ApiAnswer,
   ApiClient,
   CallOptions,
   Collection,
@@ -145,7 +141,7 @@ class HttpApiClient implements ClosableApiClient {
     const url = this.#url(collection, 'PATCH', id)
     const outgoing = { method: 'PATCH', url, collection: collection.path, id, body: { ...body, id }, options } as const
     const answer = await this.#transport.send(outgoing)
-    if (tellsOfAnObject(answer.body)) return object(answer, `PATCH ${collection.path}`, id)
+    if (containsObject(answer.body)) return object(answer, `PATCH ${collection.path}`, id)
     const stored = await this.get(collection, id, options)
     if (stored !== undefined) return stored
     throw new ApiError('NotFound', `PATCH ${collection.path}: the object was gone right after its update`, {
@@ -159,7 +155,7 @@ class HttpApiClient implements ClosableApiClient {
     const answer = await this.#transport.send(outgoing)
     if (saysAbsent(answer.status)) return 'absent'
     // The answer to a DELETE is empty; one that holds an object answers another request.
-    if (tellsOfAnObject(answer.body)) object(answer, `DELETE ${collection.path}`, id)
+    if (containsObject(answer.body)) object(answer, `DELETE ${collection.path}`, id)
     return 'deleted'
   }
 
@@ -177,7 +173,7 @@ class HttpApiClient implements ClosableApiClient {
       if (seen.has(url.href)) throw invalid(label, 'next_page_uri leads back to a page already read')
       if (listing.pages >= MAX_PAGES) throw invalid(label, `the list did not end after ${MAX_PAGES} pages`)
       seen.add(url.href)
-      const answer: Answer = await this.#transport.send({ method: 'GET', url, collection: collection.path, options })
+      const answer: ApiAnswer = await this.#transport.send({ method: 'GET', url, collection: collection.path, options })
       const page: ListPage = this.#page(collection, answer)
       listing.add(page, answer, label)
       url = page.nextPageURI === undefined ? undefined : nextPageURL(page.nextPageURI, url, this.#base, label)
@@ -185,7 +181,7 @@ class HttpApiClient implements ClosableApiClient {
     return listing.complete()
   }
 
-  #page(collection: Collection, answer: Answer): ListPage {
+  #page(collection: Collection, answer: ApiAnswer): ListPage {
     const page = pageReader(collection.listKey)(answer.body)
     if (isProblem(page)) throw invalid(`GET ${collection.path}`, `the answer is not a list: ${page.problem}`)
     return page
@@ -219,7 +215,7 @@ class Listing {
   }
 
   /** @throws ApiError InvalidResponse for a list that loops, or takes more memory than an account may. */
-  add(page: ListPage, answer: Answer, label: string): void {
+  add(page: ListPage, answer: ApiAnswer, label: string): void {
     if (this.pages === 0) this.#beganAt = answer.sentAt
     this.pages++
     this.#size.add(answer.size, label)
@@ -239,11 +235,11 @@ class Listing {
  * Whether a body holds anything: the contract does not show every answer, and an empty object says no more than no
  * body.
  */
-function tellsOfAnObject(body: unknown): boolean {
+function containsObject(body: unknown): boolean {
   return body !== undefined && body !== null && !(typeof body === 'object' && Object.keys(body).length === 0)
 }
 
-function object(answer: Answer, label: string, id?: string): RemoteObject {
+function object(answer: ApiAnswer, label: string, id?: string): RemoteObject {
   const read = readObject(answer.body)
   if (isProblem(read)) throw invalid(label, `the answer is not an object of the API: ${read.problem}`)
   if (id !== undefined && read.id !== id) throw invalid(label, 'the answer is another object than the one asked for')

@@ -3,7 +3,7 @@ import { sameContent } from './same-content.ts'
 import type { CompleteList, RemoteObject } from './types.ts'
 
 /** A difference that a list showed. */
-export type Difference =
+export type CacheDifference =
   | { readonly type: 'appeared' | 'changed'; readonly id: string; readonly object: RemoteObject }
   | { readonly type: 'vanished'; readonly id: string }
 
@@ -186,9 +186,9 @@ export class CollectionCache {
   /**
    * Records a complete list and returns the differences it showed. A list that began before the last one is ignored.
    */
-  listed(list: CompleteList): Difference[] {
+  listed(list: CompleteList): CacheDifference[] {
     if (list.beganAt < this.#listedAt) return []
-    const differences: Difference[] = []
+    const differences: CacheDifference[] = []
     const present = new Set<string>()
     for (const object of list.objects) {
       present.add(object.id)
@@ -211,7 +211,7 @@ export class CollectionCache {
     if (this.#deleted.size > MOST_DELETED && oldest !== undefined) this.#deleted.delete(oldest)
   }
 
-  #seen(object: RemoteObject, beganAt: number): Difference | undefined {
+  #seen(object: RemoteObject, beganAt: number): CacheDifference | undefined {
     const { id } = object
     const entry = this.#entries.get(id)
     // An account restored to an older state has the object again.

@@ -71,3 +71,13 @@ export function isRefusal(error: unknown): error is ApiError {
 export function isDefinite(error: unknown): error is ApiError {
   return error instanceof ApiError && error.definite
 }
+
+/** Whether an answer with this status means that the object is absent. The contract does not say which status does. */
+export function saysAbsent(status: number): boolean {
+  return status === 404 || status === 410
+}
+
+/** The error for an answer that does not match the contract. The request may have been carried out. */
+export function invalid(call: string, what: string): ApiError {
+  return new ApiError('InvalidResponse', `${call}: ${what}`, { definite: false })
+}

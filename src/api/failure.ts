@@ -1,7 +1,8 @@
+import { isObject } from '../util/json.ts'
 import { printable } from '../util/printable.ts'
 import { ConnectFailed } from './dispatcher.ts'
 import { ApiError, type ApiErrorCode } from './errors.ts'
-import { redact } from './redact.ts'
+import type { RequestBody } from './types.ts'
 
 const MAX_MESSAGE = 512
 const MAX_CODE = 64
@@ -97,13 +98,13 @@ function apiErrorBody(body: unknown): ApiErrorBody | undefined {
     const message = textIn(body, SEARCHED)
     return message === undefined ? undefined : { message, code: undefined, operationId: undefined }
   }
-  if (!isRecord(body)) return undefined
+  if (!isObject(body)) return undefined
   const { error, details, status_code: status } = body
-  const inner = isRecord(error) ? error : body
+  const inner = isObject(error) ? error : body
   const message = textIn(inner, SEARCHED)
   const code = codeAmong(inner)
   if (message === undefined && code === undefined && typeof status !== 'number') return undefined
-  const operationId = isRecord(details) ? details.operation_id : undefined
+  const operationId = isObject(details) ? details.operation_id : undefined
   return {
     message,
     code: code === message ? undefined : code,
@@ -115,7 +116,7 @@ function apiErrorBody(body: unknown): ApiErrorBody | undefined {
 function textIn(value: unknown, depth: number): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value
   if (depth === 0) return undefined
-  const inside = Array.isArray(value) ? value.slice(0, SEARCHED) : isRecord(value) ? membersOf(value) : []
+  const inside = Array.isArray(value) ? value.slice(0, SEARCHED) : isObject(value) ? membersOf(value) : []
   for (const each of inside) {
     const text = textIn(each, depth - 1)
     if (text !== undefined) return text
@@ -131,10 +132,6 @@ function codeAmong(body: Readonly<Record<string, unknown>>): string | undefined 
   const codes = ERROR_CODES.map((name) => body[name])
   const found = codes.find((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''))
   return found === undefined ? undefined : String(found)
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 function codeOf(status: number): ApiErrorCode {
@@ -212,4 +209,49 @@ function chain(error: unknown): readonly Link[] {
 
 function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+}
+
+/** The API does not treat the id of an access key as secret, but like the key it comes from a Secret. */
+const SECRET_FIELD = /secret|token|api_?key|access_?key|password|authorization|cookie/i
+
+/** Every string in `body` under a field whose name suggests a secret, at any depth. */
+export function secretsIn(body: RequestBody): string[] {
+  const found: string[] = []
+  const visit = (value: unknown, secret: boolean): void => {
+    if (typeof value === 'string') {
+      if (secret && value !== '') found.push(value)
+      return
+    }
+    if (value === null || typeof value !== 'object') return
+    for (const [key, member] of Object.entries(value)) {
+      visit(member, secret || (!Array.isArray(value) && SECRET_FIELD.test(key)))
+    }
+  }
+  visit(body, false)
+  return found
+}
+
+/**
+ * `text` with each of `secrets` replaced, longest first, so that no part of a secret that contains another one remains.
+ */
+export function redact(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets.filter((secret) => secret !== '').sort((a, b) => b.length - a.length)
+  return longestFirst.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text)
+}
+
+/** The longest `Retry-After` that is honoured. A server that asks for more gets the next request after this time. */
+export const MAX_RETRY_AFTER_MS = 10 * 60_000
+
+/**
+ * Milliseconds that a `Retry-After` header asks to wait: whole seconds or an HTTP date (RFC 9110 § 10.2.3), at most ten
+ * minutes. Undefined when absent or unreadable; 0 for a date in the past.
+ */
+export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
+  const text = value?.trim()
+  if (text === undefined || text === '') return undefined
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_AFTER_MS)
+  // Date.parse alone would also read "-5" or "1.5" as a date.
+  if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined
+  const date = Date.parse(text)
+  return Number.isNaN(date) ? undefined : Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_MS)
 }

@@ -1,4 +1,4 @@
-import { WINDOW_MS } from './pace.ts'
+import { WINDOW_MS } from './request-pace.ts'
 
 /** A limit is not lowered below this: it would take hours to find out that the refusal had another cause. */
 const LOWEST = 10

@@ -1,4 +1,4 @@
-import { invalid } from './invalid.ts'
+import { invalid } from './errors.ts'
 
 /** Approximate memory for one value, beyond its text. */
 const BYTES_PER_VALUE = 40

@@ -1,11 +1,10 @@
-import { abortable } from '../util/abortable.ts'
-import type { Clock } from '../util/clock.ts'
+import { abortable, type Clock } from '../util/clock.ts'
 import { PRIORITIES, type Priority } from '../util/priority.ts'
 import { jitter, type Random } from '../util/random.ts'
 import { AdaptiveLimit, type Ended } from './adaptive-limit.ts'
+import { MAX_RETRY_AFTER_MS } from './failure.ts'
 import { LearnedLimit } from './learned-limit.ts'
-import { Pace, WINDOW_MS } from './pace.ts'
-import { MAX_RETRY_AFTER_MS } from './retry-after.ts'
+import { RequestPace, WINDOW_MS } from './request-pace.ts'
 
 /** What accounts state about the API's limits. */
 export interface RateLimits {
@@ -48,12 +47,12 @@ const LONGEST_PAUSE_MS = 60_000
  * within a priority. A 429 pauses all of them.
  *
  * How the API counts is not documented (`management-api.md § Limits`), so the pace holds for every window of a minute,
- * wherever it begins: see `Pace`.
+ * wherever it begins: see `RequestPace`.
  */
 export class RateBudget {
   readonly #options: RateBudgetOptions
   readonly #places: AdaptiveLimit
-  readonly #pace: Pace
+  readonly #pace: RequestPace
   #limits: RateLimits
   #limit: LearnedLimit
   readonly #waiters: Record<Priority, Waiter[]> = { edit: [], create: [], poll: [], drift: [] }
@@ -70,7 +69,7 @@ export class RateBudget {
   constructor(options: RateBudgetOptions) {
     this.#options = options
     this.#places = new AdaptiveLimit(options.maxInFlight ?? 64)
-    this.#pace = new Pace(options.burst)
+    this.#pace = new RequestPace(options.burst)
     this.#limits = options
     this.#limit = new LearnedLimit(options.requestsPerMinute)
   }

@@ -1,3 +1,5 @@
+import { isObject } from '../util/json.ts'
+
 /**
  * Whether two JSON values mean the same to the API: the order of members does not matter, that of lists does, and a
  * null member equals an omitted one (`management-api.md § Conventions`).
@@ -9,7 +11,7 @@ export function sameContent(a: unknown, b: unknown): boolean {
       Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => sameContent(item, b[i]))
     )
   }
-  if (!isMembers(a) || !isMembers(b)) return false
+  if (!isObject(a) || !isObject(b)) return false
   return covers(a, b) && covers(b, a)
 }
 
@@ -21,8 +23,4 @@ function covers(a: Members, b: Members): boolean {
     const other = Object.hasOwn(b, key) ? b[key] : undefined
     return sameContent(a[key] ?? undefined, other ?? undefined)
   })
-}
-
-function isMembers(value: unknown): value is Members {
-  return value !== null && typeof value === 'object'
 }

@@ -1,20 +1,15 @@
 import { type Dispatcher, errors } from 'undici'
-import type { HttpClientOptions } from '../http-client/options.ts'
-import { exchange, type HttpAnswer, type Method, TooLarge } from '../http-client/send.ts'
-import type { WriteReport } from '../telemetry/write-report.ts'
+import { exchange, type HttpAnswer, type HttpClientOptions, type Method, TooLarge } from '../http-client/send.ts'
+import type { WriteReport } from '../telemetry/write-origin.ts'
 import { sleep } from '../util/clock.ts'
 import { jitter } from '../util/random.ts'
-import { saysAbsent } from './absent.ts'
 import type { Ending } from './adaptive-limit.ts'
 import { readBody } from './answer-body.ts'
-import { ApiError } from './errors.ts'
-import type { Answer, OutgoingRequest } from './exchange.ts'
-import { answerError, type CallContext, networkError, operationIdFor } from './failure.ts'
-import { invalid } from './invalid.ts'
+import { traced } from './api-span.ts'
+import { ApiError, invalid, saysAbsent } from './errors.ts'
+import { answerError, type CallContext, networkError, operationIdFor, parseRetryAfter, secretsIn } from './failure.ts'
 import type { RateBudget } from './rate-budget.ts'
-import { secretsIn } from './redact.ts'
-import { parseRetryAfter } from './retry-after.ts'
-import { traced } from './tracing.ts'
+import type { ApiAnswer, OutgoingRequest } from './types.ts'
 import { writeReport } from './write-report.ts'
 
 /** One finished exchange, for metrics. */
@@ -60,7 +55,7 @@ export class Transport {
     this.#options = options
   }
 
-  async send(outgoing: OutgoingRequest): Promise<Answer> {
+  async send(outgoing: OutgoingRequest): Promise<ApiAnswer> {
     const { clock, random } = this.#options
     for (let attempt = 1; ; attempt++) {
       try {
@@ -76,7 +71,7 @@ export class Transport {
   }
 
   /** Reports a 429 to the budget before it releases its turn, so that no waiter slips through in between. */
-  async #attempt(outgoing: OutgoingRequest, resends: number): Promise<Answer> {
+  async #attempt(outgoing: OutgoingRequest, resends: number): Promise<ApiAnswer> {
     const { budget, beforeCall, beforeWrite, clock, tracer } = this.#options
     const since = clock.monotonic()
     const { priority = 'edit', signal } = outgoing.options
@@ -115,11 +110,11 @@ export class Transport {
     throw new ApiError('RateLimited', message, { definite: true, retryAfterMs })
   }
 
-  async #exchange(outgoing: OutgoingRequest, key: string): Promise<Answer> {
+  async #exchange(outgoing: OutgoingRequest, key: string): Promise<ApiAnswer> {
     const { clock, onRequest, onWrite } = this.#options
     const sentAt = clock.monotonic()
     let status = 'unknown'
-    let ended: Omit<Answer, 'sentAt'> | Error | undefined
+    let ended: Omit<ApiAnswer, 'sentAt'> | Error | undefined
     try {
       const answer = await this.#roundTrip(outgoing, key)
       ended = answer
@@ -137,7 +132,7 @@ export class Transport {
     }
   }
 
-  async #roundTrip(outgoing: OutgoingRequest, key: string): Promise<Omit<Answer, 'sentAt'>> {
+  async #roundTrip(outgoing: OutgoingRequest, key: string): Promise<Omit<ApiAnswer, 'sentAt'>> {
     const inBody = outgoing.body === undefined ? [] : secretsIn(outgoing.body)
     const call: CallContext = { label: label(outgoing), secrets: [key, ...inBody] }
     const { versionHeader, versionValue, clock, requestTimeoutMs, maxResponseBytes } = this.#options
@@ -169,7 +164,7 @@ export class Transport {
     }
   }
 
-  #judge(call: CallContext, answer: HttpAnswer, mayBeAbsent: boolean): Omit<Answer, 'sentAt'> {
+  #judge(call: CallContext, answer: HttpAnswer, mayBeAbsent: boolean): Omit<ApiAnswer, 'sentAt'> {
     const { status } = answer
     const { value: body, problem, text, ...size } = readBody(answer.body)
     const operationId = operationIdFor(call, header(answer, 'operation-id'))

@@ -1,7 +1,6 @@
-import type { WriteOutcome, WriteReport } from '../telemetry/write-report.ts'
-import { saysAbsent } from './absent.ts'
-import { ApiError } from './errors.ts'
-import type { Answer, OutgoingRequest } from './exchange.ts'
+import type { WriteOutcome, WriteReport } from '../telemetry/write-origin.ts'
+import { ApiError, saysAbsent } from './errors.ts'
+import type { ApiAnswer, OutgoingRequest } from './types.ts'
 
 /**
  * What an audit record says of one request, from the answer or error that it ended with. Undefined for a request that
@@ -9,7 +8,7 @@ import type { Answer, OutgoingRequest } from './exchange.ts'
  */
 export function writeReport(
   outgoing: OutgoingRequest,
-  ended: Omit<Answer, 'sentAt'> | Error | undefined,
+  ended: Omit<ApiAnswer, 'sentAt'> | Error | undefined,
   seconds: number,
 ): WriteReport | undefined {
   const { method, collection, command, options } = outgoing

@@ -2,10 +2,11 @@ import { type ClosableApiClient, createApiClient } from '../api/client.ts'
 import { createDispatcher, type OpenDispatcher } from '../api/dispatcher.ts'
 import { ApiError } from '../api/errors.ts'
 import { RateBudget } from '../api/rate-budget.ts'
+import type { ApiClient } from '../api/types.ts'
 import type { ProxyOptions } from '../http-client/proxies.ts'
 import type { SessionConfig } from '../managed/accounts/session.ts'
 import { USER_AGENT } from '../operator/sessions.ts'
-import type { Clock } from '../util/clock.ts'
+import { type Clock, sleep } from '../util/clock.ts'
 import { systemRandom } from '../util/random.ts'
 
 /** How a command calls the API of an account. */
@@ -72,5 +73,33 @@ function bound(handler: Handler): Handler {
     onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
     onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
     onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
+  }
+}
+
+type Reader = Pick<ApiClient, 'list'>
+
+/** Pause where the API does not say how long it wants, in milliseconds. */
+const PAUSE_MS = 10_000
+/** An API that refuses so often in a row is not read at all. */
+const MOST_PAUSES = 20
+
+/**
+ * A reader that waits as long as an API asks for after too many requests, and says so: nobody else tries again for a
+ * person who runs a command.
+ */
+export function patientReader(reader: Reader, clock: Clock, report: (text: string) => void): Reader {
+  return {
+    list: async (collection, options) => {
+      for (let pauses = 0; ; pauses += 1) {
+        try {
+          return await reader.list(collection, options)
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.code !== 'RateLimited' || pauses === MOST_PAUSES) throw error
+          const ms = error.retryAfterMs ?? PAUSE_MS
+          report(`the API asks for a pause: reading ${collection.path} again in ${Math.ceil(ms / 1000)} s`)
+          await sleep(clock, ms)
+        }
+      }
+    },
   }
 }

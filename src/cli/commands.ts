@@ -1,5 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
 import type { Command } from 'commander'
-import { favourMemory } from './favour-memory.ts'
 
 /** One command of `culvert`, as the list of commands shows it. */
 export interface CommandEntry {
@@ -16,93 +16,103 @@ export interface CommandEntry {
 export const commands: Readonly<Record<string, CommandEntry>> = {
   plan: {
     summary: 'show what applying manifests would do to an account',
-    load: async () => (await import('./plan.ts')).planCommand(),
+    load: async () => (await import('./plan-command.ts')).planCommand(),
   },
   export: {
     summary: 'write the objects of an account down as manifests',
-    load: async () => (await import('./export.ts')).exportCommand(),
+    load: async () => (await import('./export-command.ts')).exportCommand(),
   },
   why: {
     summary: 'say what a resource waits for, and what to do',
-    load: async () => (await import('./why/command.ts')).whyCommand(),
+    load: async () => (await import('./why-command.ts')).whyCommand(),
   },
   get: {
     summary: 'list resources of all kinds, with their states',
-    load: async () => (await import('./get.ts')).getCommand(),
+    load: async () => (await import('./get-command.ts')).getCommand(),
   },
   tree: {
     summary: 'show what resources refer to, or what uses them, with their states',
-    load: async () => (await import('./tree/command.ts')).treeCommand(),
+    load: async () => (await import('./tree-command.ts')).treeCommand(),
   },
   graph: {
     summary: 'draw what tree shows, for Markdown, Graphviz or as an image',
-    load: async () => (await import('./graph/command.ts')).graphCommand(),
+    load: async () => (await import('./graph-command.ts')).graphCommand(),
   },
   doctor: {
     summary: 'look for everything that is wrong, worst first',
-    load: async () => (await import('./doctor/command.ts')).doctorCommand(),
+    load: async () => (await import('./doctor-command.ts')).doctorCommand(),
   },
   reconcile: {
     summary: 'read an object, or list an account, now',
-    load: async () => (await import('./requests/command.ts')).reconcileCommand(),
+    load: async () => (await import('./requests-command.ts')).reconcileCommand(),
   },
   pause: {
     summary: 'leave a resource and its object alone until it is resumed',
-    load: async () => (await import('./requests/command.ts')).pauseCommand(),
+    load: async () => (await import('./requests-command.ts')).pauseCommand(),
   },
   resume: {
     summary: 'end a pause',
-    load: async () => (await import('./requests/command.ts')).resumeCommand(),
+    load: async () => (await import('./requests-command.ts')).resumeCommand(),
   },
   rotate: {
     summary: 'put a new token into the Secret of a resource now',
-    load: async () => (await import('./requests/command.ts')).rotateCommand(),
+    load: async () => (await import('./requests-command.ts')).rotateCommand(),
   },
   approve: {
     summary: 'let the plan run with which a resource waits',
-    load: async () => (await import('./approve/command.ts')).approveCommand(),
+    load: async () => (await import('./approve-command.ts')).approveCommand(),
   },
   events: {
     summary: 'show what Culvert did and found out',
-    load: async () => (await import('./events.ts')).eventsCommand(),
+    load: async () => (await import('./events-command.ts')).eventsCommand(),
   },
   orphans: {
     summary: 'list or delete objects of resources that no longer exist',
-    load: async () => (await import('./orphans/command.ts')).orphansCommand(),
+    load: async () => (await import('./orphans-command.ts')).orphansCommand(),
   },
   sessions: {
     summary: 'list, restart, stop or update the agents that are connected',
-    load: async () => (await import('./sessions/command.ts')).sessionsCommand(),
+    load: async () => (await import('./sessions-command.ts')).sessionsCommand(),
   },
   operator: {
     summary: 'run the operator',
     load: async () => {
       favourMemory()
-      return (await import('./operator.ts')).operatorCommand()
+      return (await import('./operator-command.ts')).operatorCommand()
     },
   },
   leftovers: {
     summary: 'list the resources that could not be deleted without an operator',
-    load: async () => (await import('./leftovers.ts')).leftoversCommand(),
+    load: async () => (await import('./leftovers-command.ts')).leftoversCommand(),
   },
   probe: {
     summary: 'request a URL once',
-    load: async () => (await import('./probe.ts')).probeCommand(),
+    load: async () => (await import('./probe-command.ts')).probeCommand(),
   },
   agent: {
     summary: 'carry connections from the SSH gateway of the service to targets',
-    load: async () => (await import('./agent.ts')).agentCommand(),
+    load: async () => (await import('./agent-command.ts')).agentCommand(),
   },
   emulator: {
     summary: "run an emulator of the service's API",
-    load: async () => (await import('./emulator.ts')).emulatorCommand(),
+    load: async () => (await import('./emulator-command.ts')).emulatorCommand(),
   },
   completion: {
     summary: 'print a script that completes commands in a shell',
-    load: async () => (await import('./completion/command.ts')).completionCommand(commands),
+    load: async () => (await import('./completion-command.ts')).completionCommand(commands),
   },
   demo: {
     summary: 'run everything on this machine',
-    load: async () => (await import('./demo.ts')).demoCommand(),
+    load: async () => (await import('./demo-command.ts')).demoCommand(),
   },
+}
+
+/**
+ * Makes V8 collect garbage early, for programs that run for long with little at work. By default the young generation
+ * would grow to 16 MiB while modules are loaded and stay there, and the heap to twice its size before it is collected:
+ * to be called before modules are loaded. Costs a fifth more CPU time under load.
+ */
+function favourMemory(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--optimize-for-size')
 }

@@ -1,8 +1,8 @@
-import { InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { parseLabelSelector } from '../managed/accounts/selector-text.ts'
 import type { LabelSelector } from '../managed/descriptor/label-selector.ts'
 import { isDomainPattern } from '../util/domain-pattern.ts'
-import { parseDuration } from '../util/duration.ts'
+import { parseDuration } from '../util/time.ts'
 
 /** Parses the duration of a flag, `500ms`, `1.5s`, `2m` or `1h`, into milliseconds. */
 export function duration(value: string): number {
@@ -55,4 +55,27 @@ export function domainPatterns(value: string, previous: readonly string[]): read
   if (wrong !== undefined)
     throw new InvalidArgumentError(`${JSON.stringify(wrong)} is neither a lower-case DNS name nor *.suffix`)
   return [...previous, ...patterns]
+}
+
+/** Adds the flags by which a command reaches a cluster. */
+export function connectionOptions(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'how to reach the cluster (default: KUBECONFIG, ~/.kube/config, or the pod itself)')
+    .option('--context <name>', 'context of the kubeconfig')
+}
+
+/** The flag by which kubectl and culvert find a resource, after a space; nothing for one without a namespace. */
+export function namespaceFlag(namespace: string | undefined): string {
+  return namespace === undefined ? '' : ` -n ${namespace}`
+}
+
+/** The flag by which a command prints for programs. */
+export interface OutputFlags {
+  readonly output: 'text' | 'json'
+}
+
+/** Adds the flag of `OutputFlags` to a command. */
+export function outputOption(command: Command): Command {
+  const option = new Option('-o, --output <format>', 'for people, or for programs').choices(['text', 'json'])
+  return command.addOption(option.default('text'))
 }

@@ -2,14 +2,14 @@ import type { Terminal } from './terminal/terminal.ts'
 
 /** Progress of a command, on standard error. */
 export interface Progress {
-  tell(text: string): void
+  report(text: string): void
   /** Removes what stands on the terminal. */
   end(): void
 }
 
-/** Nothing is told of what is over sooner, in milliseconds. */
+/** Nothing is reported for a command that ends sooner, in milliseconds. */
 const QUIET_MS = 1_000
-/** Without a terminal, a line is told this often. */
+/** Without a terminal, a line is printed this often. */
 const LINE_MS = 5_000
 
 /** On a terminal, one line that changes; elsewhere, a line now and then. */
@@ -18,18 +18,18 @@ export function showProgress(
   now: () => number = () => performance.now(),
 ): Progress {
   const began = now()
-  let told = began
+  let reportedAt = began
   let isShown = false
   return {
-    tell: (text) => {
+    report: (text) => {
       const time = now()
       if (time - began < QUIET_MS) return
       if (height > 0) {
         redraw([text])
         isShown = true
-      } else if (time - told >= LINE_MS) {
+      } else if (time - reportedAt >= LINE_MS) {
         print(text)
-        told = time
+        reportedAt = time
       }
     },
     end: () => {

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Tracer } from '@opentelemetry/api'
 import type { Dispatcher } from 'undici'
-import type { HttpClientOptions } from './options.ts'
+import type { Clock } from '../util/clock.ts'
+import type { Random } from '../util/random.ts'
 
 /** Whatever is not a GET may change something. */
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -182,4 +184,18 @@ class WholeAnswer implements Dispatcher.DispatchHandler {
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))
+}
+
+/** What every client is made with. */
+export interface HttpClientOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly userAgent: string
+  /**
+   * Called before a write's connection is opened, and again before its first byte is sent: throws an error `NotLeader`
+   * when this process may not write.
+   */
+  readonly beforeWrite?: (() => void) | undefined
+  /** Makes a span of each request that belongs to a reconcile. Default: no spans. */
+  readonly tracer?: Tracer | undefined
 }

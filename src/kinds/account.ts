@@ -4,8 +4,8 @@ import type { AccountDescriptor } from '../managed/descriptor/descriptor.ts'
 import { mirrorHere, shownCondition } from '../managed/descriptor/mirror.ts'
 import { object } from '../schema/define.ts'
 import { defineKind } from '../schema/definition.ts'
-import { stateColumns, textColumn } from './shared/columns.ts'
-import { common } from './shared/names.ts'
+import { stateColumns, textColumn } from './building-blocks/columns.ts'
+import { common } from './building-blocks/plain-kind.ts'
 
 const definition = defineKind({
   ...common,

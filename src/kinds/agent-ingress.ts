@@ -2,9 +2,11 @@ import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
 import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
+import type { Readiness, ReadinessView } from '../managed/descriptor/readiness.ts'
 import { reasons } from '../managed/descriptor/reasons.ts'
-import type { Readiness, ReadinessView } from '../managed/descriptor/status.ts'
-import { cut } from '../util/cut.ts'
+import { cut } from '../util/printable.ts'
+import { inCollection, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, namesOf, sorted, textOf, textsOf } from './building-blocks/remote.ts'
 import {
   type AgentIngressSpec,
   agentIngressDefinition,
@@ -12,20 +14,18 @@ import {
   REGION_DOMAIN_LENGTH,
   REGION_DOMAINS_SHOWN,
 } from './certificates/agent-ingress-schema.ts'
-import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificates/dns.ts'
-import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
-import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
-import { type CertificateState, certificateProgress } from './certificates/progress.ts'
-import { certificateReady, managedReadiness } from './certificates/readiness.ts'
+import { type CertificateState, certificateProgress } from './certificates/certificate-progress.ts'
 import {
   heldCertificatePolicy,
   sentCertificatePolicy,
   setByCertificate,
   writtenCertificate,
-} from './certificates/spec.ts'
-import { certificateStatus } from './certificates/status.ts'
-import { inCollection, plain, plainFields } from './shared/defaults.ts'
-import { given, namesOf, sorted, textOf, textsOf } from './shared/remote.ts'
+} from './certificates/certificate-spec.ts'
+import { certificateStatus } from './certificates/certificate-status.ts'
+import { type AnsweredTarget, type DNSRecord, dnsReady, domainAnswerProblem } from './certificates/dns.ts'
+import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
+import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
+import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 
 /** Agent ingresses with their certificates (`management-api.md § Domains, addresses, ingress`). */
 export const agentIngress: ManagedDescriptor<AgentIngressSpec> = {

@@ -9,6 +9,9 @@ import {
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns, textColumn, wideColumn } from './building-blocks/columns.ts'
+import { inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, namesOf, textOf } from './building-blocks/remote.ts'
 import { outputProblems } from './credentials/output-place.ts'
 import {
   ownerKind,
@@ -21,10 +24,6 @@ import {
   writtenOwner,
 } from './credentials/owner.ts'
 import { keyOutput, tokenConditions, tokenFields, tokenReadiness, tokenRotation } from './credentials/token.ts'
-import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { inCollection, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { given, namesOf, textOf } from './shared/remote.ts'
 
 const definition = defineKind({
   ...managedKind,

@@ -5,10 +5,10 @@ import type { Fields, Ref } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor, ManifestView } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
 import type { FoundReference } from '../managed/descriptor/references.ts'
-import { type BackendSpec, backendDefinition } from './backend/schema.ts'
-import { shownBackend, tunnelsOnlineOf } from './backend/status.ts'
-import { available, plain, plainFields } from './shared/defaults.ts'
-import { namesOf, objectOf, textMapOf, textOf, textsOf } from './shared/remote.ts'
+import { type BackendSpec, backendDefinition } from './backend/backend-schema.ts'
+import { shownBackend, tunnelsOnlineOf } from './backend/backend-status.ts'
+import { available, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { namesOf, objectOf, textMapOf, textOf, textsOf } from './building-blocks/remote.ts'
 
 /**
  * Backends of all four types (`management-api.md § Edges and backends`). Cycles are detected where references are

@@ -6,10 +6,9 @@ import { sharing } from '../managed/descriptor/grant.ts'
 import { keptText } from '../managed/descriptor/metadata.ts'
 import { bool, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, textColumn } from './shared/columns.ts'
-import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { given, namesOf, textOf } from './shared/remote.ts'
+import { managedColumns, textColumn } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, namesOf, textOf } from './building-blocks/remote.ts'
 
 const definition = defineKind({
   ...managedKind,

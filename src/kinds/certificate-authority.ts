@@ -4,17 +4,15 @@ import { commonSpec, commonSpecRules, commonStatus, valueFrom } from '../managed
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
 import { sharing } from '../managed/descriptor/grant.ts'
+import { pollIn, type ReadinessView } from '../managed/descriptor/readiness.ts'
 import { reasons } from '../managed/descriptor/reasons.ts'
-import { pollIn, type ReadinessView } from '../managed/descriptor/status.ts'
 import { bytesText, list, object, text, timestamp } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { cut } from '../util/cut.ts'
-import { comparablePEM, pemProblem } from './certificates/pem.ts'
-import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { given, textOf, textsOf, timeOf } from './shared/remote.ts'
-import { givenText, inlineOrFrom, inputsFrom } from './shared/value-from.ts'
+import { cut } from '../util/printable.ts'
+import { managedColumns, textColumn, wideColumn } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, textOf, textsOf, timeOf } from './building-blocks/remote.ts'
+import { givenText, inlineOrFrom, inputsFrom } from './building-blocks/spec-fields.ts'
 
 /** Enough for a bundle of a few dozen authorities, in bytes; the contract states no limit. */
 const PEM_LENGTH = 262_144
@@ -135,4 +133,26 @@ function readiness({ remote, now }: ReadinessView<CertificateAuthoritySpec>) {
   }
   const ready = available('the authority is uploaded')
   return Number.isFinite(left) ? { ...ready, pollMs: pollIn(left) } : ready
+}
+
+const BLOCK = /-----BEGIN ([^-]+)-----([^-]*)-----END \1-----/g
+
+/** Only the encoded content: line ends, indents and comments between blocks have no meaning. */
+function comparablePEM(pem: string): string {
+  const blocks = [...pem.matchAll(BLOCK)].map(([, label, body = '']) => `${label} ${body.replaceAll(/\s/g, '')}`)
+  return blocks.length === 0 ? pem.trim() : blocks.join('\n')
+}
+
+/**
+ * Why a text is not the PEM of certificate authorities, with the remedy; undefined if it is. Never quotes the text: a
+ * private key put there by mistake must not spread.
+ */
+function pemProblem(pem: string): string | undefined {
+  const labels = [...pem.matchAll(BLOCK)].map(([, label = '']) => label)
+  if (pem.includes('PRIVATE KEY'))
+    return 'holds a private key, which is never to be uploaded: keep the certificates only'
+  if (labels.length === 0)
+    return 'holds no PEM block: put -----BEGIN CERTIFICATE----- … -----END CERTIFICATE----- there'
+  const other = labels.find((label) => label !== 'CERTIFICATE')
+  return other === undefined ? undefined : `holds a ${other} block: keep the certificates only`
 }

@@ -5,16 +5,20 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
 import type { ReferenceKind } from '../managed/descriptor/references.ts'
-import { equalJSON } from '../util/equal-json.ts'
+import { equalJSON } from '../util/json.ts'
+import { available, plain, plainFields } from './building-blocks/plain-kind.ts'
 import {
-  addressesUsed,
-  domainsUsed,
-  hostportNeeds,
-  hostportReferences,
-  hostportTexts,
-  literalHosts,
-} from './edge/hostports.ts'
-import { shownModules } from './edge/module-status.ts'
+  given,
+  namesOf,
+  objectOf,
+  refId,
+  refIds,
+  shownTexts,
+  sorted,
+  textOf,
+  textsOf,
+} from './building-blocks/remote.ts'
+import { isOurs } from './building-blocks/spec-fields.ts'
 import {
   comparableModule,
   comparableWanted,
@@ -29,13 +33,19 @@ import {
   showsContents,
   switchedOff,
   wantsModule,
-} from './edge/modules.ts'
-import { edgeRisks } from './edge/risks.ts'
-import { type EdgeSpec, edgeDefinition, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/schema.ts'
+} from './edge/edge-modules.ts'
+import { edgeRisks } from './edge/edge-risks.ts'
+import { type EdgeSpec, edgeDefinition, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/edge-schema.ts'
+import {
+  addressesUsed,
+  domainsUsed,
+  hostportNeeds,
+  hostportReferences,
+  hostportTexts,
+  literalHosts,
+} from './edge/hostports.ts'
+import { shownModules } from './edge/module-status.ts'
 import { writtenEdge } from './edge/written.ts'
-import { available, plain, plainFields } from './shared/defaults.ts'
-import { isOurs } from './shared/is-ours.ts'
-import { given, namesOf, objectOf, refId, refIds, shownTexts, sorted, textOf, textsOf } from './shared/remote.ts'
 
 const refersTo: readonly ReferenceKind[] = [
   { kind: 'Backend', idsIn: ({ backend }) => [refId(objectOf(backend)?.backend)].filter((id) => id !== undefined) },

@@ -1,6 +1,8 @@
 import { collections } from '../api/collections.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
-import { cut } from '../util/cut.ts'
+import { cut } from '../util/printable.ts'
+import { available, inCollection, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { namesOf, textOf } from './building-blocks/remote.ts'
 import { type EventDestinationSpec, eventDestinationDefinition } from './events/destination-schema.ts'
 import {
   comparableTarget,
@@ -13,8 +15,6 @@ import {
   targetType,
   writtenTarget,
 } from './events/target.ts'
-import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { namesOf, textOf } from './shared/remote.ts'
 
 /** Sinks for account events (`management-api.md § Events`). The target is replaced as a whole. */
 export const eventDestination: ManagedDescriptor<EventDestinationSpec> = {

@@ -5,9 +5,8 @@ import { commonSpec, commonSpecRules, commonStatus, type Fields, reference } fro
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
+import { managedColumns, textColumn, wideColumn } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
 import {
   compareTexts,
   given,
@@ -19,7 +18,7 @@ import {
   textsOf,
   URI_LENGTH,
   wholeText,
-} from './shared/remote.ts'
+} from './building-blocks/remote.ts'
 
 const SOURCES = 256
 const DESTINATIONS = 64

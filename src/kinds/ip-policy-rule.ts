@@ -14,9 +14,19 @@ import type { FoundReference } from '../managed/descriptor/references.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
+import { managedColumns, textColumn } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, noReferences, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { textOf } from './building-blocks/remote.ts'
+import {
+  ACKNOWLEDGED,
+  acknowledged,
+  acknowledgement,
+  isSameRule,
+  letsFewerIn,
+  specRule,
+} from './ip-policy/api-restriction.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
 import { mayDeleteRule, mayReplaceRule } from './ip-policy/last-rule.ts'
-import { refusesRules } from './ip-policy/parts.ts'
 import {
   heldRule,
   isMadeOfParts,
@@ -27,11 +37,7 @@ import {
   sentAction,
   writtenRange,
 } from './ip-policy/rules.ts'
-import { ACKNOWLEDGED, acknowledged, acknowledgement, isSameRule, letsFewerIn, specRule } from './shared/api-access.ts'
-import { managedColumns, textColumn } from './shared/columns.ts'
-import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { textOf } from './shared/remote.ts'
+import { refusesRules } from './ip-policy/usable-policy.ts'
 
 const accountRef = accountRefTo(
   'The account that the rule belongs to. Only with `ipPolicyRef.id`: a rule that refers to its policy by name belongs to the account of that policy. Default: the Account named `default` in the namespace, otherwise the ClusterAccount named `default`. Immutable once set; an existing object cannot move to another account.',

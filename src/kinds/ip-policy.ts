@@ -7,9 +7,12 @@ import { sharing } from '../managed/descriptor/grant.ts'
 import { metadataProblems, type OwnMetadata, ownMetadata } from '../managed/descriptor/metadata.ts'
 import { bool, bytesText, choice, integer, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { cut } from '../util/cut.ts'
+import { cut } from '../util/printable.ts'
+import { managedColumns } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { compareTexts, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './building-blocks/remote.ts'
+import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn, specRule } from './ip-policy/api-restriction.ts'
 import { cidr, normaliseCIDR } from './ip-policy/cidr.ts'
-import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy/parts.ts'
 import {
   heldRule,
   isMadeOfParts,
@@ -23,11 +26,7 @@ import {
   type WantedRule,
   writtenRule,
 } from './ip-policy/rules.ts'
-import { ACKNOWLEDGED, acknowledged, acknowledgement, letsFewerIn, specRule } from './shared/api-access.ts'
-import { managedColumns } from './shared/columns.ts'
-import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { compareTexts, ID_LENGTH, listOf, namesOf, objectOf, textOf } from './shared/remote.ts'
+import { RULE_KIND, takesRules, unusablePolicy, unusablePolicyObject } from './ip-policy/usable-policy.ts'
 
 const RULES = 1000
 /** Maximum length of a rule's range and action in a status, in characters. */

@@ -5,11 +5,10 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { bool, choice, list, object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { sentPolicies } from './ip-policy/ids.ts'
-import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { given, ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './shared/remote.ts'
+import { managedColumns, textColumn, wideColumn } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, ID_LENGTH, namesOf, refIds, shownIds, sorted, textOf, textsOf } from './building-blocks/remote.ts'
+import { sentPolicies } from './ip-policy/usable-policy.ts'
 
 /** The contract states no limit; the same as for the policies of an Edge. */
 const REFERENCES = 64

@@ -6,17 +6,16 @@ import { sharing } from '../managed/descriptor/grant.ts'
 import { object, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { managedColumns, textColumn } from './shared/columns.ts'
-import { available, inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
+import { managedColumns, textColumn } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, noReferences, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, namesOf, refId, textOf, wholeText } from './building-blocks/remote.ts'
 import {
   endpointConfigurationRef,
   foreignIdsOf,
+  region,
   wantedConfiguration,
   writtenConfiguration,
-} from './shared/endpoint-configuration.ts'
-import { managedKind } from './shared/names.ts'
-import { region } from './shared/region.ts'
-import { given, namesOf, refId, textOf, wholeText } from './shared/remote.ts'
+} from './building-blocks/spec-fields.ts'
 
 /** Region of an address that names none, by the contract. */
 const REGION = 'us'

@@ -3,8 +3,25 @@ import type { RemoteObject } from '../api/types.ts'
 import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
+import type { KindCondition, Readiness, ReadinessView } from '../managed/descriptor/readiness.ts'
 import { reasons } from '../managed/descriptor/reasons.ts'
-import type { KindCondition, Readiness, ReadinessView } from '../managed/descriptor/status.ts'
+import { inCollection, noReferences, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './building-blocks/remote.ts'
+import {
+  chosen,
+  foreignIdsOf,
+  isOurs,
+  wantedConfiguration,
+  writtenConfiguration,
+} from './building-blocks/spec-fields.ts'
+import { type CertificateState, certificateProgress } from './certificates/certificate-progress.ts'
+import {
+  heldCertificatePolicy,
+  sentCertificatePolicy,
+  setByCertificate,
+  writtenCertificate,
+} from './certificates/certificate-spec.ts'
+import { certificateStatus } from './certificates/certificate-status.ts'
 import {
   type AnsweredTarget,
   CHALLENGE,
@@ -15,21 +32,8 @@ import {
 } from './certificates/dns.ts'
 import { dnsEndpoint, neededRecords } from './certificates/dns-endpoint.ts'
 import { answeredDomain, targetName, uniqueDomain } from './certificates/domain-name.ts'
-import { type CertificateState, certificateProgress } from './certificates/progress.ts'
 import { certificateReady, managedReadiness } from './certificates/readiness.ts'
 import { type ReservedDomainSpec, reservedDomainDefinition } from './certificates/reserved-domain-schema.ts'
-import {
-  heldCertificatePolicy,
-  sentCertificatePolicy,
-  setByCertificate,
-  writtenCertificate,
-} from './certificates/spec.ts'
-import { certificateStatus } from './certificates/status.ts'
-import { inCollection, noReferences, plain, plainFields } from './shared/defaults.ts'
-import { foreignIdsOf, wantedConfiguration, writtenConfiguration } from './shared/endpoint-configuration.ts'
-import { isOurs } from './shared/is-ours.ts'
-import { given, ID_LENGTH, namesOf, refId, refURI, textOf, URI_LENGTH, wholeText } from './shared/remote.ts'
-import { chosen } from './shared/union-member.ts'
 
 /** Parts that can also be set outside Culvert. */
 const UPLOADED = 'uploadedCertificate'

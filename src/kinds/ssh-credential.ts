@@ -4,6 +4,9 @@ import { commonSpec, commonSpecRules, commonStatus } from '../managed/descriptor
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns, textColumn, wideColumn } from './building-blocks/columns.ts'
+import { available, inCollection, managedKind, plain, plainFields } from './building-blocks/plain-kind.ts'
+import { given, namesOf, textOf } from './building-blocks/remote.ts'
 import {
   acl,
   aclNeeds,
@@ -24,13 +27,8 @@ import {
   sentOwner,
   writtenOwner,
 } from './credentials/owner.ts'
-import { managedColumns, textColumn, wideColumn } from './shared/columns.ts'
-import { available, inCollection, plain, plainFields } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { given, namesOf, textOf } from './shared/remote.ts'
+import { commentOf, comparablePublicKey } from './ssh/key-lines.ts'
 import {
-  commentOf,
-  comparablePublicKey,
   publicKeyFields,
   publicKeyInputProblems,
   publicKeyInputs,

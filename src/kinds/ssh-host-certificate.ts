@@ -3,11 +3,10 @@ import { commonSpecRules } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { object } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
+import { managedColumns } from './building-blocks/columns.ts'
+import { inCollection, managedKind } from './building-blocks/plain-kind.ts'
+import { given, sorted, textsOf } from './building-blocks/remote.ts'
 import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
-import { managedColumns } from './shared/columns.ts'
-import { inCollection } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { given, sorted, textsOf } from './shared/remote.ts'
 import {
   authorityKey,
   authorityProblem,
@@ -21,7 +20,7 @@ import {
   certificateSpec,
   certificateStatus,
 } from './ssh/certificate.ts'
-import { knownHostsLine } from './ssh/known-hosts.ts'
+import { knownHostsLine } from './ssh/key-lines.ts'
 
 /** Length of a certificate that names no end (`management-api.md § SSH certificates`). */
 const LENGTH = '8760h'

@@ -5,13 +5,12 @@ import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import { list, object, stringMap, text } from '../schema/define.ts'
 import { defineKind, type SpecOf } from '../schema/definition.ts'
 import { keysLimit } from '../schema/rules.ts'
-import { equalJSON } from '../util/equal-json.ts'
+import { equalJSON } from '../util/json.ts'
+import { managedColumns } from './building-blocks/columns.ts'
+import { inCollection, managedKind } from './building-blocks/plain-kind.ts'
+import { given, namesOf, sorted, textMapOf } from './building-blocks/remote.ts'
 import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/output-place.ts'
 import { cidrText, normaliseCIDR } from './ip-policy/cidr.ts'
-import { managedColumns } from './shared/columns.ts'
-import { inCollection } from './shared/defaults.ts'
-import { managedKind } from './shared/names.ts'
-import { given, namesOf, sorted, textMapOf } from './shared/remote.ts'
 import {
   certificateColumns,
   certificateConditions,

@@ -7,13 +7,12 @@ import {
   MAX_TARGETS,
 } from '../managed/descriptor/command.ts'
 import { choice, object } from '../schema/define.ts'
-import { defineKind, type SpecOf } from '../schema/definition.ts'
-import { experimental } from '../schema/experimental.ts'
+import { defineKind, experimental, type SpecOf } from '../schema/definition.ts'
 import { fixedField } from '../schema/rules.ts'
-import { digestOf } from '../util/digest.ts'
-import { textColumn, wideColumn } from './shared/columns.ts'
-import { common } from './shared/names.ts'
-import { objectOf, textOf } from './shared/remote.ts'
+import { digestOf } from '../util/json.ts'
+import { textColumn, wideColumn } from './building-blocks/columns.ts'
+import { common } from './building-blocks/plain-kind.ts'
+import { objectOf, textOf } from './building-blocks/remote.ts'
 
 const end = (type: 'Complete' | 'Failed', field: string): string => `.status.conditions[?(@.type=="${type}")].${field}`
 

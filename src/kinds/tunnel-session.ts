@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import { collections } from '../api/collections.ts'
 import type { RemoteObject } from '../api/types.ts'
@@ -5,13 +6,11 @@ import { accountInUse, type Fields } from '../managed/descriptor/common.ts'
 import type { MirrorDescriptor } from '../managed/descriptor/mirror.ts'
 import { GROUP } from '../managed/names.ts'
 import { object, text, timestamp } from '../schema/define.ts'
-import { defineKind } from '../schema/definition.ts'
-import { experimental } from '../schema/experimental.ts'
-import { cut } from '../util/cut.ts'
-import { textColumn, wideColumn } from './shared/columns.ts'
-import { labelValue } from './shared/label-value.ts'
-import { common } from './shared/names.ts'
-import { refId, refURI, textOf, timeOf, wholeText } from './shared/remote.ts'
+import { defineKind, experimental } from '../schema/definition.ts'
+import { cut } from '../util/printable.ts'
+import { textColumn, wideColumn } from './building-blocks/columns.ts'
+import { common } from './building-blocks/plain-kind.ts'
+import { refId, refURI, textOf, timeOf, wholeText } from './building-blocks/remote.ts'
 
 const ID = 255
 const URI = 2048
@@ -142,4 +141,25 @@ function short(value: unknown): string | undefined {
 function shortened(value: unknown, max: number): string | undefined {
   const found = textOf(value)
   return found === undefined ? undefined : cut(found, max)
+}
+
+/** Maximum length of a label value in Kubernetes. */
+const LONGEST = 63
+const DIGEST = 8
+
+/**
+ * `text` as a label value: at most 63 characters of letters, digits, `-`, `_` and `.`, with a letter or digit at either
+ * end. A valid value is unchanged. Otherwise each run of other characters becomes a `-`, and a long value is cut and
+ * ends in a digest, so that two long values with the same beginning stay distinct. Undefined if nothing is left.
+ */
+export function labelValue(text: string | undefined): string | undefined {
+  const plain = trimmed((text ?? '').replaceAll(/[^A-Za-z0-9._-]+/g, '-'))
+  if (plain === '') return undefined
+  if (plain.length <= LONGEST) return plain
+  const digest = createHash('sha256').update(plain).digest('hex').slice(0, DIGEST)
+  return `${trimmed(plain.slice(0, LONGEST - DIGEST - 1))}-${digest}`
+}
+
+function trimmed(text: string): string {
+  return text.replace(/^[^A-Za-z0-9]+/, '').replace(/[^A-Za-z0-9]+$/, '')
 }

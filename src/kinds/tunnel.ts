@@ -1,11 +1,15 @@
-import type { ComposedDescriptor } from '../managed/descriptor/tunnel.ts'
-import { tunnelRootRules, tunnelSpecFields, tunnelSpecRules, tunnelStatusFields } from '../managed/descriptor/tunnel.ts'
+import {
+  type ComposedDescriptor,
+  tunnelRootRules,
+  tunnelSpecFields,
+  tunnelSpecRules,
+  tunnelStatusFields,
+} from '../managed/descriptor/tunnel.ts'
 import { object } from '../schema/define.ts'
-import { defineKind } from '../schema/definition.ts'
-import { experimental } from '../schema/experimental.ts'
-import type { BackendSpec } from './backend/schema.ts'
-import { conditionColumn, stateColumns, textColumn } from './shared/columns.ts'
-import { common } from './shared/names.ts'
+import { defineKind, experimental } from '../schema/definition.ts'
+import type { BackendSpec } from './backend/backend-schema.ts'
+import { conditionColumn, stateColumns, textColumn } from './building-blocks/columns.ts'
+import { common } from './building-blocks/plain-kind.ts'
 
 const definition = defineKind({
   ...common,

@@ -1,12 +1,18 @@
 import { isServed, notApiServer } from './discovery.ts'
 import { Echoes } from './echoes.ts'
-import { KubeError } from './errors.ts'
-import { canBeNamed, collectionPath, objectPath, withQuery } from './paths.ts'
-import { type LogOptions, type PodLogs, readPodLog } from './pod-logs.ts'
-import { acceptList, acceptObject, identified, normalise, toList, withPreconditions } from './representation.ts'
-import type { KubeRequest } from './request.ts'
+import { KubeError } from './kube-error.ts'
+import {
+  acceptList,
+  acceptObject,
+  identified,
+  normalise,
+  SharedTexts,
+  toList,
+  withPreconditions,
+} from './representation.ts'
+import { canBeNamed, collectionPath, type KubeRequest, objectPath, withQuery } from './request.ts'
 import { type Reviewer, type ReviewStatus, sendReview } from './reviews.ts'
-import { SharedTexts } from './shared-texts.ts'
+import { type LogOptions, type PodLogs, readFrames, readPodLog } from './streams.ts'
 import { callName, Transport, type TransportOptions } from './transport.ts'
 import type {
   CreateOptions,
@@ -21,7 +27,6 @@ import type {
   WatchFrame,
   WatchOptions,
 } from './types.ts'
-import { readFrames } from './watch.ts'
 
 const FIELD_MANAGER = 'culvert'
 const DRY_RUN = { dryRun: 'All', fieldValidation: 'Strict' }

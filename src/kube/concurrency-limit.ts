@@ -1,4 +1,4 @@
-import { abortable } from '../util/abortable.ts'
+import { abortable } from '../util/clock.ts'
 
 /** At most `limit` holders at a time; waiters are served in the order they came. */
 export class ConcurrencyLimit {

@@ -1,4 +1,4 @@
-import { KubeError } from './errors.ts'
+import { KubeError } from './kube-error.ts'
 import type { KubeRequest } from './request.ts'
 import type { ResourceType } from './types.ts'
 

@@ -40,18 +40,18 @@ export class Echoes {
   /** The object in a line of a watch, if it answered a write. */
   shown(line: string): KubeObject | undefined {
     const mayBe = this.#answered.size > 0 && line.startsWith(MODIFIED)
-    return mayBe ? take(this.#answered, textOf(line)) : undefined
+    return mayBe ? take(this.#answered, objectText(line)) : undefined
   }
 
   /** Notes how a line of a watch was read. */
   note(line: string, object: KubeObject): void {
-    if (this.#writes > 0 && line.startsWith(MODIFIED)) keep(this.#shown, textOf(line), object)
+    if (this.#writes > 0 && line.startsWith(MODIFIED)) keep(this.#shown, objectText(line), object)
   }
 }
 
 const MODIFIED = '{"type":"MODIFIED","object":'
 
-function textOf(line: string): string {
+function objectText(line: string): string {
   return line.slice(MODIFIED.length, -1)
 }
 

@@ -1,4 +1,4 @@
-import { KubeError } from './errors.ts'
+import { KubeError } from './kube-error.ts'
 import type { KubeClient, KubeObject, ResourceType } from './types.ts'
 
 const PAGE = 500

@@ -5,7 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node/dist/config.js'
 import type { Dispatcher } from 'undici'
 import { isLoopback, type ProxyOptions, proxyFor, proxyURL } from '../http-client/proxies.ts'
 import { readYaml } from '../util/yaml/read.ts'
-import { KubeError } from './errors.ts'
+import { KubeError } from './kube-error.ts'
 
 export interface KubeConfigOptions {
   /** Path of a kubeconfig file. Default: `kubeconfigs`, then ~/.kube/config, then the service account of the pod. */

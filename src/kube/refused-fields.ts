@@ -1,4 +1,4 @@
-import type { KubeError } from './errors.ts'
+import type { KubeError } from './kube-error.ts'
 import type { ObjectKey, ResourceType } from './types.ts'
 
 /** The beginning of what the chart's admission policy says of fields that the operator may not write. */

@@ -1,6 +1,6 @@
-import { KubeError } from './errors.ts'
-import { apiVersion, collectionPath } from './paths.ts'
-import type { KubeRequest } from './request.ts'
+import { isObject } from '../util/json.ts'
+import { KubeError } from './kube-error.ts'
+import { apiVersion, collectionPath, type KubeRequest } from './request.ts'
 import { callName } from './transport.ts'
 import type { ResourceType } from './types.ts'
 
@@ -37,11 +37,7 @@ export async function sendReview(
     body: { apiVersion: apiVersion(type), kind: type.kind, metadata: {}, spec },
   }
   const answer = await call(request)
-  const status = isRecord(answer) ? answer.status : undefined
-  if (!isRecord(status)) throw new KubeError('Unexpected', `${callName(request)}: the response has no status`)
+  const status = isObject(answer) ? answer.status : undefined
+  if (!isObject(status)) throw new KubeError('Unexpected', `${callName(request)}: the response has no status`)
   return status
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

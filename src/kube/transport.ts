@@ -1,16 +1,20 @@
 import { buffer } from 'node:stream/consumers'
-import type { HttpClientOptions } from '../http-client/options.ts'
-import { exchange, type HttpAnswer, type HttpRequest, open, type SendOptions } from '../http-client/send.ts'
-import { abortable } from '../util/abortable.ts'
-import { sleep } from '../util/clock.ts'
+import {
+  exchange,
+  type HttpAnswer,
+  type HttpClientOptions,
+  type HttpRequest,
+  open,
+  type SendOptions,
+} from '../http-client/send.ts'
+import { abortable, sleep } from '../util/clock.ts'
 import { jitter } from '../util/random.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
 import { Dispatchers } from './dispatchers.ts'
-import { errorFromCause, errorFromResponse } from './error-mapping.ts'
-import { isPassing, KubeError } from './errors.ts'
+import { errorFromCause, errorFromResponse, isPassing, KubeError } from './kube-error.ts'
+import { type KubeAnswer, traced } from './kube-span.ts'
 import type { KubeConnection } from './load-config.ts'
 import type { KubeRequest, KubeVerb } from './request.ts'
-import { type KubeAnswer, traced } from './tracing.ts'
 
 const RETRY_BASE_MS = 250
 /** Longest pause before a retry, whatever Retry-After says; a longer one is left to the caller's own backoff. */

@@ -5,7 +5,7 @@ import { objectKeys } from '../managed/markers/object-keys.ts'
 import type { MirrorReports } from '../managed/sessions/mirror-report.ts'
 import { wakeReleased } from '../managed/store/wakeups.ts'
 import { Controller, type ReconcileKey } from '../runtime/controller.ts'
-import { tracedReconcile } from '../runtime/tracing.ts'
+import { tracedReconcile } from '../runtime/reconcile-spans.ts'
 import type { Priority } from '../util/priority.ts'
 import type { Division } from './claims/division.ts'
 import {

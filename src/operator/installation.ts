@@ -1,5 +1,5 @@
 import { namespaceType, SYSTEM_NAMESPACE } from '../kube/core-types.ts'
-import { KubeError } from '../kube/errors.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../kube/types.ts'
 
 /**

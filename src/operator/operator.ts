@@ -17,14 +17,13 @@ import type { Clock } from '../util/clock.ts'
 import type { Random } from '../util/random.ts'
 import type { ReconcilersOptions } from './controller-parts.ts'
 import { installationId } from './installation.ts'
-import { notingWrites } from './noting-writes.ts'
 import type { OperatorOptions } from './options.ts'
 import { createReconcilers } from './reconcilers.ts'
-import { explainingRefusals } from './refused-writes.ts'
 import { Relist } from './relist.ts'
 import { USER_AGENT } from './sessions.ts'
 import type { Watches } from './watches.ts'
 import { allWatches, createWatches, refreshWatches } from './watches.ts'
+import { explainingRefusals, notingWrites } from './wrapped-clients.ts'
 
 /** The parts of one operator, its only access to the outside world. */
 export interface OperatorParts {

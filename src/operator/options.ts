@@ -55,7 +55,7 @@ export interface OperatorOptions {
   readonly apiRequests?: number
   /** `host:port` of health and metrics. */
   readonly listen: string
-  /** Whether only readers that the cluster authorises get metrics (`MetricsAccess`). Default false. */
+  /** Whether only readers that the cluster authorises get metrics (`MetricsAuth`). Default false. */
   readonly metricsAuthentication?: boolean
   /** Where audit records go: `-` for standard output, `off`, or a file. Default `off`. */
   readonly auditLog?: string

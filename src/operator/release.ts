@@ -1,6 +1,6 @@
 import { kinds } from '../kinds/index.ts'
 import { createKubeClient } from '../kube/client.ts'
-import { KubeError } from '../kube/errors.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import { loadKubeConnection } from '../kube/load-config.ts'
 import { holdName } from '../managed/accounts/namespace-hold.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'

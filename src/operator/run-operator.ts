@@ -6,7 +6,7 @@ import { type KubeConnection, loadKubeConnection } from '../kube/load-config.ts'
 import { KindsRegistry } from '../managed/kinds-registry.ts'
 import { HealthServer } from '../runtime/health.ts'
 import { Metrics } from '../runtime/metrics.ts'
-import { MetricsAccess } from '../runtime/metrics-access.ts'
+import { MetricsAuth } from '../runtime/metrics-auth.ts'
 import { collectProcessMetrics } from '../runtime/process-metrics.ts'
 import { Turns } from '../runtime/turns.ts'
 import { type AuditLog, openAuditLog } from '../telemetry/audit.ts'
@@ -37,7 +37,7 @@ export async function runOperator(
   const connection = loadKubeConnection(options)
   const { registry, metrics, audit, tracing } = await openTelemetry(options, clock)
   const reviewer = options.metricsAuthentication ? reviewClient(connection, metrics, clock) : undefined
-  const metricsAccess = reviewer && new MetricsAccess({ reviewer, clock, logger })
+  const metricsAccess = reviewer && new MetricsAuth({ reviewer, clock, logger })
   try {
     const operator = new Operator({
       options,
@@ -105,7 +105,7 @@ function reviewClient(connection: KubeConnection, metrics: Metrics, clock: Clock
 interface Served {
   readonly registry: Registry
   /** Undefined: metrics are public. */
-  readonly metricsAccess: MetricsAccess | undefined
+  readonly metricsAccess: MetricsAuth | undefined
 }
 
 function healthServer({ listen, logger }: OperatorOptions, operator: Operator, served: Served): HealthServer {

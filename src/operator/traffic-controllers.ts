@@ -6,7 +6,7 @@ import { subscribePolicies, subscribeServices } from '../managed/services/servic
 import { TunnelReconciler } from '../managed/tunnels/tunnel-reconciler.ts'
 import { Controller } from '../runtime/controller.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
-import { tracedReconcile } from '../runtime/tracing.ts'
+import { tracedReconcile } from '../runtime/reconcile-spans.ts'
 import type { Division } from './claims/division.ts'
 import { base, type Live, type ReconcilersOptions, tracing, WAITING } from './controller-parts.ts'
 

@@ -18,12 +18,12 @@ export interface ReconcileKey {
 }
 
 /** How a reconcile ended, as a label: the values that dashboards know, and `terminal_error`. */
-export type ReconcileResult = 'success' | 'requeue_after' | 'error' | 'terminal_error'
+export type ReconcileResultLabel = 'success' | 'requeue_after' | 'error' | 'terminal_error'
 
 /** Called at the start and end of each reconcile, for metrics. */
 export interface ControllerObserver {
   started(kind: string): void
-  ended(kind: string, result: ReconcileResult, seconds: number): void
+  ended(kind: string, result: ReconcileResultLabel, seconds: number): void
 }
 
 export interface ControllerOptions {
@@ -187,7 +187,7 @@ export class Controller {
     }
   }
 
-  #requeue(key: ReconcileKey, queueKey: string, outcome: Outcome): ReconcileResult {
+  #requeue(key: ReconcileKey, queueKey: string, outcome: Outcome): ReconcileResultLabel {
     const { random, logger } = this.#options
     const group = this.#groupOf(key)
     switch (outcome.type) {

@@ -1,11 +1,11 @@
 import { context, ROOT_CONTEXT } from '@opentelemetry/api'
-import { isPassing, KubeError } from '../kube/errors.ts'
+import { isPassing, KubeError } from '../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../kube/types.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
-import { microTime } from '../util/micro-time.ts'
 import { printable } from '../util/printable.ts'
 import type { Random } from '../util/random.ts'
+import { microTime } from '../util/time.ts'
 
 export const events: ResourceType = {
   group: 'events.k8s.io',

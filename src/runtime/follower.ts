@@ -1,10 +1,9 @@
-import { KubeError } from '../kube/errors.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ListOptions, ResourceType } from '../kube/types.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
-import type { Replica } from './replica.ts'
-import { isNewer } from './resource-version.ts'
+import { isNewer, type Replica } from './replica.ts'
 import type { Turns } from './turns.ts'
 
 const PAGE_SIZE = 500

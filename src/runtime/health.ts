@@ -11,7 +11,7 @@ export const METRICS_PATH = '/metrics'
  * Result for a request for metrics: `unauthenticated` without a token that the cluster knows, `forbidden` without the
  * right, `unknown` when the API server could not be asked, or too many requests are waiting.
  */
-export type Access = 'allowed' | 'unauthenticated' | 'forbidden' | 'unknown'
+export type AccessDecision = 'allowed' | 'unauthenticated' | 'forbidden' | 'unknown'
 
 /** One health check. `isWell` answers from memory: probes are frequent and must not wait. */
 interface HealthCheck {
@@ -32,7 +32,7 @@ export interface HealthServerOptions {
   /**
    * Decides who may read metrics. Undefined: everybody who can connect. Health is always public: probes send no token.
    */
-  readonly metricsAccess?: { of(authorization: string | undefined): Promise<Access> } | undefined
+  readonly metricsAccess?: { of(authorization: string | undefined): Promise<AccessDecision> } | undefined
   readonly logger: Logger
 }
 
@@ -97,13 +97,13 @@ export class HealthServer {
   }
 }
 
-const REFUSALS: Readonly<Record<Exclude<Access, 'allowed'>, readonly [status: number, text: string]>> = {
+const REFUSALS: Readonly<Record<Exclude<AccessDecision, 'allowed'>, readonly [status: number, text: string]>> = {
   unauthenticated: [401, 'metrics need a bearer token that the cluster knows\n'],
   forbidden: [403, 'the owner of this token may not get the non-resource URL /metrics\n'],
   unknown: [503, 'cannot check now whether this token may read metrics\n'],
 }
 
-function refuse(response: ServerResponse, access: Exclude<Access, 'allowed'>): void {
+function refuse(response: ServerResponse, access: Exclude<AccessDecision, 'allowed'>): void {
   const [status, text] = REFUSALS[access]
   if (access === 'unauthenticated') response.setHeader('www-authenticate', 'Bearer')
   send(response, status, text)

@@ -1,7 +1,7 @@
-import { KubeError } from '../kube/errors.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../kube/types.ts'
 import type { Clock } from '../util/clock.ts'
-import { microTime } from '../util/micro-time.ts'
+import { microTime } from '../util/time.ts'
 
 export const leases: ResourceType = {
   group: 'coordination.k8s.io',

@@ -1,7 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 import type { KubeRequestObservation } from '../kube/transport.ts'
-import { knownStatus } from '../telemetry/known-status.ts'
-import { BoundedValues, OTHER } from './bounded-values.ts'
+import { knownStatus } from '../telemetry/spans.ts'
 import type { Controller, ControllerObserver } from './controller.ts'
 import { type StateSources, watchStates } from './state-metrics.ts'
 import type { WorkQueueObserver } from './work-queue.ts'
@@ -419,5 +418,26 @@ function createQueueObserver(registers: [Registry]): WorkQueueObserver {
     retried: () => retries.inc(labels),
     taken: (seconds) => wait.observe(labels, seconds),
     finished: (seconds) => work.observe(labels, seconds),
+  }
+}
+
+/** Replaces what exceeds the bound. */
+const OTHER = 'other'
+
+/** The values of a label of a metric whose number nothing else bounds: the first ones are kept. */
+class BoundedValues {
+  readonly #most: number
+  readonly #kept = new Set<string>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** The value itself, or `other` for one that comes after `most` different ones. */
+  of(value: string): string {
+    if (this.#kept.has(value)) return value
+    if (this.#kept.size >= this.#most) return OTHER
+    this.#kept.add(value)
+    return value
   }
 }

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../kube/types.ts'
-import type { ObjectHandler } from './replica.ts'
+import type { Logger } from '../util/logger.ts'
+import { type ObjectHandler, Replica } from './replica.ts'
 import type { IndexFunction, Store } from './store.ts'
 
 /** A local copy of objects of one type, however it is kept up to date. */
@@ -33,4 +34,27 @@ export interface RecordedSource<T extends KubeObject> extends ObjectSource<T> {
    * restored. `before` is what was stored when the read began; if something else is stored by now, the newer one stays.
    */
   take(object: T, before: T | undefined): void
+}
+
+/** The part of a source that does not depend on how it is kept up to date. */
+export abstract class ReplicaSource<T extends KubeObject> {
+  readonly store: Store<T>
+  protected readonly replica: Replica<T>
+
+  constructor(logger: Logger) {
+    this.replica = new Replica<T>(logger)
+    this.store = this.replica.store
+  }
+
+  addIndex(name: string, valuesOf: IndexFunction<T>): void {
+    this.replica.addIndex(name, valuesOf)
+  }
+
+  subscribe(handler: ObjectHandler<T>): () => void {
+    return this.replica.subscribe(handler)
+  }
+
+  onChange(handler: ObjectHandler<T>): () => void {
+    return this.replica.onChange(handler)
+  }
 }

@@ -1,11 +1,10 @@
-import { KubeError } from '../kube/errors.ts'
+import { KubeError } from '../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../kube/types.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
-import type { ObjectSource } from './object-source.ts'
-import { type ObjectHandler, Replica } from './replica.ts'
-import { type IndexFunction, keyString, type Store } from './store.ts'
+import { type ObjectSource, ReplicaSource } from './object-source.ts'
+import { keyString } from './store.ts'
 
 /** Objects read at a time in a round that a caller waits for. */
 const AWAITED_AT_A_TIME = 8
@@ -28,11 +27,9 @@ export interface PollerOptions {
  * Keeps a local copy of the named objects, with one GET for each in each round, for when the type may be neither listed
  * nor watched. Objects that are no longer named are dropped.
  */
-export class Poller<T extends KubeObject> implements ObjectSource<T> {
-  readonly store: Store<T>
+export class Poller<T extends KubeObject> extends ReplicaSource<T> implements ObjectSource<T> {
   readonly synced: Promise<void>
   readonly #options: PollerOptions
-  readonly #replica: Replica<T>
   readonly #sync = Promise.withResolvers<void>()
   /** Monotonic time when the last finished round began. */
   #polledAt = Number.NEGATIVE_INFINITY
@@ -42,23 +39,10 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   #pause = new AbortController()
 
   constructor(options: PollerOptions) {
+    super(options.logger)
     this.#options = options
-    this.#replica = new Replica<T>(options.logger)
-    this.store = this.#replica.store
     this.synced = this.#sync.promise
     this.synced.catch(() => undefined)
-  }
-
-  addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    this.#replica.addIndex(name, valuesOf)
-  }
-
-  subscribe(handler: ObjectHandler<T>): () => void {
-    return this.#replica.subscribe(handler)
-  }
-
-  onChange(handler: ObjectHandler<T>): () => void {
-    return this.#replica.onChange(handler)
   }
 
   /**
@@ -66,7 +50,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
    * otherwise never be seen.
    */
   note({ apiVersion, kind, metadata }: KubeObject): void {
-    this.#replica.put(undefined, { apiVersion, kind, metadata } as T)
+    this.replica.put(undefined, { apiVersion, kind, metadata } as T)
   }
 
   async start(signal: AbortSignal): Promise<void> {
@@ -111,7 +95,7 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
   async #round(signal: AbortSignal): Promise<void> {
     const named = new Map([...this.#options.names()].map((key) => [keyString(key), key]))
     for (const stored of this.store.list()) {
-      if (!named.has(keyString(stored.metadata))) this.#replica.remove(undefined, stored)
+      if (!named.has(keyString(stored.metadata))) this.replica.remove(undefined, stored)
     }
     const left = named.values()
     const work = async (): Promise<void> => {
@@ -129,8 +113,8 @@ export class Poller<T extends KubeObject> implements ObjectSource<T> {
       const before = this.store.get(key)
       const object = await client.get<T>(type, key, signal)
       const stored = this.store.get(key)
-      if (object !== undefined) this.#replica.take(object, before)
-      else if (stored !== undefined) this.#replica.remove(undefined, stored)
+      if (object !== undefined) this.replica.take(object, before)
+      else if (stored !== undefined) this.replica.remove(undefined, stored)
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof KubeError)) throw error

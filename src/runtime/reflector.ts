@@ -1,7 +1,6 @@
 import type { KubeObject, ResourceType } from '../kube/types.ts'
 import { Follower, type FollowerOptions } from './follower.ts'
-import { type ObjectHandler, Replica } from './replica.ts'
-import type { IndexFunction, Store } from './store.ts'
+import { ReplicaSource } from './object-source.ts'
 
 export interface ReflectorOptions extends FollowerOptions {
   /** Namespaces to watch; absent or empty: all. */
@@ -19,50 +18,32 @@ export interface ReflectorOptions extends FollowerOptions {
  * await edges.synced
  * ```
  */
-export class Reflector<T extends KubeObject> {
+export class Reflector<T extends KubeObject> extends ReplicaSource<T> {
   readonly type: ResourceType
-  readonly store: Store<T>
   /** Resolves once every namespace was listed; rejects with the signal's reason when stopped before. */
   readonly synced: Promise<void>
   readonly #options: ReflectorOptions
   readonly #followers: readonly Follower<T>[]
-  readonly #replica: Replica<T>
   readonly #sync = Promise.withResolvers<void>()
   readonly #unsynced: Set<string | undefined>
   #started: boolean = false
 
   constructor(options: ReflectorOptions) {
+    super(options.logger)
     this.type = options.type
     this.#options = options
-    this.#replica = new Replica<T>(options.logger)
-    this.store = this.#replica.store
     this.synced = this.#sync.promise
     // Keeps a shutdown from causing an unhandled rejection when nobody waits.
     this.synced.catch(() => undefined)
     const namespaces = options.namespaces ?? []
     this.#unsynced = new Set(namespaces.length === 0 || !options.type.namespaced ? [undefined] : namespaces)
     this.#followers = [...this.#unsynced].map((scope) => {
-      return new Follower<T>(options, this.#replica, scope, () => this.#markSynced(scope))
+      return new Follower<T>(options, this.replica, scope, () => this.#markSynced(scope))
     })
   }
 
   get hasSynced(): boolean {
     return this.#unsynced.size === 0
-  }
-
-  /** Indexes every object under the values that `valuesOf` returns; read with `store.byIndex`. */
-  addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    this.#replica.addIndex(name, valuesOf)
-  }
-
-  /** Calls `handler` for existing objects as added, then for every change. Returns the function to unsubscribe. */
-  subscribe(handler: ObjectHandler<T>): () => void {
-    return this.#replica.subscribe(handler)
-  }
-
-  /** Calls `handler` for every change from now on. Returns the function to unsubscribe. */
-  onChange(handler: ObjectHandler<T>): () => void {
-    return this.#replica.onChange(handler)
   }
 
   /** Puts the response of our own write into the store at once, so that no reconcile acts on the state before it. */
@@ -71,11 +52,11 @@ export class Reflector<T extends KubeObject> {
     const scopes = this.#options.namespaces ?? []
     const all = scopes.length === 0 || !this.type.namespaced
     if (!all && (namespace === undefined || !scopes.includes(namespace))) return
-    this.#replica.record(all ? undefined : namespace, object)
+    this.replica.record(all ? undefined : namespace, object)
   }
 
   take(object: T, before: T | undefined): void {
-    this.#replica.take(object, before)
+    this.replica.take(object, before)
   }
 
   /** Runs until `signal` is aborted, then resolves. Throws an `Error` when started twice. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../kube/types.ts'
 import type { Logger } from '../util/logger.ts'
-import { isNewer, isSameOrNewer } from './resource-version.ts'
 import { type IndexFunction, keyString, MapStore } from './store.ts'
 import type { Turns } from './turns.ts'
 
@@ -218,4 +217,21 @@ export class Replica<T extends KubeObject> {
 function raise(known: Map<string | undefined, string>, scope: string | undefined, resourceVersion: string): void {
   const before = known.get(scope)
   if (before === undefined || isNewer(resourceVersion, before)) known.set(scope, resourceVersion)
+}
+
+const NUMERIC = /^\d+$/
+
+/**
+ * Whether `incoming` comes after `known` in the history of one resource type. API servers use integers beyond 2^53 as
+ * resourceVersions; one that is not a number says nothing about order and counts as newer.
+ */
+export function isNewer(incoming: string, known: string): boolean {
+  if (incoming === known) return false
+  if (!NUMERIC.test(incoming) || !NUMERIC.test(known)) return true
+  return BigInt(incoming) > BigInt(known)
+}
+
+/** Whether `incoming` is `known` or comes after it. */
+function isSameOrNewer(incoming: string, known: string): boolean {
+  return incoming === known || isNewer(incoming, known)
 }

@@ -70,3 +70,15 @@ export type SpecOf<Definition extends { readonly spec: TObject }> = Static<Defin
 
 /** The static type of a definition's status. */
 export type StatusOf<Definition extends { readonly status: TObject }> = Static<Definition['status']>
+
+const mark = '(experimental)'
+
+/** A description marked at its end as experimental: the feature may still change or be removed (docs/versioning.md). */
+export function experimental(description: string): string {
+  return `${description} ${mark}`
+}
+
+/** Whether a description has that mark. */
+export function isExperimental(description: string | undefined): boolean {
+  return description?.endsWith(mark) ?? false
+}

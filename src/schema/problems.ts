@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url'
 import type { ErrorObject } from 'ajv'
-import { isRaw } from './schema-node.ts'
+import { isObject } from '../util/json.ts'
 
 const longestValue = 80
 
@@ -47,7 +47,7 @@ function complaint(error: ErrorObject): string {
 
 /** What a text had to match; a domain with other letters is shown in the form in which it would. */
 function expectation({ params, parentSchema, data }: ErrorObject): string {
-  if (!isRaw(parentSchema) || parentSchema.mustBe === undefined) return `match ${params.pattern}`
+  if (!isObject(parentSchema) || parentSchema.mustBe === undefined) return `match ${params.pattern}`
   const ascii = domainToASCII(String(data))
   const matches = ascii !== '' && ascii !== data && new RegExp(String(params.pattern), 'u').test(ascii)
   return `be ${parentSchema.mustBe}${matches ? `; write it as ${ascii}` : ''}`
@@ -56,13 +56,13 @@ function expectation({ params, parentSchema, data }: ErrorObject): string {
 /** The value, shortened; for secrets, lists and objects only their type. */
 function shown(error: ErrorObject): string {
   const { data, parentSchema } = error
-  if (isRaw(parentSchema) && parentSchema.format === 'password') {
+  if (isObject(parentSchema) && parentSchema.format === 'password') {
     return 'something else (not shown: secret)'
   }
   if (Array.isArray(data)) {
     return 'a list'
   }
-  if (isRaw(data)) {
+  if (isObject(data)) {
     return 'an object'
   }
   const text = String(JSON.stringify(data))

@@ -52,7 +52,3 @@ export type RawSchema = Readonly<Record<string, unknown>>
 export function toRaw(schema: TSchema): RawSchema {
   return JSON.parse(JSON.stringify(schema)) as RawSchema
 }
-
-export function isRaw(value: unknown): value is RawSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

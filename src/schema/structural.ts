@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
+import { isObject } from '../util/json.ts'
 import { assertPortablePattern, PatternError } from './pattern.ts'
-import { isRaw, type RawSchema, SchemaError, type SchemaNode, toRaw } from './schema-node.ts'
+import { type RawSchema, SchemaError, type SchemaNode, toRaw } from './schema-node.ts'
 
 /**
  * Keywords that are kept as they are; every other one is rewritten below or refused. In the order in which a CRD shows
@@ -222,7 +223,7 @@ function mapValues(value: unknown, map: (name: string, child: RawSchema) => Sche
 }
 
 function expectRaw(value: unknown, path: string): RawSchema {
-  if (!isRaw(value)) {
+  if (!isObject(value)) {
     throw new SchemaError(path, `${JSON.stringify(value)} is not a schema`)
   }
   return value

@@ -3,7 +3,7 @@ import type { Clock } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { jsonText } from '../util/printable.ts'
 import { Rarely } from './rarely.ts'
-import type { WriteReport } from './write-report.ts'
+import type { WriteReport } from './write-origin.ts'
 
 /** Where audit records go: `-` is standard output, `off` is nowhere, anything else is a file to append to. */
 export type AuditDestination = '-' | 'off' | (string & {})

@@ -1,9 +1,15 @@
-import { context } from '@opentelemetry/api'
+import { type Context, context, SpanStatusCode } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
-import { BusySpans } from './busy-spans.ts'
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type Span,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
 
 export interface ProviderOptions {
   /** Where spans are sent. Undefined: the exporter reads the environment. */
@@ -41,5 +47,43 @@ function reporting(exporter: SpanExporter, failed: (error: unknown) => void): Sp
     },
     forceFlush: async () => await exporter.forceFlush?.(),
     shutdown: async () => await exporter.shutdown(),
+  }
+}
+
+/**
+ * Passes on only spans that show work. A reconcile that made no calls and succeeded is dropped: otherwise most spans
+ * sent would be of resources that were checked and found in order.
+ */
+export class BusySpans implements SpanProcessor {
+  readonly #next: SpanProcessor
+  /** Root spans in progress that have a child. */
+  readonly #busy = new Set<string>()
+  readonly #roots = new Set<string>()
+
+  constructor(next: SpanProcessor) {
+    this.#next = next
+  }
+
+  onStart(span: Span, parent: Context): void {
+    const parentId = span.parentSpanContext?.spanId
+    if (parentId === undefined) this.#roots.add(span.spanContext().spanId)
+    else if (this.#roots.has(parentId)) this.#busy.add(parentId)
+    this.#next.onStart(span, parent)
+  }
+
+  onEnd(span: ReadableSpan): void {
+    const { spanId } = span.spanContext()
+    const isRoot = this.#roots.delete(spanId)
+    const isBusy = this.#busy.delete(spanId)
+    if (isRoot && !isBusy && span.status.code !== SpanStatusCode.ERROR) return
+    this.#next.onEnd(span)
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.#next.forceFlush()
+  }
+
+  async shutdown(): Promise<void> {
+    await this.#next.shutdown()
   }
 }

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { type Attributes, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 
 /** What a span records once its work has ended. */
@@ -47,4 +48,30 @@ export function note(span: Span, { attributes, error }: SpanEnd): void {
   if (error === undefined) return
   span.setAttribute('error.type', error)
   span.setStatus({ code: SpanStatusCode.ERROR })
+}
+
+/** Replaces an unregistered status. */
+const OTHER = 'other'
+
+/**
+ * An HTTP status, made safe for a label, or for an attribute that collectors turn into labels: a server chooses its
+ * status, but must not decide how many time series there are. Our own codes, such as `Timeout`, are kept.
+ */
+export function knownStatus(status: number | string): string {
+  const text = String(status)
+  return /^\d/.test(text) && STATUS_CODES[text] === undefined ? OTHER : text
+}
+
+/** What a span says of a request, after the semantic conventions for HTTP clients. */
+export function requestAttributes(method: string, { hostname, port, protocol }: URL): Attributes {
+  return {
+    'http.request.method': method,
+    'server.address': hostname,
+    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+  }
+}
+
+/** What a span says of a response; nothing if there was none. */
+export function responseAttributes(status: number | undefined): Attributes {
+  return status === undefined ? {} : { 'http.response.status_code': status }
 }

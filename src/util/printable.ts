@@ -40,3 +40,16 @@ function unitsOf(character: string): string {
     return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`
   }).join('')
 }
+
+/**
+ * `value` in at most `max` UTF-16 code units, to fit into a bounded field or line. A lone surrogate is replaced: the
+ * Kubernetes API server would store another character, and a status field would be written again and again.
+ */
+export function cut(value: string, max: number): string {
+  return (value.length <= max ? value : `${value.slice(0, Math.max(0, max - 1))}…`.slice(0, max)).toWellFormed()
+}
+
+/** A number with its noun: `1 error`, `2 errors`. For nouns whose plural ends in s. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

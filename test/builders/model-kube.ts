@@ -1,4 +1,4 @@
-import { KubeError } from '../../src/kube/errors.ts'
+import { KubeError } from '../../src/kube/kube-error.ts'
 import type {
   DeleteOptions,
   KubeList,
@@ -7,8 +7,7 @@ import type {
   PatchOptions,
   ResourceType,
 } from '../../src/kube/types.ts'
-import { equalJSON } from '../../src/util/equal-json.ts'
-import { applyMergePatch } from '../../src/util/merge-patch.ts'
+import { applyMergePatch, equalJSON } from '../../src/util/json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -5,7 +5,7 @@ import { makePlan, operatorOver, type Plan, type PlanRequest, prepareScene } fro
 import { kinds } from '../../src/kinds/index.ts'
 import { KindsRegistry } from '../../src/managed/kinds-registry.ts'
 import { SpecAdmission } from '../../src/schema/admission.ts'
-import type { WriteReport } from '../../src/telemetry/write-report.ts'
+import type { WriteReport } from '../../src/telemetry/write-origin.ts'
 import { systemClock as clock } from '../../src/util/clock.ts'
 import { systemRandom as random } from '../../src/util/random.ts'
 import { CONFIG_MAP, INPUTS, SECRET } from '../kinds/shared/account.ts'

@@ -1,4 +1,4 @@
-import type { WriteReport } from '../../src/telemetry/write-report.ts'
+import type { WriteReport } from '../../src/telemetry/write-origin.ts'
 
 /** A report of an update that the API carried out, but for these fields. */
 export function writeReport(fields: Partial<WriteReport> = {}): WriteReport {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { emulatorCommand } from '../../src/cli/emulator.ts'
-import { leftoversCommand } from '../../src/cli/leftovers.ts'
-import { operatorCommand } from '../../src/cli/operator.ts'
-import { probeCommand } from '../../src/cli/probe.ts'
+import { emulatorCommand } from '../../src/cli/emulator-command.ts'
+import { leftoversCommand } from '../../src/cli/leftovers-command.ts'
+import { operatorCommand } from '../../src/cli/operator-command.ts'
+import { probeCommand } from '../../src/cli/probe-command.ts'
 import { argumentsOf, HELMS, MODES, merged, render, type Values } from './support/helm.ts'
 
 it('starts every program with arguments that it accepts', async () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chartValues, settable } from '../../scripts/chart-values.ts'
-import { operatorCommand } from '../../src/cli/operator.ts'
+import { operatorCommand } from '../../src/cli/operator-command.ts'
 import {
   argumentsOf,
   find,

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
-import { aimAtEmulator, customResources, readManifests } from '../../src/cli/demo/manifests.ts'
+import { aimAtEmulator, customResources, readManifests } from '../../src/cli/demo/demo-manifests.ts'
 import type { Manifest } from '../../src/cli/manifests.ts'
 import { kinds } from '../../src/kinds/index.ts'
 import type { KubeObject, ResourceType } from '../../src/kube/types.ts'

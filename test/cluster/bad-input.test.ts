@@ -106,49 +106,6 @@ test('a reference to a missing object, by id', { tags: 'nightly' }, async () => 
   await world.ready('Edge', 'front')
 })
 
-test('a hostport of an unknown domain', { tags: 'nightly' }, async () => {
-  await using world = await World.open()
-  await world.apply('Edge', 'front', {
-    protocol: 'TLS',
-    hostports: [{ type: 'Host', host: 'shop.tunnel.example', port: 443 }],
-  })
-  await tells(world, 'Edge', 'front', {
-    reason: 'Rejected',
-    state: 'Stalled',
-    message:
-      'POST edges/tls: hostports[0]: shop.tunnel.example:443 is neither on a reserved domain nor a reserved address: correct the spec, or what is missing in the account; it is tried again every ten minutes',
-    event: 'Warning',
-  })
-  await othersGoOn(world)
-
-  await world.api.create('/reserved_domains', { domain: 'shop.tunnel.example' })
-  await askAgain(world, 'Edge', 'front')
-  await world.ready('Edge', 'front')
-})
-
-test('a missing Secret, and a missing key of one', { tags: 'nightly' }, async () => {
-  await using world = await World.open()
-  await world.apply('EventDestination', 'log', {
-    type: 'Monitor',
-    monitor: { apiKeySecretRef: { name: 'monitor', key: 'token' } },
-  })
-  const missing: Trouble = {
-    reason: 'SecretMissing',
-    state: 'Reconciling',
-    message:
-      'spec.monitor.apiKeySecretRef: Secret monitor with key token does not exist: create it, or correct the reference',
-    event: 'Normal',
-  }
-  await tells(world, 'EventDestination', 'log', missing)
-  await othersGoOn(world)
-  await world.secret('monitor', { other: 'a' })
-  await othersGoOn(world)
-  await tells(world, 'EventDestination', 'log', missing)
-
-  await world.secret('monitor', { token: 'a' })
-  await world.ready('EventDestination', 'log')
-})
-
 test('metadata that looks like Culvert’s marker', { tags: 'nightly' }, async () => {
   await using world = await World.open()
   await world.apply('Backend', 'shop', { ...shop, rawMetadata: '{"culvert":{}}' })

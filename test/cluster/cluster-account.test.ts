@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ControlPlane } from '../../controlplane/control-plane.ts'
+import { openAccess } from '../builders/access.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { startOwnCluster } from './support/own-cluster.ts'
 import { until } from './support/wait.ts'
@@ -243,4 +244,25 @@ test('without accountRef a resource uses the namespace’s default account, else
   expect(writes(world).map(({ method }) => method)).toEqual(['POST', 'POST', 'PATCH'])
   await world.apply('Backend', 'own', tunnels)
   expect((await world.ready('Backend', 'own')).status?.accountRef).toEqual({ kind: 'Account', name: 'default' })
+})
+
+test('objects of a shared account are observed and adopted only where it allows that', {
+  tags: 'nightly',
+}, async () => {
+  await using world = await open()
+  const id = await world.api.create('/backends/tunnel_group', {})
+  const name = sharedName(world)
+  await applyClusterAccount(world, name, allowing({}))
+  const observing = { externalID: id, managementPolicy: 'Observe' }
+  await world.apply('Backend', 'web', { ...tunnels, ...refTo(world), ...observing })
+  const { message } = await world.reason('Backend', 'web', 'Ready', 'NotAdoptable')
+  expect(message).toContain(
+    `ClusterAccount/${name} does not allow it: let its administrator set unmanagedObjects: Adopt`,
+  )
+  expect((await world.get('Backend', 'web'))?.status).not.toHaveProperty('id')
+
+  await applyClusterAccount(world, name, { access: openAccess('Adopt') })
+  const cr = await world.until('Backend', 'web', 'is observed', ({ status }) => status?.id === id)
+  expect(cr.metadata.finalizers ?? []).toEqual([])
+  expect(world.writes()).toEqual([expect.objectContaining({ method: 'POST', responseId: id })])
 })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readManifests } from '../../src/cli/demo/manifests.ts'
+import { readManifests } from '../../src/cli/demo/demo-manifests.ts'
 import type { Manifest } from '../../src/cli/manifests.ts'
 import { tokenOf } from './support/tokens.ts'
 import { World } from './support/world.ts'

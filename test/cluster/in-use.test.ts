@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import { caPem } from '../builders/contract/ca-pem.ts'
 import { sshKeys } from '../builders/contract/ssh-keys.ts'
 import { nightlyUnlessVaried } from '../kinds/lookup.ts'

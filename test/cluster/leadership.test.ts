@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import { KubeProxy } from '../builders/kube-proxy.ts'
 import { World } from './support/world.ts'
 

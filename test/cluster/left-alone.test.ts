@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import { refTo } from '../kinds/shared/objects.ts'
 import { conditionOf, type Resource, World } from './support/world.ts'
 
@@ -25,64 +25,11 @@ async function openSeeded(): Promise<World> {
 
 const domain = 'shop.tunnel.example'
 const managed = { domain, certificate: { type: 'Managed' } }
-const uploaded = { domain, certificate: { type: 'Uploaded', uploaded: { id: 'cert_mine' } } }
 
 async function held(world: World): Promise<Body> {
   const [object] = await world.remote('reserved_domains')
   return object ?? {}
 }
-
-test('a domain whose certificate policy leaves the spec keeps its certificate, also when a policy returns', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await openSeeded()
-  await world.apply('ReservedDomain', 'shop', managed)
-  await world.ready('ReservedDomain', 'shop')
-  const { certificate } = await held(world)
-  const mark = world.mark()
-
-  await world.apply('ReservedDomain', 'shop', { domain })
-  const unmanaged = await world.ready('ReservedDomain', 'shop')
-  expect(await held(world)).toMatchObject({ certificate, certificate_management_policy: null })
-  expect(conditionOf(unmanaged, 'CertificateReady')).toMatchObject({
-    status: 'True',
-    message: expect.stringContaining('the service does not renew it'),
-  })
-  await world.resync()
-  await world.ready('ReservedDomain', 'shop')
-  expect(patched(world.writes(mark))).toEqual([{ certificate_management_policy: null }])
-
-  await world.apply('ReservedDomain', 'shop', managed)
-  await world.ready('ReservedDomain', 'shop')
-  expect(patched(world.writes(mark))[1]).toEqual({
-    certificate_management_policy: { authority: 'letsencrypt', private_key_type: 'rsa' },
-  })
-})
-
-test('a change between an uploaded certificate and a policy clears the former, if the spec named it', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await openSeeded()
-  await world.apply('ReservedDomain', 'shop', uploaded)
-  await world.ready('ReservedDomain', 'shop')
-  const mark = world.mark()
-  await world.apply('ReservedDomain', 'shop', managed)
-  await world.until('ReservedDomain', 'shop', 'has a policy', (cr) => conditionOf(cr, 'Synced')?.status === 'True')
-  await world.ready('ReservedDomain', 'shop')
-  const policy = { authority: 'letsencrypt', private_key_type: 'rsa' }
-  expect(patched(world.writes(mark))).toEqual([{ certificate_id: null, certificate_management_policy: policy }])
-
-  // The certificate of the policy is none that was chosen, even where the spec names the same.
-  const { certificate } = await held(world)
-  const { id } = certificate as { readonly id: string }
-  await world.apply('ReservedDomain', 'shop', { domain, certificate: { type: 'Uploaded', uploaded: { id } } })
-  await world.ready('ReservedDomain', 'shop')
-  expect(patched(world.writes(mark))[1]).toEqual({ certificate_id: id, certificate_management_policy: null })
-  await world.apply('ReservedDomain', 'shop', { domain })
-  await world.ready('ReservedDomain', 'shop')
-  expect(patched(world.writes(mark))[2]).toEqual({ certificate_id: null })
-  expect(await held(world)).toMatchObject({ certificate: null, certificate_management_policy: null })
-})
 
 test('for an API that refuses a policy beside the certificate, the certificate is cleared first', {
   tags: 'nightly',
@@ -146,51 +93,6 @@ test('endpoint configurations attached by others stay, and those that the spec n
 })
 
 const sinkhole = { type: 'HTTPResponse', httpResponse: { statusCode: 503 } }
-
-test('enabled is a toggle: a disabled module keeps its settings until it leaves the spec', {
-  tags: 'nightly',
-}, async () => {
-  await using world = await World.open()
-  await world.apply('Backend', 'web', sinkhole)
-  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { name: 'web' } })
-  const { status } = await world.ready('Edge', 'shop')
-  const backend = (await world.get('Backend', 'web'))?.status?.id
-  const path = `/edges/tcp/${status?.id}`
-  const module = async (): Promise<unknown> => (await world.api.get(path)).body.backend
-  const mark = world.mark()
-  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: false, name: 'web' } })
-  await world.ready('Edge', 'shop')
-  expect(await module()).toEqual({ enabled: false, backend: refTo(String(backend)) })
-  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: true, name: 'web' } })
-  await world.ready('Edge', 'shop')
-  expect(await module()).toEqual({ enabled: true, backend: refTo(String(backend)) })
-
-  // Where the API takes no disabled module with something in it.
-  const isOff = { method: 'PATCH', path, nth: 1 }
-  world.emulator.admin.addFault({ match: isOff, act: { type: 'status', status: 400 } })
-  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: false, name: 'web' } })
-  await world.ready('Edge', 'shop')
-  expect(await module()).toEqual({ enabled: false, backend: null })
-  expect(patched(world.writes(mark))).toEqual([
-    { backend: { enabled: false, backend_id: backend } },
-    { backend: { enabled: true, backend_id: backend } },
-    {},
-    { backend: { enabled: false } },
-  ])
-
-  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { name: 'web' } })
-  await world.ready('Edge', 'shop')
-  await world.apply('Edge', 'shop', { protocol: 'TCP', backend: { enabled: false, name: 'web' } })
-  await world.ready('Edge', 'shop')
-  await world.delete('Backend', 'web')
-  await world.until('Backend', 'web', 'is held by the edge', (cr) => {
-    return conditionOf(cr, 'Ready')?.message.includes('Edge/shop') === true
-  })
-  await world.apply('Edge', 'shop', { protocol: 'TCP' })
-  await world.ready('Edge', 'shop')
-  expect(await module()).toEqual({ enabled: false, backend: null })
-  await world.gone('Backend', 'web')
-})
 
 test('an ingress whose key type changes stays Ready while its certificate works', { tags: 'nightly' }, async () => {
   await using world = await World.open({ emulator: { certSeconds: 5 } })

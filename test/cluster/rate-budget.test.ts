@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import { until } from './support/wait.ts'
 import { conditionOf, World } from './support/world.ts'
 

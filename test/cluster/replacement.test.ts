@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import { caPem, partnerCaPem } from '../builders/contract/ca-pem.ts'
 import { until } from './support/wait.ts'
 import { World } from './support/world.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { AuditLog } from './support/audit-log.ts'
 import { traces } from './support/traces.ts'

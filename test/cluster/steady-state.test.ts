@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../src/emulator/http/journal.ts'
 import type { KubeObject } from '../../src/kube/types.ts'
 import { AuditLog } from './support/audit-log.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from './support/cases.ts'

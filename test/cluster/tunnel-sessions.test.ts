@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import type { FaultAct } from '../../src/emulator/admin/fault-spec.ts'
+import type { FaultAct } from '../../src/emulator/faults/fault-spec.ts'
 import { mirrorName } from '../../src/managed/sessions/mirrored.ts'
 import { CrdCluster } from '../builders/crd-cluster.ts'
 import { KubeProxy, type ProxyAct } from '../builders/kube-proxy.ts'
@@ -349,22 +349,4 @@ test('killed at each write and request of a command, the operator sends none of 
       JSON.stringify(states),
     ).toBe(true)
   }
-})
-
-test('a restart waits 10 s after an update by another command', { timeout: 60_000, tags: 'nightly' }, async () => {
-  const { world, token } = await openWorld()
-  await using _ = world
-  const { admin } = world.emulator
-  const agent = admin.connectAgent({ token, availableVersions: ['3.9.1'], updateSeconds: 1 })
-  const id = String(agent.sessionId)
-  const target = { type: 'ID', id }
-  await world.apply('TunnelSessionCommand', 'first', { action: 'Update', target })
-  await over(world, 'first')
-  await world.apply('TunnelSessionCommand', 'then', { action: 'Restart', target })
-  const done = await over(world, 'then')
-  expect(targetsIn(done)[0]?.actions).toMatchObject([{ action: 'Restart', state: 'Done' }])
-  expect(commandsSent(world)).toEqual([`update ${id}`, `restart ${id}`])
-  const [updated, restarted] = world.writes().filter(({ path }) => path.startsWith(`/tunnel_sessions/${id}/`))
-  const between = Date.parse(restarted?.time ?? '') - Date.parse(updated?.time ?? '')
-  expect(between).toBeGreaterThanOrEqual(10_000)
 })

@@ -1,5 +1,5 @@
 import type { Arbitrary } from 'fast-check'
-import type { JsonObject } from '../../src/emulator/json.ts'
+import type { JsonObject } from '../../src/emulator/values/json.ts'
 import type { World } from '../builders/contract/world.ts'
 import type { Declared, Held, Resolved } from '../builders/declared/types.ts'
 

@@ -1,4 +1,4 @@
-import { pods } from '../../kube/pod-logs.ts'
+import { pods } from '../../kube/streams.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { auditRecord } from '../../telemetry/audit.ts'
 import { CommandError } from './command-error.ts'

@@ -1,8 +1,8 @@
 import type { ClosableKubeClient } from '../../kube/client.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { listAll } from '../../kube/list-every-page.ts'
-import { type LogOptions, pods } from '../../kube/pod-logs.ts'
 import type { ReviewStatus } from '../../kube/reviews.ts'
+import { type LogOptions, pods } from '../../kube/streams.ts'
 import type {
   DeleteOptions,
   KubeList,
@@ -15,8 +15,8 @@ import type {
   WatchOptions,
 } from '../../kube/types.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
+import { namespaceFlag } from '../flags.ts'
 import { CommandError } from './command-error.ts'
-import { namespaceFlag } from './flags.ts'
 
 /** A call to the API server, for messages. */
 export interface Call {

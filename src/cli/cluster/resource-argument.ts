@@ -1,4 +1,4 @@
-import { canBeNamed } from '../../kube/paths.ts'
+import { canBeNamed } from '../../kube/request.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { CommandError } from './command-error.ts'
 
@@ -76,7 +76,7 @@ function findKind(text: string, kinds: readonly Descriptor[]): Descriptor | unde
 }
 
 /** `Edge/shop in namespace web`. */
-export function textOf({ descriptor, name, namespace }: ResourceArgument): string {
+export function argumentText({ descriptor, name, namespace }: ResourceArgument): string {
   const short = `${descriptor.definition.kind}/${name}`
   return namespace === undefined ? short : `${short} in namespace ${namespace}`
 }

@@ -53,9 +53,9 @@ export function stateOf(resource: StatedResource): ResourceState {
       const message = `Culvert is done with it, but it has finalizers of others: ${others.join(', ')}`
       return { phase: 'deleting', reason: FOREIGN_FINALIZERS, message, since: deletionTimestamp }
     }
-    const told = [reconciling, stalled, of('Ready')].find((condition) => condition?.status !== undefined)
-    const isTold = told !== undefined && told.status === (told.type === 'Ready' ? 'False' : 'True')
-    if (isTold) return stated('deleting', told, deletionTimestamp)
+    const reported = [reconciling, stalled, of('Ready')].find((condition) => condition?.status !== undefined)
+    const isShown = reported !== undefined && reported.status === (reported.type === 'Ready' ? 'False' : 'True')
+    if (isShown) return stated('deleting', reported, deletionTimestamp)
     return { phase: 'deleting', reason: 'Deleting', message: 'the deletion is in progress', since: deletionTimestamp }
   }
   if (conditions.length === 0) {

@@ -6,7 +6,7 @@ import { Reflector } from '../../runtime/reflector.ts'
 import type { Clock } from '../../util/clock.ts'
 import { createLogger } from '../../util/logger.ts'
 import type { Random } from '../../util/random.ts'
-import { type Row, rowOf } from './rows.ts'
+import { type Row, rowOf } from './state-table.ts'
 
 export interface FollowOptions {
   readonly kubeconfig: string

@@ -1,7 +1,7 @@
 import type { Collection, RemoteObject, RequestBody } from '../../api/types.ts'
 import { shownBody } from '../../managed/approval/answer-form.ts'
 import { KNOWN_AFTER_APPLY } from '../../managed/approval/field-changes.ts'
-import { sshString } from '../../ssh/pkcs8.ts'
+import { sshString } from '../../ssh/key-formats.ts'
 
 /**
  * What the service would answer to a write that is only planned: the body to the letter, in the forms of the contract

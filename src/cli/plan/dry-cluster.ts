@@ -1,5 +1,5 @@
 import { configMapType, namespaceType, secretType } from '../../kube/core-types.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type {
   KubeClient,
   KubeList,
@@ -13,11 +13,10 @@ import type { CustomResource } from '../../managed/cr.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Watches } from '../../operator/watches.ts'
+import { type RecordedSource, ReplicaSource } from '../../runtime/object-source.ts'
 import { keyString } from '../../runtime/store.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { applyMergePatch, equalJSON } from '../../util/json.ts'
 import type { Logger } from '../../util/logger.ts'
-import { applyMergePatch } from '../../util/merge-patch.ts'
-import { MemorySource } from './memory-source.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -200,4 +199,29 @@ function place({ plural }: ResourceType, key: ObjectKey): string {
 
 function apiVersionOf({ group, version }: ResourceType): string {
   return group === '' ? version : `${group}/${version}`
+}
+
+/** The local copy of one type of a `DryCluster`: always complete, and changed by the cluster itself. */
+class MemorySource<T extends KubeObject> extends ReplicaSource<T> implements RecordedSource<T> {
+  readonly synced: Promise<void> = Promise.resolve()
+
+  record(object: T): void {
+    this.replica.put(undefined, object)
+  }
+
+  take(object: T, before: T | undefined): void {
+    this.replica.take(object, before)
+  }
+
+  remove(object: T): void {
+    this.replica.remove(undefined, object)
+  }
+
+  refresh(): Promise<boolean> {
+    return Promise.resolve(false)
+  }
+
+  start(): Promise<void> {
+    return Promise.resolve()
+  }
 }

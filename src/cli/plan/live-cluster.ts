@@ -1,5 +1,5 @@
 import { configMapType, namespaceType, secretType } from '../../kube/core-types.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { listAll } from '../../kube/list-every-page.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import { type AccountResource, accountText, keyOfAccount } from '../../managed/account-resource.ts'
@@ -8,7 +8,7 @@ import type { CustomResource } from '../../managed/cr.ts'
 import { readSalt } from '../../managed/inputs/salt.ts'
 import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { Fingerprints } from '../../managed/run/fingerprints.ts'
-import { type AccountPlace, clusterAccount } from '../cluster-account.ts'
+import { type AccountPlace, clusterAccount } from '../cluster/account-access.ts'
 import { PlanError } from './scene.ts'
 
 /** What a plan takes from a cluster. Read once; Secrets and ConfigMaps when they are needed. */

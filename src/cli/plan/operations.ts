@@ -1,11 +1,12 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { changesOf, type FieldChange } from '../../managed/approval/field-changes.ts'
 import type { ResourceName } from '../../managed/cr.ts'
+import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import { DELETED, REPLACED, type Risk } from '../../managed/descriptor/desired.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { type WriteReason, writeReasons } from '../../telemetry/write-origin.ts'
 import { isPlaceholder } from './answers.ts'
-import type { PlannedWrite } from './dry-account.ts'
-import { type Mark, marksOf } from './marks.ts'
+import type { DryAccount, PlannedWrite } from './dry-account.ts'
 
 /** One request of a plan, as people see it. */
 export interface PlanOperation {
@@ -60,3 +61,143 @@ export function operationsOf(
 
 /** Reasons that follow from what was applied before. */
 const OF_UPDATES: ReadonlySet<WriteReason> = new Set([writeReasons.dependency, writeReasons.drift])
+
+/** Why somebody should look at an operation before it is carried out. */
+export interface Mark {
+  /** As in `Risk`; `lockout`: who calls the API, Culvert included, may be refused afterwards. */
+  readonly type: Risk['type'] | 'deleted' | 'replaced' | 'lockout'
+  readonly text: string
+}
+
+/** A create for one of these reasons has an object of another id as its result. */
+const REPLACING: ReadonlySet<WriteReason> = new Set(['replacement', 'rotation', 'renewal', 'reissue'])
+
+/** What of a planned write somebody should look at first, as its kind judges it. */
+function marksOf(
+  kinds: KindsRegistry,
+  write: PlannedWrite,
+  guards: ReadonlySet<string>,
+  others?: readonly RemoteObject[],
+): readonly Mark[] {
+  const descriptor = kinds.managedKind(write.origin.resource.kind)
+  // What the plan itself makes, and may delete again, protects and opens nothing that is there now.
+  if (descriptor === undefined || isPlaceholder(write.before?.id)) return []
+  return [
+    ...lifeMarks(write),
+    ...riskMarks(kinds, descriptor, write, others),
+    ...lockoutMarks(kinds, descriptor, write, guards),
+  ]
+}
+
+function lifeMarks({ method, origin }: PlannedWrite): readonly Mark[] {
+  if (method === 'delete') return [{ type: 'deleted', text: DELETED }]
+  if (method !== 'create' || !REPLACING.has(origin.reason)) return []
+  return [{ type: 'replaced', text: REPLACED }]
+}
+
+function riskMarks(
+  kinds: KindsRegistry,
+  descriptor: ManagedDescriptor,
+  write: PlannedWrite,
+  others?: readonly RemoteObject[],
+): readonly Mark[] {
+  const { before, after } = write
+  const isChild = isInChildren(descriptor, write)
+  // A new object opens nothing that was closed, unless it is added to one that is in use.
+  if (before === undefined && !(isChild || descriptor.part !== undefined)) return []
+  if (before === undefined && isPlaceholder(wholeIn(kinds, write))) return []
+  return (isChild ? descriptor.children?.risks : descriptor.fields.risks)?.({ before, after, others }) ?? []
+}
+
+function lockoutMarks(
+  kinds: KindsRegistry,
+  descriptor: ManagedDescriptor,
+  write: PlannedWrite,
+  guards: ReadonlySet<string>,
+): readonly Mark[] {
+  const { apiAccess } = descriptor
+  const { method, body, after } = write
+  switch (apiAccess?.type) {
+    case undefined:
+      return []
+    case 'restricts':
+      return after !== undefined && apiAccess.object(after)
+        ? [
+            {
+              type: 'lockout',
+              text: 'it decides who may call the API: check that it lets in who calls from here, and Culvert',
+            },
+          ]
+        : []
+    case 'owns-keys':
+      return method === 'update' && apiAccess.silences(body)
+        ? [{ type: 'lockout', text: 'the API refuses its keys from then on' }]
+        : []
+    case 'admits': {
+      const whole = wholeIn(kinds, write)
+      const opens = riskMarks(kinds, descriptor, write).length > 0
+      return method !== 'update' && !opens && whole !== undefined && guards.has(whole)
+        ? [{ type: 'lockout', text: `${whole} decides who may call the API, and lets in fewer` }]
+        : []
+    }
+  }
+}
+
+function isInChildren({ children }: ManagedDescriptor, { collection }: PlannedWrite): boolean {
+  return children?.collection.path === collection.path
+}
+
+/** Id of the object whose child, inline or with a resource of its own, is written. */
+function wholeIn({ managed }: KindsRegistry, { collection, before, after }: PlannedWrite): string | undefined {
+  const child = after ?? before
+  const parent = managed.find(({ children }) => children?.collection.path === collection.path)
+  return child && parent?.children?.parentId(child)
+}
+
+/** For each write to a part of an object: the other parts at that time. */
+export async function otherPartsOf(
+  kinds: KindsRegistry,
+  account: DryAccount,
+): Promise<ReadonlyMap<PlannedWrite, readonly RemoteObject[]>> {
+  const found = new Map<PlannedWrite, readonly RemoteObject[]>()
+  for (const { children } of kinds.managed) {
+    const writes = account.writes.filter(({ collection }) => collection.path === children?.collection.path)
+    if (children === undefined || writes.length === 0) continue
+    const objects = new Map(await account.objects(children.collection))
+    // From the last write back to the first: the account is known as they leave it.
+    for (const write of writes.toReversed()) {
+      const { id, before, after = before } = write
+      objects.delete(id)
+      const parent = after && children.parentId(after)
+      found.set(
+        write,
+        [...objects.values()].filter((each) => children.parentId(each) === parent),
+      )
+      if (before !== undefined) objects.set(id, before)
+    }
+  }
+  return found
+}
+
+/** Ids of the objects to which enforced restrictions of the API refer now. */
+export async function guardsOf(kinds: KindsRegistry, account: DryAccount): Promise<ReadonlySet<string>> {
+  const restricting = kinds.managed.filter(({ apiAccess }) => apiAccess?.type === 'restricts')
+  const admitting = kinds.managed.filter(({ apiAccess }) => apiAccess?.type === 'admits')
+  if (
+    !account.writes.some(({ origin }) => admitting.some(({ definition }) => definition.kind === origin.resource.kind))
+  ) {
+    return new Set()
+  }
+  const found = await Promise.all(restricting.map((descriptor) => guardsIn(descriptor, account)))
+  return new Set(found.flat())
+}
+
+async function guardsIn(
+  { apiAccess, identity, references }: ManagedDescriptor,
+  account: DryAccount,
+): Promise<string[]> {
+  const lists = await Promise.all(identity.collections.map((collection) => account.objects(collection)))
+  const objects: readonly RemoteObject[] = lists.flatMap((list) => [...list.values()])
+  const enforced = objects.filter((object) => apiAccess?.type === 'restricts' && apiAccess.object(object))
+  return enforced.flatMap((object) => references.kinds.flatMap(({ idsIn }) => [...idsIn(object)]))
+}

@@ -12,8 +12,8 @@ import { FINALIZER, OUTPUT_OF } from '../../managed/names.ts'
 import { tokenPatch } from '../../managed/outputs/held-token.ts'
 import type { DataObject } from '../../managed/outputs/place.ts'
 import { LABELS, noteOf, withOwner } from '../../managed/ownership.ts'
-import { applyMergePatch } from '../../util/merge-patch.ts'
-import { rfc3339Of } from '../../util/rfc3339.ts'
+import { applyMergePatch } from '../../util/json.ts'
+import { rfc3339Of } from '../../util/time.ts'
 
 /**
  * What the operator would remember of a resource, where there is no cluster to ask: told from the marker of the object

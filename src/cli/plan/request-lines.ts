@@ -1,6 +1,5 @@
-import type { Styled } from '../terminal/line.ts'
+import { type Styled, wrap } from '../terminal/line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { wrap } from '../terminal/wrap.ts'
 
 /** The length of the lines of a plan. */
 export type Paper = Pick<Terminal, 'width'>

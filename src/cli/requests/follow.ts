@@ -2,10 +2,10 @@ import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { argumentsFor, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
+import { argumentsFor, argumentText, type ResourceArgument } from '../cluster/resource-argument.ts'
 import { type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import { wrap } from '../terminal/line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { wrap } from '../terminal/wrap.ts'
 import { isOver, type SentRequest } from './request.ts'
 
 /** Exit codes of `--wait`. */
@@ -54,7 +54,7 @@ function printChange({ print, width }: Terminal, at: string, change: string): vo
 }
 
 function printEnd({ print, width }: Terminal, resource: ResourceArgument, how: string): void {
-  for (const line of wrap(`${textOf(resource)} ${how}:`, width)) print(line)
+  for (const line of wrap(`${argumentText(resource)} ${how}:`, width)) print(line)
   print(`  culvert why ${argumentsFor(resource)}`)
 }
 
@@ -99,7 +99,7 @@ async function* versionsOf(
         continue
       }
       if (frame.type === 'deleted' || isAnother(frame.object, object)) {
-        throw new CommandError('NotFound', `${textOf(resource)} was deleted`)
+        throw new CommandError('NotFound', `${argumentText(resource)} was deleted`)
       }
       resourceVersion = frame.object.metadata.resourceVersion
       yield frame.object

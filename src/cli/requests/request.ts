@@ -3,10 +3,10 @@ import { isPaused } from '../../managed/cr.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { PAUSED } from '../../managed/names.ts'
 import { answersRequest, openRequest, requestAnnotation } from '../../managed/run/requests.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { argumentsFor, type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
+import { argumentsFor, argumentText, type ResourceArgument } from '../cluster/resource-argument.ts'
 import { isAtRest, type StatedResource, stateOf } from '../cluster/resource-state.ts'
 
 /** What a person asks of a resource by an annotation. */
@@ -24,7 +24,7 @@ export interface SentRequest extends Omit<Request, 'verb'> {
   /** The resource as it was written. */
   readonly object: StatedResource
   /** What was done, for people. */
-  readonly told: string
+  readonly summary: string
 }
 
 /**
@@ -44,7 +44,7 @@ export async function sendRequest(cluster: Cluster, { verb, resource }: Request)
     return kube.mergePatch<StatedResource>(type, key, { metadata: { annotations: { [name]: value } } })
   }
   const sent = (object: StatedResource, what: string): SentRequest => {
-    return { verb, resource, object, told: `${textOf(resource)}: ${what}` }
+    return { verb, resource, object, summary: `${argumentText(resource)}: ${what}` }
   }
   switch (verb) {
     case 'pause':
@@ -78,7 +78,7 @@ function refusePaused(resource: ResourceArgument, found: KubeObject): void {
   if (!isPaused(found)) return
   throw new CommandError(
     'Refused',
-    `${textOf(resource)} is paused, and nothing is done for it until it is resumed`,
+    `${argumentText(resource)} is paused, and nothing is done for it until it is resumed`,
     `culvert resume ${argumentsFor(resource)}`,
   )
 }
@@ -88,7 +88,7 @@ export function notFound(resource: ResourceArgument): CommandError {
   const { definition } = resource.descriptor
   const place = resource.namespace === undefined ? '' : ' --all-namespaces'
   const command = `kubectl get ${definition.plural}.${definition.group}${place}`
-  return new CommandError('NotFound', `${textOf(resource)} does not exist`, command)
+  return new CommandError('NotFound', `${argumentText(resource)} does not exist`, command)
 }
 
 /** Whether a request is carried out, and nothing more happens for it by itself. */

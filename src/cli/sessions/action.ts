@@ -3,16 +3,16 @@ import type { CommandStatus } from '../../managed/descriptor/command.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import type { LabelSelector } from '../../managed/descriptor/label-selector.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
-import { counted } from '../../util/counted.ts'
+import { counted } from '../../util/printable.ts'
 import { systemRandom } from '../../util/random.ts'
 import type { Cluster, ClusterFlags } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
-import { type ResourceArgument, textOf } from '../cluster/resource-argument.ts'
+import { argumentText, type ResourceArgument } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { followRequest } from '../requests/follow.ts'
-import { confirm } from '../terminal/confirm.ts'
+import { wrap } from '../terminal/line.ts'
 import { tableLines } from '../terminal/table.ts'
-import { wrap } from '../terminal/wrap.ts'
+import { confirm } from '../terminal/terminal.ts'
 import { noneText, type ShownSession, sessionLines, sessionsIn } from './list.ts'
 
 /** What agents can be asked to do. */
@@ -127,10 +127,10 @@ async function send(
   const object = await kube.create<StatedResource>(resourceTypeOf(resource.descriptor), resource, {
     spec: { ...spec, action: actionOf(action, flags), ttlAfterFinished: flags.ttl },
   })
-  const told = `${textOf(resource)}: asked ${counted(sessions.length, 'agent')} to ${action}`
-  for (const line of wrap(told, out.width, '  ')) out.print(line)
+  const summary = `${argumentText(resource)}: asked ${counted(sessions.length, 'agent')} to ${action}`
+  for (const line of wrap(summary, out.width, '  ')) out.print(line)
   if (!flags.wait) return 0
-  const code = await followRequest(cluster, { verb: 'command', resource, object, told }, flags.timeout)
+  const code = await followRequest(cluster, { verb: 'command', resource, object, summary }, flags.timeout)
   for (const line of await resultLines(cluster, resource)) out.print(line)
   return code
 }

@@ -1,8 +1,8 @@
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Cluster, ClusterFlags } from '../cluster/ask-cluster.ts'
-import type { OutputFlags } from '../cluster/output.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
-import { spanText } from '../terminal/age.ts'
+import type { OutputFlags } from '../flags.ts'
+import { spanText } from '../terminal/line.ts'
 import { tableLines } from '../terminal/table.ts'
 
 /** Flags of `culvert sessions list`. */

@@ -1,7 +1,5 @@
-import { cut } from '../../util/cut.ts'
-import { escaped } from '../../util/printable.ts'
-import type { Span, Style } from './line.ts'
-import { wrap } from './wrap.ts'
+import { cut, escaped } from '../../util/printable.ts'
+import { type Span, type Style, wrap } from './line.ts'
 
 /** A column of a table. */
 export interface Column {

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises'
 import { styleText } from 'node:util'
 import { escaped, jsonText } from '../../util/printable.ts'
 import { type Line, lineText } from './line.ts'
@@ -37,19 +38,19 @@ export type Output = NodeJS.WritableStream & {
 
 /** A stream as a terminal. Colours follow what the stream can show, `NO_COLOR` and `FORCE_COLOR`. */
 export function terminalOf(stream: Output): Terminal {
-  const textOf = (line: Line): string => lineText(line, ({ style, text }) => styleText(style, text, { stream }))
+  const painted = (line: Line): string => lineText(line, ({ style, text }) => styleText(style, text, { stream }))
   let drawn = 0
   return {
     width: Math.max(LEAST_WIDTH, stream.columns ?? PIPE_WIDTH),
     tableWidth: Math.max(LEAST_WIDTH, stream.columns ?? Number.POSITIVE_INFINITY),
     height: stream.isTTY === true ? (stream.rows ?? Number.POSITIVE_INFINITY) : 0,
-    print: (line) => void stream.write(`${textOf(line)}\n`),
+    print: (line) => void stream.write(`${painted(line)}\n`),
     write: (text) => void stream.write(escaped(text, true)),
     json: (value) => void stream.write(`${jsonText(value, 2)}\n`),
     redraw: (lines) => {
       // Up to the first of the former lines, then each line anew, cleared to its end, and what is left below.
       const up = drawn === 0 ? '' : `\u001b[${drawn}A`
-      stream.write(`${up}\r${lines.map((line) => `${textOf(line)}\u001b[K\n`).join('')}\u001b[J`)
+      stream.write(`${up}\r${lines.map((line) => `${painted(line)}\u001b[K\n`).join('')}\u001b[J`)
       drawn = lines.length
     },
   }
@@ -90,4 +91,22 @@ function endByBrokenPipe(): never {
   process.on('SIGPIPE', listener).off('SIGPIPE', listener)
   process.kill(process.pid, 'SIGPIPE')
   process.exit(141)
+}
+
+/**
+ * Asks the person at the terminal. Anything but `y` or `yes` is a no, and so is the end of the input.
+ *
+ * @returns undefined if nobody can be asked, since the input is no terminal
+ */
+export async function confirm(question: string): Promise<boolean | undefined> {
+  if (!process.stdin.isTTY) return undefined
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await lines.question(`${escaped(question)} [y/N] `)).trim())
+  } catch {
+    // Ctrl-D closes the input.
+    return false
+  } finally {
+    lines.close()
+  }
 }

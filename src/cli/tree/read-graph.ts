@@ -5,8 +5,11 @@ import { type KindsRegistry, resourceTypeOf } from '../../managed/kinds-registry
 import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
+import { CommandError } from '../cluster/command-error.ts'
+import { parseResource } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
+import { notFound } from '../requests/request.ts'
 import { graphOf, type Node, type ResourceGraph, referencesOf, rootsOf } from './resource-graph.ts'
 
 /** A graph and the nodes to begin at. */
@@ -16,7 +19,7 @@ export interface Rooted {
 }
 
 /** Everything in these namespaces, or in all if none are given, from what nothing else needs. */
-export async function readAll(cluster: Cluster, namespaces: readonly string[]): Promise<Rooted> {
+async function readAll(cluster: Cluster, namespaces: readonly string[]): Promise<Rooted> {
   const { kinds } = cluster
   const graph = graphOf(kinds, await listKinds(cluster, kinds.managed, namespaces))
   return { graph, roots: rootsOf(graph, rankOf(kinds)) }
@@ -31,7 +34,7 @@ function rankOf(kinds: KindsRegistry): readonly string[] {
 }
 
 /** A resource and what it needs, each read by its name; and the parts of those that have parts. */
-export async function readNeeds(cluster: Cluster, asked: StatedResource): Promise<Rooted> {
+async function readNeeds(cluster: Cluster, asked: StatedResource): Promise<Rooted> {
   const { kinds, kube } = cluster
   const snapshot = new Snapshot(kinds, kube)
   const found = new Map<string, StatedResource>([[nameText(nameOf(asked)), asked]])
@@ -77,11 +80,7 @@ async function readParts(cluster: Cluster, whole: StatedResource): Promise<reado
 }
 
 /** A resource and what needs it, directly or through others, in these namespaces, or in all if none are given. */
-export async function readUsers(
-  cluster: Cluster,
-  asked: StatedResource,
-  namespaces: readonly string[],
-): Promise<Rooted> {
+async function readUsers(cluster: Cluster, asked: StatedResource, namespaces: readonly string[]): Promise<Rooted> {
   const { kinds } = cluster
   const isAccount = kinds.accounts.some(({ definition }) => definition.kind === asked.kind)
   const users = isAccount ? kinds.managed : referringKinds(kinds, asked.kind)
@@ -159,4 +158,39 @@ async function listKinds(
 function rooted(graph: ResourceGraph, asked: StatedResource): Rooted {
   const root = graph.nodes.get(nameText(nameOf(asked)))
   return { graph, roots: root === undefined ? [] : [root] }
+}
+
+/** What a command that shows a graph was asked for. */
+export interface AskedGraph {
+  readonly reverse: boolean
+  readonly allNamespaces: boolean
+  /** Name of the command, for messages. */
+  readonly command: string
+}
+
+/**
+ * Reads the graph that the arguments name: of a resource, or of everything.
+ *
+ * @throws CommandError `BadArgument` or `NotFound`
+ */
+export async function readAsked(
+  cluster: Cluster,
+  args: readonly string[],
+  { reverse, allNamespaces, command }: AskedGraph,
+): Promise<Rooted> {
+  const { kube, namespace, scope } = cluster
+  const namespaces = allNamespaces ? [] : [namespace]
+  if (args.length === 0) {
+    if (!reverse) return readAll(cluster, namespaces)
+    throw new CommandError('BadArgument', '--reverse needs a resource', `culvert ${command} KIND/NAME --reverse`)
+  }
+  const argument = parseResource(args, scope)
+  const asked = await kube.get<StatedResource>(resourceTypeOf(argument.descriptor), argument)
+  if (asked === undefined) throw notFound(argument)
+  return reverse ? readUsers(cluster, asked, namespaces) : readNeeds(cluster, asked)
+}
+
+/** Says that there is nothing to show, in a namespace or in all. */
+export function noneText(namespace: string | undefined): string {
+  return namespace === undefined ? 'There are no resources.' : `There are no resources in namespace ${namespace}.`
 }

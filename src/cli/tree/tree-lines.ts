@@ -1,10 +1,8 @@
-import { cut } from '../../util/cut.ts'
-import { escaped } from '../../util/printable.ts'
+import { cut, escaped } from '../../util/printable.ts'
 import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
 import type { Line, Style } from '../terminal/line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import type { Branch } from './branches.ts'
-import type { Node } from './resource-graph.ts'
+import type { Branch, Node } from './resource-graph.ts'
 
 /** The state of a node in a word, and what it waits for. */
 export interface NodeState {

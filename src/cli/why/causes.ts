@@ -12,7 +12,7 @@ import type { Condition } from '../../managed/descriptor/common.ts'
 import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
 import { isInForce } from '../../managed/descriptor/references.ts'
 import { referredName } from '../../managed/references/crossings.ts'
-import { accountInUse } from '../cluster/account-of.ts'
+import { accountInUse } from '../cluster/account-access.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import { type ResourceState, type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
@@ -112,8 +112,8 @@ async function waitsFor(snapshot: Snapshot, resource: StatedResource): Promise<L
     if (reference !== undefined) return reference
   }
   // Nobody reports on a resource whose account is paused, or that nobody reports on either.
-  const isUntold = phase === 'unseen' || reason === reasons.Progressing
-  const account = OF_ACCOUNTS.has(reason) || isUntold ? await blockedAccount(snapshot, resource) : undefined
+  const hasNoReport = phase === 'unseen' || reason === reasons.Progressing
+  const account = OF_ACCOUNTS.has(reason) || hasNoReport ? await blockedAccount(snapshot, resource) : undefined
   if (account !== undefined || phase !== 'unseen') return account
   // For half a minute, a new resource reports nothing about the new ones that it waits for.
   return unusableReference(snapshot, resource, '')
@@ -128,8 +128,8 @@ async function unusableReference(snapshot: Snapshot, cr: CustomResource, message
   const named = (snapshot.kinds.managedKind(cr.kind)?.references.of(cr.spec) ?? []).filter(
     ({ ref }) => ref.name !== undefined,
   )
-  const told = named.filter(({ path }) => message.startsWith(`${path}:`))
-  for (const { kind, path, ref } of [...told, ...named.filter((each) => !told.includes(each))]) {
+  const mentioned = named.filter(({ path }) => message.startsWith(`${path}:`))
+  for (const { kind, path, ref } of [...mentioned, ...named.filter((each) => !mentioned.includes(each))]) {
     const name = referredName(cr, { kind, ref })
     const link = await readLink(snapshot, name, path)
     if (link.resource === undefined || !isUsable(link.resource)) return link

@@ -3,7 +3,7 @@ import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { CulvertEvent } from '../cluster/events-about.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
 import type { ResourceState, StatedResource } from '../cluster/resource-state.ts'
-import { spanText } from '../terminal/age.ts'
+import { spanText } from '../terminal/line.ts'
 import type { Link, Side } from './causes.ts'
 
 /** What is known about a resource and its cause. */

@@ -1,11 +1,11 @@
 import { hasFinalizer, LONG_WAIT_MS, type ResourceName } from '../../managed/cr.ts'
 import { conditionReasons, type Explanation, type Reason, reasons } from '../../managed/descriptor/reasons.ts'
 import { keepKeyCommand, kubectlName, releaseCommand, retainCommand, writeCommand } from '../../managed/kubectl.ts'
-import { namespaceFlag } from '../cluster/flags.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
 import { argumentsFor, fullPlural, type ResourceArgument } from '../cluster/resource-argument.ts'
 import { FOREIGN_FINALIZERS } from '../cluster/resource-state.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
+import { namespaceFlag } from '../flags.ts'
 import type { Link, Side } from './causes.ts'
 
 /** What a person can do about a cause. */

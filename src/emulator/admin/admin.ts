@@ -1,17 +1,17 @@
 import { AgentFleet, type AgentView, credentialOfToken } from '../agents/fleet.ts'
 import type { DnsRecord } from '../certificates/dns-table.ts'
-import { RequestError } from '../errors.ts'
-import type { Delivery, DeliveryFilter } from '../events/deliveries.ts'
+import type { FaultSpec } from '../faults/fault-spec.ts'
+import type { Faults, FaultView } from '../faults/faults.ts'
 import type { ListenerView } from '../gateway/edges/edge-server.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { TrafficEntry } from '../gateway/traffic.ts'
-import type { JsonObject } from '../json.ts'
-import { settle } from '../objects/settle.ts'
+import type { Journal, JournalEntry } from '../http/journal.ts'
+import { applyDue } from '../objects/operations.ts'
 import type { Services } from '../objects/write-context.ts'
+import type { Delivery, DeliveryFilter } from '../store/deliveries.ts'
+import type { JsonObject } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
 import { BOOT_ACCOUNT, bootAccount, followStoredIds } from './bootstrap.ts'
-import type { FaultSpec } from './fault-spec.ts'
-import type { Faults, FaultView } from './faults.ts'
-import type { Journal, JournalEntry } from './journal.ts'
 import { type SeedResult, type SeedSpec, seed } from './seed.ts'
 import { restoreSnapshot, type Snapshot, takeSnapshot, wipe } from './snapshot.ts'
 
@@ -66,7 +66,7 @@ export class Admin {
   }
 
   addFault(spec: FaultSpec): FaultView {
-    this.#settle()
+    this.#applyDue()
     return this.#options.faults.add(spec)
   }
 
@@ -125,24 +125,24 @@ export class Admin {
   }
 
   putDns(record: DnsRecord): void {
-    this.#settle()
+    this.#applyDue()
     this.#options.services.dns.put(record)
   }
 
   /** Removes the records that match all given members; without members, all of them. */
   deleteDns(match: Partial<DnsRecord> = {}): void {
-    this.#settle()
+    this.#applyDue()
     this.#options.services.dns.delete(match)
   }
 
   /** Deliveries of events that pass the filter, oldest first. */
   deliveries(filter: DeliveryFilter = {}): readonly Delivery[] {
-    this.#settle()
+    this.#applyDue()
     return this.#options.services.deliveries.list(filter)
   }
 
   clearDeliveries(): void {
-    this.#settle()
+    this.#applyDue()
     this.#options.services.deliveries.clear()
   }
 
@@ -153,7 +153,7 @@ export class Admin {
 
   /** Connects a simulated agent; `docs/emulator.md § Agents` describes the body. */
   connectAgent(body: JsonObject): AgentView {
-    this.#settle()
+    this.#applyDue()
     return this.#agents.connect(body)
   }
 
@@ -161,30 +161,30 @@ export class Admin {
    * Disconnects the `disconnect` oldest agents and connects `count` agents like `agent`, replacing `{n}` with 1, 2, …
    */
   connectAgents(body: JsonObject): { sessions: string[]; disconnected: number } {
-    this.#settle()
+    this.#applyDue()
     return this.#agents.connectMany(body)
   }
 
   /** Agents of an account (default: the one the emulator started with), newest first, including stopped ones. */
   agents({ account, limit = 100, beforeId }: AgentQuery = {}): readonly AgentView[] {
-    this.#settle()
+    this.#applyDue()
     return this.#agents.list(account, limit, beforeId)
   }
 
   agent(id: string): AgentView {
-    this.#settle()
+    this.#applyDue()
     return this.#agents.get(id)
   }
 
   /** Breaks the agent's connection and deletes the agent. */
   disconnectAgent(id: string): void {
-    this.#settle()
+    this.#applyDue()
     this.#agents.disconnect(id)
   }
 
   /** Where each hostport of an edge can be reached; none without a gateway. */
   listeners(): readonly ListenerView[] {
-    this.#settle()
+    this.#applyDue()
     return this.#options.gateway?.listeners() ?? []
   }
 
@@ -206,12 +206,12 @@ export class Admin {
 
   /** Stores objects as if they had always existed: no event is fired. */
   seed(spec: SeedSpec): SeedResult {
-    this.#settle()
+    this.#applyDue()
     return seed(spec, this.#options.services, this.account)
   }
 
   snapshot(): Snapshot {
-    this.#settle()
+    this.#applyDue()
     return takeSnapshot(this.#options.services.store)
   }
 
@@ -246,10 +246,10 @@ export class Admin {
   }
 
   #moveClock(move: () => void): void {
-    this.#settle()
+    this.#applyDue()
     const { store, clock } = this.#options.services
     this.#withClock(move, () => store.setMeta(CLOCK_OFFSET, String(clock.offset)))
-    this.#settle()
+    this.#applyDue()
   }
 
   /** Time and ids must match the data file: if that cannot be written, they are restored. */
@@ -267,8 +267,8 @@ export class Admin {
     }
   }
 
-  #settle(): void {
-    settle(this.#options.services)
+  #applyDue(): void {
+    applyDue(this.#options.services)
   }
 }
 

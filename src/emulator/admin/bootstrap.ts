@@ -1,9 +1,9 @@
-import { invalid } from '../errors.ts'
-import { type JsonObject, textOf } from '../json.ts'
 import { insert } from '../objects/operations.ts'
 import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
-import { storeToken } from '../tokens.ts'
+import type { StoredObject } from '../store/database.ts'
+import { storeToken } from '../store/tokens.ts'
+import { type JsonObject, textOf } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
 
 /** Key in `meta` of the account that the emulator started with. */
 export const BOOT_ACCOUNT = 'boot_account'

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { FAULT_SCHEMA, readFaultSpec } from '../faults/fault-spec.ts'
 import { list, members, TEXT, WHOLE_NUMBER } from '../fields/json-schema.ts'
 import { bodyOf } from '../http/body.ts'
-import { parameter, route } from '../http/route.ts'
+import { numberInQuery, parameter, route } from '../http/route.ts'
 import { NO_CONTENT, ok } from '../openapi/operation.ts'
 import type { Admin } from './admin.ts'
-import { FAULT_SCHEMA, readFaultSpec } from './fault-spec.ts'
-import { numberInQuery } from './query.ts'
 
 const LONGEST_WAIT_MS = 600_000
 

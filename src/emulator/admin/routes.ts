@@ -1,18 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import { RequestError } from '../errors.ts'
 import { bearerToken } from '../http/authenticate.ts'
 import { route } from '../http/route.ts'
-import type { JsonObject } from '../json.ts'
 import { ok } from '../openapi/operation.ts'
-import { sameSecret } from '../tokens.ts'
+import { sameSecret } from '../store/tokens.ts'
+import type { JsonObject } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
 import type { Admin } from './admin.ts'
 import { agentRoutes } from './agent-routes.ts'
 import { faultRoutes } from './fault-routes.ts'
-import { isLoopback } from './loopback.ts'
-import { recordRoutes } from './record-routes.ts'
-import { stateRoutes } from './state-routes.ts'
-import { trafficRoutes } from './traffic-routes.ts'
-import { worldRoutes } from './world-routes.ts'
+import { recordRoutes, trafficRoutes } from './record-routes.ts'
+import { stateRoutes, worldRoutes } from './world-routes.ts'
 
 /** A snapshot holds everything, so it may be larger than a request to the API. */
 const ADMIN_BODY_LIMIT = 512 * 1024 * 1024
@@ -55,4 +52,10 @@ export function adminPlugin(options: AdminSurfaceOptions): (app: FastifyInstance
       GET: { summary: 'This document', success: ok({ type: 'object' }), handler: document },
     })
   }
+}
+
+/** Whether a socket's remote address is loopback, including its IPv4-mapped forms. */
+export function isLoopback(address: string | undefined): boolean {
+  if (address === undefined) return false
+  return address === '::1' || /^(::ffff:)?127\.\d+\.\d+\.\d+$/.test(address)
 }

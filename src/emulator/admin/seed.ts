@@ -1,9 +1,9 @@
-import { RequestError } from '../errors.ts'
 import { anyObject, integer, listOf, mapOf, nonEmptyString, object, string } from '../fields/readers.ts'
-import { idPrefix } from '../ids.ts'
-import { isJsonObject, type JsonObject, parseStoredObject } from '../json.ts'
 import type { Services } from '../objects/write-context.ts'
-import { newToken } from '../tokens.ts'
+import { newToken } from '../store/tokens.ts'
+import { idPrefix } from '../values/ids.ts'
+import { isJsonObject, type JsonObject, parseStoredObject } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
 import { createAccount, createKey, plant } from './bootstrap.ts'
 
 /** What to store in the emulator in one go. */

@@ -1,10 +1,9 @@
-import { invalid, RequestError } from '../errors.ts'
-import { isJsonObject, type Json, type JsonObject, parseStoredObject, textOf } from '../json.ts'
 import { save } from '../objects/operations.ts'
 import { type Services, WriteContext } from '../objects/write-context.ts'
-import { TABLES } from '../store/schema.ts'
-import { type Store, text } from '../store/store.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import { type StoredObject, TABLES } from '../store/database.ts'
+import { type Store, text } from '../store/emulator-store.ts'
+import { isJsonObject, type Json, type JsonObject, parseStoredObject, textOf } from '../values/json.ts'
+import { invalid, RequestError } from '../values/request-error.ts'
 
 /** Everything the emulator stores. Objects are raw: as stored, with secrets, without addresses. */
 export interface Snapshot extends JsonObject {

@@ -1,11 +1,11 @@
-import { invalid } from '../errors.ts'
 import { parseAddress } from '../fields/cidr.ts'
 import { type Reader, reader } from '../fields/field.ts'
 import { anyObject, boolean, bytes, exactlyOne, integer, listOf, nonEmptyString, object } from '../fields/readers.ts'
-import type { JsonObject } from '../json.ts'
 import { publicKeyLine } from '../ssh/public-key.ts'
-import { binding } from './bindings.ts'
-import { release } from './version.ts'
+import type { JsonObject } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
+import { binding } from './admission.ts'
+import { release } from './agent-updates.ts'
 
 const DAY = 86_400
 

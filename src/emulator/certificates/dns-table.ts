@@ -1,4 +1,4 @@
-import { type Store, text } from '../store/store.ts'
+import { type Store, text } from '../store/emulator-store.ts'
 
 export interface DnsRecord {
   readonly name: string

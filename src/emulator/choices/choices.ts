@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { OptionError } from '../option-error.ts'
-import { CHOICES, type ChoiceEntry } from './table.ts'
+import { CHOICES, type ChoiceEntry } from './choice-table.ts'
 
 type Table = typeof CHOICES
 export type ChoiceName = keyof Table
@@ -88,4 +87,14 @@ function alternativesOf(name: ChoiceName): readonly string[] {
 /** Every caller takes values from the table. */
 function from(chosen: (name: ChoiceName) => string): Choices {
   return Object.fromEntries(NAMES.map((name) => [name, chosen(name)])) as Choices
+}
+
+/** An option value that cannot be parsed. */
+export class OptionError extends Error {
+  readonly code = 'INVALID_OPTION'
+
+  constructor(what: string, example: string) {
+    super(`cannot read the ${what}; write it like ${example}`)
+    this.name = 'OptionError'
+  }
 }

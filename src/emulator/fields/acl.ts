@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import { invalid } from '../errors.ts'
-import { type Json, textsOf } from '../json.ts'
+import { type Json, textsOf } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
 import { type Reader, reader } from './field.ts'
 import { isName } from './hostname.ts'
 import { listOf, string } from './readers.ts'

@@ -1,3 +1,6 @@
+import { invalid } from '../values/request-error.ts'
+import { type Reader, reader } from './field.ts'
+
 /** Why a text is no CEL expression, and where. */
 export interface CelProblem {
   readonly summary: string
@@ -278,3 +281,16 @@ function checkRange({ text, at }: Token, isNegative: boolean): void {
   const most = isUnsigned ? 2n ** 64n - 1n : 2n ** 63n - (isNegative ? 0n : 1n)
   if (value > most) throw new SyntaxProblem(`${text} is out of range`, at)
 }
+
+/** A CEL expression: it must parse; the meaning of its names is not checked (`api-decisions.md § Values`). */
+export const celExpression: Reader<string> = reader(
+  { type: 'string', description: 'A CEL expression.' },
+  (value, at) => {
+    if (typeof value !== 'string') throw invalid(at, 'must be a string')
+    const problem = celProblem(value)
+    if (problem !== undefined) {
+      throw invalid(at, `not a CEL expression: ${problem.summary} at position ${problem.position}`)
+    }
+    return value
+  },
+)

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { invalid } from '../errors.ts'
+import { invalid } from '../values/request-error.ts'
 import { type Reader, reader } from './field.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { RequestError } from '../errors.ts'
-import type { Json, JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
 import { type JsonSchema, nullable } from './json-schema.ts'
 
 /**

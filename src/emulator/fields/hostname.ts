@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts'
+import { invalid } from '../values/request-error.ts'
 import { type Reader, reader } from './field.ts'
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../values/json.ts'
+import { ERRORS } from '../values/request-error.ts'
 
 /** A JSON Schema of the 2020-12 dialect, which OpenAPI 3.1 uses. */
 export type JsonSchema = Readonly<JsonObject>
@@ -50,3 +51,19 @@ export const TIMESTAMP: JsonSchema = { type: 'string', format: 'date-time' }
 /** `{id, uri}` of another object (`management-api.md § Conventions`). */
 export const REF: JsonSchema = shared('Ref')
 export const REFS: JsonSchema = list(REF)
+
+/** Schemas that belong to no collection. */
+export const COMMON_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  Ref: { ...members({ id: TEXT, uri: TEXT }), description: 'Points at another resource.' },
+  Error: members({
+    error_code: { type: 'string', enum: Object.values(ERRORS).map(({ code }) => code) },
+    status_code: { type: 'integer' },
+    msg: TEXT,
+    details: {
+      type: 'object',
+      properties: { operation_id: TEXT },
+      required: ['operation_id'],
+      additionalProperties: TEXT,
+    },
+  }),
+}

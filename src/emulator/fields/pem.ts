@@ -8,8 +8,8 @@ import {
   KeyUsagesExtension,
   X509Certificate,
 } from '@peculiar/x509'
-import { invalid } from '../errors.ts'
-import { type JsonObject, rfc3339 } from '../json.ts'
+import { type JsonObject, rfc3339 } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
 import { type Reader, reader } from './field.ts'
 
 const BLOCK = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/g

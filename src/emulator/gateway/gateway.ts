@@ -14,10 +14,9 @@
  */
 import { WindowBudget } from '../../ssh/receive-window.ts'
 import type { Clock } from '../../util/clock.ts'
-import { settle } from '../objects/settle.ts'
+import { applyDue } from '../objects/operations.ts'
 import type { Services } from '../objects/write-context.ts'
-import { parseListen } from '../options.ts'
-import { StorageError } from '../store/storage-error.ts'
+import { StorageError } from '../store/database.ts'
 import { EdgeAuthority } from './edges/authority.ts'
 import { EdgeReader } from './edges/edge-reader.ts'
 import { EdgeServer, type ListenerView } from './edges/edge-server.ts'
@@ -25,9 +24,9 @@ import { EdgeTable } from './edges/edge-table.ts'
 import { NameServer } from './edges/name-server.ts'
 import { proxyCheck } from './edges/proxy-protocol.ts'
 import { Responder } from './edges/responder.ts'
-import { type GatewayLog, type GatewayOptions, LIMITS } from './options.ts'
+import { type GatewayLog, type GatewayOptions, LIMITS, parseListen } from './gateway-options.ts'
 import { Room } from './room.ts'
-import { GatewaySessions } from './ssh/sessions.ts'
+import { GatewaySessions } from './ssh/gateway-sessions.ts'
 import { SshServer } from './ssh/ssh-server.ts'
 import { type TrafficEntry, TrafficJournal } from './traffic.ts'
 import { LiveTunnels } from './tunnels.ts'
@@ -91,7 +90,7 @@ export class Gateway {
       limits,
       log,
       isProxy: proxyCheck(options.proxies ?? []),
-      settle: () => settle(services),
+      applyDue: () => applyDue(services),
     }
     this.#edges = new EdgeServer(edgeParts, table, { address: options.edgeAddress, log })
     this.#names = options.dnsListen === undefined ? undefined : new NameServer((host) => this.#edges.addressOf(host))

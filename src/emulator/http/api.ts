@@ -1,18 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type Clock, sleep } from '../../util/clock.ts'
-import type { Faults } from '../admin/faults.ts'
-import { type Journal, type JournalEntry, withoutSecrets } from '../admin/journal.ts'
-import { RequestError } from '../errors.ts'
-import { settle } from '../objects/settle.ts'
-import type { Services } from '../objects/write-context.ts'
+import type { ActiveFault, Faults } from '../faults/faults.ts'
+import { applyDue } from '../objects/operations.ts'
+import type { Caller, Services } from '../objects/write-context.ts'
 import { IpRestrictions } from '../restrictions/ip-restrictions.ts'
-import { admit, Callers, checkVersion } from './authenticate.ts'
+import { RequestError } from '../values/request-error.ts'
+import { admit, admitSource, Callers, checkVersion, type SourceOptions } from './authenticate.ts'
 import { recordedBody } from './body.ts'
 import { collectionRoutes } from './collection-routes.ts'
-import type { Exchange } from './exchange.ts'
+import { type Journal, type JournalEntry, withoutSecrets } from './journal.ts'
 import type { RateLimiter } from './rate-limiter.ts'
 import { answerError, type FailureLog } from './server.ts'
-import { admitSource, type SourceOptions } from './source-address.ts'
 import { actAfter, actBefore, actUnread } from './wire-faults.ts'
 
 export interface ApiOptions {
@@ -126,7 +124,7 @@ async function beginProcessing(request: FastifyRequest, reply: FastifyReply, opt
   // Checked again: the key may have been deleted, or a restriction created, while the request was delayed.
   exchange.caller = admit(options.callers.identify(request.headers))
   admitSource(request, reply, exchange.caller, options)
-  settle(options.services)
+  applyDue(options.services)
   return true
 }
 
@@ -155,4 +153,19 @@ function idIn(text: string): string | null {
 function pathOf(request: FastifyRequest): string {
   const end = request.url.indexOf('?')
   return end < 0 ? request.url : request.url.slice(0, end)
+}
+
+/** What is known about one request to the API while it is being answered. */
+export interface Exchange {
+  readonly entry: JournalEntry
+  /** The fault that this request meets, if any. */
+  readonly fault: ActiveFault | undefined
+  /** Set once the key is known to be valid. */
+  caller: Caller | undefined
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    exchange: Exchange | undefined
+  }
 }

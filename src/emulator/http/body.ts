@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { RequestError } from '../errors.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
 
 /** Largest request body, in bytes (`api-decisions.md § Requests`). */
 export const BODY_LIMIT = 1024 * 1024

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { readUpdate } from '../fields/field.ts'
 import { shared } from '../fields/json-schema.ts'
-import type { JsonObject } from '../json.ts'
 import { create, find, remove, update } from '../objects/operations.ts'
-import { render } from '../objects/render.ts'
+import type { Command, Resource } from '../objects/resource.ts'
+import { render } from '../objects/view.ts'
 import type { Services } from '../objects/write-context.ts'
 import { NO_CONTENT, type Operation, type Operations, ok } from '../openapi/operation.ts'
-import { schemaNames } from '../openapi/schemas.ts'
-import type { Resource } from '../resources/resource.ts'
+import { schemaNames, updateSchema } from '../openapi/schemas.ts'
+import type { JsonObject } from '../values/json.ts'
 import { bodyOf } from './body.ts'
-import { commandRoute } from './command-routes.ts'
 import { listPage, listPastPage, PAGE_QUERY, readPageRequest } from './paging.ts'
 import { memberRoutes, partRoutes } from './part-routes.ts'
 import { contextOf, idOf, route, viewOf } from './route.ts'
@@ -105,4 +105,25 @@ function listed(resource: Resource, request: FastifyRequest, services: Services)
 
 function isQuery(query: unknown): query is Record<string, unknown> {
   return typeof query === 'object' && query !== null
+}
+
+/** Route of a command, such as `/tunnel_sessions/{id}/restart`: an empty JSON object, answered 204. */
+function commandRoute(app: FastifyInstance, resource: Resource, command: Command, services: Services): void {
+  const { name, summary, run } = command
+  route(app, `/${resource.path}/:id/${name}`, {
+    POST: {
+      summary,
+      body: updateSchema({}),
+      success: NO_CONTENT,
+      refusals: [409],
+      handler: (request, reply) => {
+        const context = contextOf(request, services)
+        const object = find(resource, idOf(request), context)
+        // As in an update body, an id is the one field that is accepted and ignored.
+        readUpdate({}, bodyOf(request))
+        services.store.transaction(() => run(object, context))
+        return reply.code(204).send()
+      },
+    },
+  })
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Choices } from '../choices/choices.ts'
-import { RequestError } from '../errors.ts'
 import { type JsonSchema, TEXT } from '../fields/json-schema.ts'
-import type { JsonObject } from '../json.ts'
-import { render } from '../objects/render.ts'
-import type { View } from '../objects/view.ts'
-import type { Resource } from '../resources/resource.ts'
-import type { Store } from '../store/store.ts'
-import type { StoredObject } from '../store/stored-object.ts'
+import type { Resource } from '../objects/resource.ts'
+import { render, type View } from '../objects/view.ts'
+import type { StoredObject } from '../store/database.ts'
+import type { Store } from '../store/emulator-store.ts'
+import type { JsonObject } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
 
 const LARGEST_PAGE = 100
 

@@ -1,4 +1,4 @@
-import { RequestError } from '../errors.ts'
+import { RequestError } from '../values/request-error.ts'
 
 /** Requests allowed per period, for each API key. */
 export interface RateLimit {

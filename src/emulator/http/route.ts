@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { RequestError } from '../errors.ts'
 import { View } from '../objects/view.ts'
 import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
 import type { Operations } from '../openapi/operation.ts'
+import { invalid, RequestError } from '../values/request-error.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 
@@ -51,4 +51,26 @@ function callerOf(request: FastifyRequest): Caller {
 /** Addresses use the host that the client used. */
 export function viewOf(request: FastifyRequest, services: Services): View {
   return new View(`${request.protocol}://${request.host}`, services, callerOf(request).account)
+}
+
+/** A whole number in the query; `fallback` if it is absent. */
+export function numberInQuery(request: FastifyRequest, name: string, fallback: number): number {
+  const text = new URLSearchParams(request.url.split('?')[1] ?? '').get(name)
+  if (text === null) return fallback
+  if (!/^\d{1,12}$/.test(text)) throw invalid(name, 'must be a whole number')
+  return Number(text)
+}
+
+/** The named texts that are in the query. */
+export function textsInQuery<T extends string>(
+  request: FastifyRequest,
+  names: readonly T[],
+): Partial<Record<T, string>> {
+  const query = new URLSearchParams(request.url.split('?')[1] ?? '')
+  const result: Partial<Record<T, string>> = {}
+  for (const name of names) {
+    const value = query.get(name)
+    if (value !== null) result[name] = value
+  }
+  return result
 }

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Clock, sleep } from '../../util/clock.ts'
-import type { FaultAct } from '../admin/fault-spec.ts'
-import type { ActiveFault } from '../admin/faults.ts'
-import { type ErrorName, errorBody } from '../errors.ts'
+import type { FaultAct } from '../faults/fault-spec.ts'
+import type { ActiveFault } from '../faults/faults.ts'
+import { type ErrorName, errorBody } from '../values/request-error.ts'
 
 /** The clock for the pauses of a fault, and the signal that ends them early. */
 interface Pauses {

@@ -1,11 +1,11 @@
-import { DECIDED } from '../choices/choices.ts'
-import { RequestError } from '../errors.ts'
-import { announce, announceUpdate } from '../events/announce.ts'
-import { type JsonObject, rfc3339 } from '../json.ts'
-import type { Resource } from '../resources/resource.ts'
-import type { StoredObject } from '../store/stored-object.ts'
-import { givenCreate, givenUpdate } from './given.ts'
-import type { WriteContext } from './write-context.ts'
+import { type Choices, DECIDED } from '../choices/choices.ts'
+import { readCreate, readUpdate } from '../fields/field.ts'
+import type { StoredObject } from '../store/database.ts'
+import { type JsonObject, rfc3339 } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
+import { announce, announceUpdate } from './announce.ts'
+import type { Resource } from './resource.ts'
+import { type Services, WriteContext } from './write-context.ts'
 
 /** An object that was just stored, and response fields that are shown only once. */
 interface Created {
@@ -136,4 +136,70 @@ export function save(resource: Resource, object: StoredObject, context: WriteCon
   if (resource.dueAt !== undefined) {
     store.setDue({ account, collection: resource.path, id: object.id }, resource.dueAt(object))
   }
+}
+
+/**
+ * Applies everything that fell due up to now by the emulated clock, in order of time. Called before each request, so
+ * that a caller always sees the current state. Nothing runs on timers, so moving the clock is enough to see the future.
+ */
+export function applyDue(services: Services): void {
+  const { store, resources, clock } = services
+  const now = clock.now()
+  if (store.firstDue(now) === undefined) return
+  store.transaction(() => {
+    for (let due = store.firstDue(now); due !== undefined; due = store.firstDue(now)) {
+      const resource = resources.byPath(due.collection)
+      const object = store.get(due.account, due.collection, due.id)
+      if (resource?.onDue === undefined || object === undefined) {
+        store.setDue(due, undefined)
+        continue
+      }
+      const context = new WriteContext(services, { account: due.account, keyId: '', ownerId: '', admin: false })
+      const next = resource.onDue(object, due.at, context)
+      save(resource, next, context)
+      announceUpdate(resource, object, next, context, due.at)
+    }
+  })
+}
+
+/** Longest description, where descriptions are cut. */
+const MOST_BYTES = 255
+
+/** The fields of a new object, as stored. */
+function givenCreate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+  resource.refuse?.(body, choices)
+  return kept(readCreate(resource.fields, body, resource.defaults?.(choices)), choices)
+}
+
+/** The fields that an update changes, as stored. */
+function givenUpdate(resource: Resource, body: JsonObject, choices: Choices): JsonObject {
+  resource.refuse?.(body, choices)
+  return kept(readUpdate(resource.fields, body), choices)
+}
+
+/** Texts that people write; `name` is that of a bot. */
+const TEXTS = ['description', 'metadata', 'name'] as const
+
+/** What the service stores for texts that people write. */
+function kept(given: JsonObject, choices: Choices): JsonObject {
+  const result = { ...given }
+  for (const name of TEXTS) {
+    const text = given[name]
+    if (typeof text !== 'string') continue
+    const trimmed = choices.texts === 'trimmed' ? text.trim() : text
+    result[name] = name === 'description' && choices['long-descriptions'] === 'cut' ? cut(trimmed) : trimmed
+  }
+  return result
+}
+
+/** Cuts between characters. */
+function cut(text: string): string {
+  let end = 0
+  let bytes = 0
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > MOST_BYTES) break
+    end += character.length
+  }
+  return text.slice(0, end)
 }

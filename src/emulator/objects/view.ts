@@ -1,8 +1,10 @@
 import type { Choices } from '../choices/choices.ts'
-import { isJsonObject, type Json, type JsonObject } from '../json.ts'
-import type { Resource } from '../resources/resource.ts'
-import type { ResourceIndex } from '../resources/resource-index.ts'
-import type { Store } from '../store/store.ts'
+import { TEXT, TIMESTAMP } from '../fields/json-schema.ts'
+import type { StoredObject } from '../store/database.ts'
+import type { Store } from '../store/emulator-store.ts'
+import { isJsonObject, type Json, type JsonObject } from '../values/json.ts'
+import type { Resource, ResourceIndex } from './resource.ts'
+import { respell } from './spelling.ts'
 
 interface Sources {
   readonly store: Store
@@ -69,4 +71,17 @@ export class View {
   labelled(labels: Json | undefined): (JsonObject | null)[] {
     return this.refs(isJsonObject(labels) ? this.#sources.store.labelled(this.#account, labels) : [])
   }
+}
+
+/** The object with its address and times, as the API returns it. */
+export function render(resource: Resource, object: StoredObject, view: View): JsonObject {
+  const createdAt = resource.createdAs ?? 'created_at'
+  const shown = {
+    id: object.id,
+    uri: view.uriOf(resource, object.id),
+    [createdAt]: object.created_at,
+    ...resource.render(object, view),
+  }
+  const schemas = { id: TEXT, uri: TEXT, [createdAt]: TIMESTAMP, ...resource.shows }
+  return respell(shown, schemas, view.choices, view.nextAnswer())
 }

@@ -1,10 +1,8 @@
-import type { JsonSchema } from '../fields/json-schema.ts'
-import { shared } from '../fields/json-schema.ts'
-import type { Json, JsonObject } from '../json.ts'
-import type { Resource } from '../resources/resource.ts'
-import type { Entry } from './catalogue.ts'
-import type { RefusalStatus } from './operation.ts'
-import { COMMON_SCHEMAS, collectionSchemas } from './schemas.ts'
+import { COMMON_SCHEMAS, type JsonSchema, shared } from '../fields/json-schema.ts'
+import type { Resource } from '../objects/resource.ts'
+import type { Json, JsonObject } from '../values/json.ts'
+import type { Entry, RefusalStatus } from './operation.ts'
+import { collectionSchemas } from './schemas.ts'
 
 export interface DocumentOptions {
   readonly entries: readonly Entry[]

@@ -1,4 +1,4 @@
-import type { RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import type { JsonSchema } from '../fields/json-schema.ts'
 
 /** One method of one path: its handler, and what the OpenAPI document says of it. */
@@ -35,4 +35,22 @@ export const NO_CONTENT = { status: 204 } as const
 /** A 200 answer with such a body. */
 export function ok(body: JsonSchema): Operation['success'] {
   return { status: 200, body }
+}
+
+/** An operation and its address. */
+export interface Entry {
+  /** In fastify's notation: `/ip_policies/:id`. */
+  readonly url: string
+  readonly method: string
+  readonly operation: Operation
+}
+
+/** Every operation that a server registers from now on, in order, without the `HEAD` that accompanies each `GET`. */
+export function catalogueOf(app: FastifyInstance): readonly Entry[] {
+  const entries: Entry[] = []
+  app.addHook('onRoute', ({ url, method, config }) => {
+    if (config?.operation === undefined || typeof method !== 'string' || method === 'HEAD') return
+    entries.push({ url, method, operation: config.operation })
+  })
+  return entries
 }

@@ -1,7 +1,6 @@
-import { ERRORS } from '../errors.ts'
 import { type Field, type Fields, unsettable } from '../fields/field.ts'
 import { type JsonSchema, list, members, nullable, shared, TEXT, TIMESTAMP } from '../fields/json-schema.ts'
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from '../objects/resource.ts'
 
 /** A body that creates an object; null counts as absent, except for mandatory fields. */
 export function createSchema(fields: Fields): JsonSchema {
@@ -54,20 +53,4 @@ export function collectionSchemas(resource: Resource): Record<string, JsonSchema
       ? {}
       : { [names.create]: createSchema(resource.fields), [names.update]: updateSchema(resource.fields) }),
   }
-}
-
-/** Schemas that belong to no collection. */
-export const COMMON_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
-  Ref: { ...members({ id: TEXT, uri: TEXT }), description: 'Points at another resource.' },
-  Error: members({
-    error_code: { type: 'string', enum: Object.values(ERRORS).map(({ code }) => code) },
-    status_code: { type: 'integer' },
-    msg: TEXT,
-    details: {
-      type: 'object',
-      properties: { operation_id: TEXT },
-      required: ['operation_id'],
-      additionalProperties: TEXT,
-    },
-  }),
 }

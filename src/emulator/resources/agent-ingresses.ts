@@ -1,23 +1,23 @@
 import type { DnsRecord } from '../certificates/dns-table.ts'
-import { SHOWN_STATUS } from '../certificates/job.ts'
+import { SHOWN_STATUS } from '../certificates/provisioning.ts'
+import { DESCRIBED, REGIONS, SHOWN_TEXTS } from '../fields/conventions.ts'
+import { fixed, mandatory, optional } from '../fields/field.ts'
+import { domainClass, ingressDomain } from '../fields/hostname.ts'
+import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
+import type { Draft, Resource } from '../objects/resource.ts'
+import type { WriteContext } from '../objects/write-context.ts'
+import type { StoredObject } from '../store/database.ts'
+import { textOf, textsOf } from '../values/json.ts'
 import {
+  certificatePolicy,
   changesPolicy,
   isManaged,
   manageCertificate,
   managementDueAt,
   managementStatus,
+  SHOWN_POLICY,
   startManaging,
-} from '../certificates/management.ts'
-import { certificatePolicy, SHOWN_POLICY } from '../certificates/policy.ts'
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
-import { fixed, mandatory, optional } from '../fields/field.ts'
-import { domainClass, ingressDomain } from '../fields/hostname.ts'
-import { nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
-import { textOf, textsOf } from '../json.ts'
-import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
-import { REGIONS } from './regions.ts'
-import type { Draft, Resource } from './resource.ts'
+} from './certificate-management.ts'
 
 /** How many name servers a domain is delegated to. */
 const NAME_SERVERS = 2

@@ -1,9 +1,9 @@
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/conventions.ts'
 import { fixed, mandatory } from '../fields/field.ts'
 import { TEXT, TEXTS, TIMESTAMP } from '../fields/json-schema.ts'
 import { authorityFacts, caPem } from '../fields/pem.ts'
-import { textOf, textsOf } from '../json.ts'
-import type { Resource } from './resource.ts'
+import type { Resource } from '../objects/resource.ts'
+import { textOf, textsOf } from '../values/json.ts'
 
 /**
  * Uploaded certificate authorities, to which the `mutual_tls` of TLS edges refers. Everything but the texts is read

@@ -1,13 +1,12 @@
-import { invalid } from '../errors.ts'
-import { celExpression } from '../fields/expression.ts'
+import { celExpression } from '../fields/cel-syntax.ts'
+import { id, ids } from '../fields/conventions.ts'
 import { missingField, type Reader, reader } from '../fields/field.ts'
 import { FLAG, type JsonSchema, list, members, nullable, REF, REFS, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { anyObject, boolean, listOf, listOrOne, nonEmptyString, object, oneOf, string } from '../fields/readers.ts'
-import { id, ids } from '../fields/references.ts'
-import { tlsVersionNamed } from '../fields/tls-version.ts'
-import { isJsonObject, type Json, type JsonObject, textsOf } from '../json.ts'
 import type { View } from '../objects/view.ts'
-import { BACKENDS } from './backend-children.ts'
+import { isJsonObject, type Json, type JsonObject, textsOf } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
+import { BACKENDS } from './backends.ts'
 
 /**
  * A module of an edge (`management-api.md § Edges and backends`): the form in which it is sent and stored, and the
@@ -158,4 +157,9 @@ function withDefaults(rule: Json): Json {
     name: rule.name ?? 'rule',
     ...(Array.isArray(actions) ? { actions: actions.map(configured) } : {}),
   }
+}
+
+/** The number of the TLS version that a text names; undefined if none. */
+export function tlsVersionNamed(text: string): string | undefined {
+  return /^(?:tls[ _-]?v?)?(1\.[0-3])$/i.exec(text)?.[1]
 }

@@ -1,16 +1,15 @@
 import type { Choices } from '../choices/choices.ts'
-import { invalid, RequestError } from '../errors.ts'
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { DESCRIBED, keptPolicies, SHOWN_TEXTS } from '../fields/conventions.ts'
 import { type Field, type Fields, missingField, optional, unknownField } from '../fields/field.ts'
-import { hostport } from '../fields/hostname.ts'
+import { coveringNames, hostport } from '../fields/hostname.ts'
 import { type JsonSchema, members, nullable, TEXT, TEXTS } from '../fields/json-schema.ts'
 import { distinct } from '../fields/readers.ts'
-import { keptPolicies } from '../fields/references.ts'
-import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
+import type { Draft, Part, Resource } from '../objects/resource.ts'
 import type { View } from '../objects/view.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import type { Link, StoredObject } from '../store/stored-object.ts'
-import { checkHostports, reservationsOf } from './edge-hosts.ts'
+import type { Link, StoredObject } from '../store/database.ts'
+import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../values/json.ts'
+import { invalid, RequestError } from '../values/request-error.ts'
 import {
   backendModule,
   type EdgeModule,
@@ -19,7 +18,39 @@ import {
   policyModule,
   tlsTerminationModule,
 } from './edge-modules.ts'
-import type { Draft, Part, Resource } from './resource.ts'
+
+/**
+ * The id of the account's reserved address or domain that lets an edge listen on `hostport`: an address with exactly
+ * that host and port, a domain of that name, or a wildcard one label above (`api-decisions.md § Behaviour`).
+ */
+function reservationOf(hostport: string, context: WriteContext): string | undefined {
+  const host = hostport.slice(0, hostport.lastIndexOf(':'))
+  const claims = [
+    { scope: 'addr', value: hostport },
+    ...coveringNames(host).map((name) => ({ scope: 'domain', value: name })),
+  ]
+  return claims.map((claim) => context.store.claimant(claim)).find((owner) => owner?.account === context.account)?.id
+}
+
+/** Whether the account has reserved the address, or the domain, of a hostport. */
+export function isReserved(hostport: string, context: WriteContext): boolean {
+  return reservationOf(hostport, context) !== undefined
+}
+
+/** Refuses hostports whose host the account has not reserved. */
+function checkHostports(edge: StoredObject, context: WriteContext): void {
+  textsOf(edge.hostports).forEach((hostport, index) => {
+    if (!isReserved(hostport, context)) {
+      throw invalid(`hostports[${index}]`, `${hostport} is neither on a reserved domain nor a reserved address`)
+    }
+  })
+}
+
+/** Ids of the reservations for the edge's hostports. */
+function reservationsOf(edge: StoredObject, context: WriteContext): string[] {
+  const found = textsOf(edge.hostports).map((hostport) => reservationOf(hostport, context))
+  return found.filter((id) => id !== undefined)
+}
 
 export const tcpEdges = edges({ path: 'edges/tcp', listKey: 'tcp_edges', idPrefix: 'edgtcp', eventName: 'tcp_edge' }, [
   backendModule,

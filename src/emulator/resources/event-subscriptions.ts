@@ -1,13 +1,12 @@
-import { invalid } from '../errors.ts'
-import { SHOWN_TEXTS } from '../fields/common.ts'
+import { ids, refuseEmpty, SHOWN_TEXTS } from '../fields/conventions.ts'
 import { type Fields, mandatory, optional, type Reader, reader } from '../fields/field.ts'
 import { list, members, REFS, TEXT } from '../fields/json-schema.ts'
 import { characters, listOf, object, string } from '../fields/readers.ts'
-import { ids, refuseEmpty } from '../fields/references.ts'
-import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../json.ts'
+import type { Resource } from '../objects/resource.ts'
 import type { View } from '../objects/view.ts'
-import type { StoredObject } from '../store/stored-object.ts'
-import type { Resource } from './resource.ts'
+import type { StoredObject } from '../store/database.ts'
+import { isJsonObject, type Json, type JsonObject, textOf, textsOf } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
 
 /**
  * `<name>.v<number>` (`management-api.md § Events`); types that nothing fires are accepted. The name has no character

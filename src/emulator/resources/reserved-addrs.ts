@@ -1,12 +1,10 @@
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { DESCRIBED, id, REGIONS, SHOWN_TEXTS } from '../fields/conventions.ts'
 import { fixed, optional, updateOnly } from '../fields/field.ts'
 import { nullable, REF, TEXT } from '../fields/json-schema.ts'
 import { oneOf } from '../fields/readers.ts'
-import { id } from '../fields/references.ts'
-import { textOf } from '../json.ts'
+import type { Resource } from '../objects/resource.ts'
 import type { WriteContext } from '../objects/write-context.ts'
-import { REGIONS } from './regions.ts'
-import type { Resource } from './resource.ts'
+import { textOf } from '../values/json.ts'
 
 const FIRST_PORT = 10_000
 const PORTS = 20_000

@@ -1,27 +1,26 @@
 import type { DnsRecord } from '../certificates/dns-table.ts'
-import { SHOWN_STATUS } from '../certificates/job.ts'
+import { SHOWN_STATUS } from '../certificates/provisioning.ts'
+import type { Choices } from '../choices/choices.ts'
+import { DESCRIBED, id, REGIONS, SHOWN_TEXTS } from '../fields/conventions.ts'
+import { fixed, mandatory, optional, updateOnly } from '../fields/field.ts'
+import { domainClass, domainName } from '../fields/hostname.ts'
+import { nullable, REF, TEXT } from '../fields/json-schema.ts'
+import { oneOf } from '../fields/readers.ts'
+import type { Draft, Resource } from '../objects/resource.ts'
+import type { WriteContext } from '../objects/write-context.ts'
+import type { StoredObject } from '../store/database.ts'
+import { isJsonObject, type JsonObject, textOf } from '../values/json.ts'
+import { RequestError } from '../values/request-error.ts'
 import {
+  certificatePolicy,
   changesPolicy,
   isManaged,
   manageCertificate,
   managementDueAt,
   managementStatus,
+  SHOWN_POLICY,
   startManaging,
-} from '../certificates/management.ts'
-import { certificatePolicy, SHOWN_POLICY } from '../certificates/policy.ts'
-import type { Choices } from '../choices/choices.ts'
-import { RequestError } from '../errors.ts'
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
-import { fixed, mandatory, optional, updateOnly } from '../fields/field.ts'
-import { domainClass, domainName } from '../fields/hostname.ts'
-import { nullable, REF, TEXT } from '../fields/json-schema.ts'
-import { oneOf } from '../fields/readers.ts'
-import { id } from '../fields/references.ts'
-import { isJsonObject, type JsonObject, textOf } from '../json.ts'
-import type { WriteContext } from '../objects/write-context.ts'
-import type { StoredObject } from '../store/stored-object.ts'
-import { REGIONS } from './regions.ts'
-import type { Draft, Resource } from './resource.ts'
+} from './certificate-management.ts'
 
 /**
  * Reserved domains. `certificate_id` is the certificate in use, uploaded or automatic (`certificate_automatic`);

@@ -1,8 +1,8 @@
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/conventions.ts'
 import { optional } from '../fields/field.ts'
 import { FLAG, nullable, TEXT } from '../fields/json-schema.ts'
 import { boolean, string } from '../fields/readers.ts'
-import type { Resource } from './resource.ts'
+import type { Resource } from '../objects/resource.ts'
 
 /*
  * Collections to which the API only refers (`management-api.md § Gaps in the endpoint set`): without routes; their

@@ -1,11 +1,11 @@
-import { invalid } from '../errors.ts'
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { DESCRIBED, SHOWN_TEXTS } from '../fields/conventions.ts'
 import { fixed, optional, type Reader, reader } from '../fields/field.ts'
 import { TEXT } from '../fields/json-schema.ts'
 import { oneOf, string } from '../fields/readers.ts'
-import { type JsonObject, textOf } from '../json.ts'
+import type { Resource } from '../objects/resource.ts'
 import { AuthorityKey, curveNamed, type KeyChoice, makeKey, makeKeyNow, toPem } from '../ssh/authority-key.ts'
-import type { Resource } from './resource.ts'
+import { type JsonObject, textOf } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
 
 /** RSA 2048 or 4096 (`management-api.md § Limits`). */
 const keySize: Reader<number> = reader({ type: 'integer', enum: [2048, 4096] }, (value, at) => {

@@ -1,18 +1,21 @@
-import { invalid } from '../errors.ts'
-import { DESCRIBED, SHOWN_TEXTS } from '../fields/common.ts'
+import { DESCRIBED, id, SHOWN_TEXTS } from '../fields/conventions.ts'
 import { type Fields, fixed, mandatory, optional } from '../fields/field.ts'
 import { TEXT, TEXT_MAP, TEXTS, TIMESTAMP } from '../fields/json-schema.ts'
-import { oneOf } from '../fields/readers.ts'
-import { id } from '../fields/references.ts'
-import { timestamp } from '../fields/timestamp.ts'
-import { isJsonObject, type Json, type JsonObject, rfc3339, textOf, textsOf } from '../json.ts'
+import { oneOf, timestamp } from '../fields/readers.ts'
+import type { Resource } from '../objects/resource.ts'
 import type { WriteContext } from '../objects/write-context.ts'
 import { AuthorityKey } from '../ssh/authority-key.ts'
-import { type CertificateContent, signCertificate } from '../ssh/certificate.ts'
-import { criticalOptions, extensions, principals } from '../ssh/certificate-fields.ts'
+import {
+  type CertificateContent,
+  criticalOptions,
+  extensions,
+  principals,
+  signCertificate,
+} from '../ssh/certificate.ts'
 import { parsePublicKey, publicKeyLine } from '../ssh/public-key.ts'
-import type { StoredObject } from '../store/stored-object.ts'
-import type { Resource } from './resource.ts'
+import type { StoredObject } from '../store/database.ts'
+import { isJsonObject, type Json, type JsonObject, rfc3339, textOf, textsOf } from '../values/json.ts'
+import { invalid } from '../values/request-error.ts'
 
 const DAY_SECONDS = 24 * 3600
 

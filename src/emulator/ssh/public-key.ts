@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
-import { invalid } from '../errors.ts'
 import { type Reader, reader } from '../fields/field.ts'
+import { invalid } from '../values/request-error.ts'
 import { SshReader, WireFormatError } from './wire.ts'
 
 export type SshKeyType = 'rsa' | 'ecdsa' | 'ed25519'

@@ -1,4 +1,4 @@
-import type { ObjectKey, StoredObject } from './stored-object.ts'
+import type { ObjectKey, StoredObject } from './database.ts'
 
 interface Change {
   readonly key: ObjectKey

@@ -3,12 +3,12 @@ import { commonSpec, commonSpecRules, commonStatus } from '../../managed/descrip
 import { list, object, text } from '../../schema/define.ts'
 import { defineKind, type SpecOf } from '../../schema/definition.ts'
 import { fixedField } from '../../schema/rules.ts'
-import { conditionColumn, managedColumns, textColumn, wideColumn } from '../shared/columns.ts'
-import { managedKind } from '../shared/names.ts'
+import { conditionColumn, managedColumns, textColumn, wideColumn } from '../building-blocks/columns.ts'
+import { managedKind } from '../building-blocks/plain-kind.ts'
+import { managedCertificate } from './certificate-spec.ts'
+import { certificateConditions, certificateStatusFields } from './certificate-status.ts'
 import { dnsEndpointCondition, dnsSpec } from './dns-endpoint.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN, HOST_WORDS } from './domain-name.ts'
-import { managedCertificate } from './spec.ts'
-import { certificateConditions, certificateStatusFields } from './status.ts'
 
 /** The contract states no limits for the lists in a response; these limit what a status shows. */
 export const NS_TARGETS_SHOWN = 32

@@ -1,8 +1,8 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { KindCondition } from '../../managed/descriptor/readiness.ts'
 import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition } from '../../managed/descriptor/status.ts'
-import { cut } from '../../util/cut.ts'
-import type { CertificateState } from './progress.ts'
+import { cut } from '../../util/printable.ts'
+import type { CertificateState } from './certificate-progress.ts'
 
 /** Prefix of the name that an ACME challenge looks up for a domain. */
 export const CHALLENGE = '_acme-challenge.'

@@ -1,7 +1,7 @@
+import type { KindCondition, Readiness } from '../../managed/descriptor/readiness.ts'
 import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition, Readiness } from '../../managed/descriptor/status.ts'
+import type { CertificateState, ProvisioningJob } from './certificate-progress.ts'
 import { type DNSRecord, recordText } from './dns.ts'
-import type { CertificateState, ProvisioningJob } from './progress.ts'
 
 const FIRST_POLL_MS = 5000
 const LAST_POLL_MS = 60_000

@@ -2,9 +2,9 @@ import { Type } from 'typebox'
 import type { AccessNeeds } from '../../managed/descriptor/access.ts'
 import type { JudgeRisks } from '../../managed/descriptor/desired.ts'
 import { list, text } from '../../schema/define.ts'
-import { cut } from '../../util/cut.ts'
 import { isDomainPattern } from '../../util/domain-pattern.ts'
-import { sorted, textsOf } from '../shared/remote.ts'
+import { cut } from '../../util/printable.ts'
+import { sorted, textsOf } from '../building-blocks/remote.ts'
 
 /** The contract states no limits. */
 const RULES = 256

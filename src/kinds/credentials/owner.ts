@@ -6,7 +6,7 @@ import { markedKind } from '../../managed/descriptor/metadata.ts'
 import type { FoundReference, ReferenceKind } from '../../managed/descriptor/references.ts'
 import { object, text } from '../../schema/define.ts'
 import { exactlyOne, fixedField } from '../../schema/rules.ts'
-import { textOf, wholeText } from '../shared/remote.ts'
+import { textOf, wholeText } from '../building-blocks/remote.ts'
 
 const KIND = 'BotUser'
 

@@ -2,10 +2,10 @@ import type { RemoteObject } from '../../api/types.ts'
 import type { AccessNeeds } from '../../managed/descriptor/access.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { FoundReference, NamedValue } from '../../managed/descriptor/references.ts'
+import { textOf, textsOf } from '../building-blocks/remote.ts'
+import { chosen } from '../building-blocks/spec-fields.ts'
 import { wildcardAbove } from '../certificates/domain-name.ts'
-import { textOf, textsOf } from '../shared/remote.ts'
-import { chosen } from '../shared/union-member.ts'
-import type { EdgeSpec } from './schema.ts'
+import type { EdgeSpec } from './edge-schema.ts'
 
 type Hostport = NonNullable<EdgeSpec['hostports']>[number]
 

@@ -2,8 +2,18 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/common.ts'
 import { bool, choice, integer, list, object, text } from '../../schema/define.ts'
-import { cut } from '../../util/cut.ts'
-import { given, ID_LENGTH, listOf, objectOf, refId, refIds, shownIds, sorted, textOf } from '../shared/remote.ts'
+import { cut } from '../../util/printable.ts'
+import {
+  given,
+  ID_LENGTH,
+  listOf,
+  objectOf,
+  refId,
+  refIds,
+  shownIds,
+  sorted,
+  textOf,
+} from '../building-blocks/remote.ts'
 
 /** A module of an edge, as the spec names it. */
 export type ModuleField = 'backend' | 'ipRestriction' | 'trafficPolicy' | 'mutualTLS' | 'tlsTermination'

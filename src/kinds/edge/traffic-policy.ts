@@ -1,6 +1,6 @@
 import type { Fields } from '../../managed/descriptor/common.ts'
-import { given, listOf, objectOf, textOf, textsOf } from '../shared/remote.ts'
-import type { EdgeSpec } from './schema.ts'
+import { given, listOf, objectOf, textOf, textsOf } from '../building-blocks/remote.ts'
+import type { EdgeSpec } from './edge-schema.ts'
 
 type TrafficPolicy = NonNullable<EdgeSpec['trafficPolicy']>
 type Rule = NonNullable<TrafficPolicy['inbound']>[number]

@@ -2,7 +2,7 @@ import { collections } from '../../api/collections.ts'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/common.ts'
 import type { ManifestView } from '../../managed/descriptor/descriptor.ts'
-import { given, listOf, objectOf, refId, refIds, textOf, textsOf } from '../shared/remote.ts'
+import { given, listOf, objectOf, refId, refIds, textOf, textsOf } from '../building-blocks/remote.ts'
 
 /**
  * The spec of an edge; its protocol follows from where it is. A module that is absent, or disabled and empty, is left

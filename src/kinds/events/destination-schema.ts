@@ -4,8 +4,8 @@ import { sharing } from '../../managed/descriptor/grant.ts'
 import { choice, object, text } from '../../schema/define.ts'
 import { defineKind, type SpecOf } from '../../schema/definition.ts'
 import { unionOf } from '../../schema/rules.ts'
-import { managedColumns, textColumn } from '../shared/columns.ts'
-import { managedKind } from '../shared/names.ts'
+import { managedColumns, textColumn } from '../building-blocks/columns.ts'
+import { managedKind } from '../building-blocks/plain-kind.ts'
 
 const cloudName = (what: string) =>
   text({

@@ -1,8 +1,8 @@
 import type { Fields, KeyRef } from '../../managed/descriptor/common.ts'
 import type { Input } from '../../managed/descriptor/descriptor.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
-import { given, objectOf, textOf } from '../shared/remote.ts'
-import { chosen } from '../shared/union-member.ts'
+import { given, objectOf, textOf } from '../building-blocks/remote.ts'
+import { chosen } from '../building-blocks/spec-fields.ts'
 import type { EventDestinationSpec } from './destination-schema.ts'
 
 type Auth = NonNullable<EventDestinationSpec['kinesis']>['auth']

@@ -8,8 +8,8 @@ import {
   type SiblingView,
   type TargetView,
 } from '../../managed/descriptor/references.ts'
-import { named, refusesRules } from './parts.ts'
 import { heldRule } from './rules.ts'
+import { named, refusesRules } from './usable-policy.ts'
 
 /**
  * A policy in use is neither emptied nor left with denies alone by mistake: its last rule, and its last allow, stay

@@ -12,11 +12,10 @@ import {
   wantedMetadata,
 } from '../../managed/descriptor/metadata.ts'
 import { choice } from '../../schema/define.ts'
-import { digestOf } from '../../util/digest.ts'
-import { equalJSON } from '../../util/equal-json.ts'
-import { compareTexts, given, refId, textOf } from '../shared/remote.ts'
+import { digestOf, equalJSON } from '../../util/json.ts'
+import { compareTexts, given, refId, textOf } from '../building-blocks/remote.ts'
 import { documentationAddress, guardRanges, normaliseCIDR } from './cidr.ts'
-import { RULE_KIND } from './parts.ts'
+import { RULE_KIND } from './usable-policy.ts'
 
 /** `action` of a spec. `change` describes the effect of changing it. */
 export function ruleAction(change = '') {

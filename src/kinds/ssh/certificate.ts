@@ -15,14 +15,12 @@ import type { Desired } from '../../managed/descriptor/desired.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { bool, list, text } from '../../schema/define.ts'
 import type { Rule } from '../../schema/rules.ts'
+import { textColumn, wideColumn } from '../building-blocks/columns.ts'
+import { plain, plainFields } from '../building-blocks/plain-kind.ts'
+import { given, namesOf, sorted, textOf, textsOf, wholeText } from '../building-blocks/remote.ts'
 import { outputProblems, type WithOutput } from '../credentials/output-place.ts'
-import { textColumn, wideColumn } from '../shared/columns.ts'
-import { plain, plainFields } from '../shared/defaults.ts'
-import { given, namesOf, sorted, textOf, textsOf, wholeText } from '../shared/remote.ts'
-import { answeredCertificate, answeredKey } from './answer.ts'
-import { CERTIFICATE_LENGTH } from './lengths.ts'
+import { answeredCertificate, answeredKey, CERTIFICATE_LENGTH, comparablePublicKey } from './key-lines.ts'
 import {
-  comparablePublicKey,
   publicKeyFields,
   publicKeyInputProblems,
   publicKeyInputs,

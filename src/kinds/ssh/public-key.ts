@@ -3,12 +3,8 @@ import { valueFrom } from '../../managed/descriptor/common.ts'
 import type { Input } from '../../managed/descriptor/descriptor.ts'
 import type { Desired } from '../../managed/descriptor/desired.ts'
 import { text } from '../../schema/define.ts'
-import { textOf } from '../shared/remote.ts'
-import { givenText, inlineOrFrom, inputsFrom } from '../shared/value-from.ts'
-import { PUBLIC_KEY_LENGTH } from './lengths.ts'
-
-/** One line `type base64 comment`, without options in front of it. */
-const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]{16,}={0,2})(?:[ \t][^\r\n]*)?$/
+import { givenText, inlineOrFrom, inputsFrom } from '../building-blocks/spec-fields.ts'
+import { isKeyLine, PUBLIC_KEY_LENGTH } from './key-lines.ts'
 
 /**
  * A public key in authorized-keys format, inline or from a Secret or ConfigMap. `change` describes the effect of
@@ -65,30 +61,12 @@ export function publicKeyOf(desired: Desired<WithPublicKey>): string {
   return givenText(desired, desired.spec.publicKey, desired.spec.publicKeyFrom).trim()
 }
 
-/** Only the key, for comparing: comment and white space have no meaning. */
-export function comparablePublicKey(value: unknown): string | undefined {
-  const line = textOf(value)?.trim()
-  const [, type, key] = LINE.exec(line ?? '') ?? []
-  return key === undefined ? line : `${type} ${key}`
-}
-
-/** The comment of a key, by which people know it; undefined if it has none. */
-export function commentOf(value: unknown): string | undefined {
-  return (
-    textOf(value)
-      ?.trim()
-      .split(/[ \t]+/)
-      .slice(2)
-      .join(' ') || undefined
-  )
-}
-
 /** Never quotes the text: a private key put there by mistake must not spread. */
 function problemsOf(path: string, value: string): readonly string[] {
   if (value.includes('PRIVATE KEY')) {
     return [`${path}: holds a private key, which must never be uploaded: put the public key there, as in a .pub file`]
   }
-  if (LINE.test(value.trim())) return []
+  if (isKeyLine(value)) return []
   return [
     `${path}: is not a public key in authorized-keys format: put the one line "type base64 comment" of a .pub file there`,
   ]

@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Rotation } from '../../managed/descriptor/descriptor.ts'
 import { durationText, nineTenthsAtMost } from '../../managed/descriptor/duration.ts'
+import { pollIn, type Readiness } from '../../managed/descriptor/readiness.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
-import { pollIn, type Readiness } from '../../managed/descriptor/status.ts'
 import { text, timestamp } from '../../schema/define.ts'
 import { atMostOne, type Rule } from '../../schema/rules.ts'
-import { durationMs } from '../../util/duration.ts'
 import { isNotedAhead } from '../../util/noted-time.ts'
-import { available } from '../shared/defaults.ts'
-import { given, timeOf } from '../shared/remote.ts'
+import { durationMs, secondsTime } from '../../util/time.ts'
+import { available } from '../building-blocks/plain-kind.ts'
+import { given, timeOf } from '../building-blocks/remote.ts'
 
 /** RFC 3339, which permits `t` and `z`. */
 const TIME =
@@ -133,28 +133,28 @@ export function wantedValidity(
     // An end that has passed is sent with a start that does not move, so that the API refuses it with the same message
     // each time.
     const start = asked ?? (until === undefined ? now : Math.min(now, until))
-    return { valid_after: instant(start), valid_until: instant(until ?? wholeSeconds(start) + length) }
+    return { valid_after: secondsTime(start), valid_until: secondsTime(until ?? wholeSeconds(start) + length) }
   }
   const found = millis(timeOf(remote.valid_after))
   const late = asked === undefined && found !== undefined && isNotedAhead(found, now)
   const start = asked ?? (late ? now : undefined)
   return {
-    valid_after: start === undefined ? undefined : instant(start),
+    valid_after: start === undefined ? undefined : secondsTime(start),
     valid_until: endFrom(until, found, length),
   }
 }
 
 function endFrom(until: number | undefined, found: number | undefined, length: number): string | undefined {
-  if (until !== undefined) return instant(until)
-  return found === undefined ? undefined : instant(found + length)
+  if (until !== undefined) return secondsTime(until)
+  return found === undefined ? undefined : secondsTime(found + length)
 }
 
 /** The times of an object, in the form in which they are sent. */
 export function observedValidity(remote: RemoteObject): Validity {
   const [after, until] = [millis(timeOf(remote.valid_after)), millis(timeOf(remote.valid_until))]
   return {
-    valid_after: after === undefined ? undefined : instant(after),
-    valid_until: until === undefined ? undefined : instant(until),
+    valid_after: after === undefined ? undefined : secondsTime(after),
+    valid_until: until === undefined ? undefined : secondsTime(until),
   }
 }
 
@@ -223,9 +223,4 @@ function millis(text: string | undefined): number | undefined {
 /** Certificates have a resolution of one second. */
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000
-}
-
-/** RFC 3339 in UTC with whole seconds: one canonical form for each time. */
-function instant(ms: number): string {
-  return new Date(wholeSeconds(ms)).toISOString().replace('.000Z', 'Z')
 }

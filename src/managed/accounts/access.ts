@@ -1,5 +1,5 @@
 import { coversDomain } from '../../util/domain-pattern.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { AccountName } from '../attempt.ts'
 import { shortName } from '../cr.ts'
 import { type AccessEntry, type AccessNeeds, type Reach, unmanagedObjects } from '../descriptor/access.ts'

@@ -1,5 +1,5 @@
 import { secretType } from '../../kube/core-types.ts'
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
 import { readSecretKey } from '../inputs/inputs.ts'
 import { KEPT_KEY_DATA, KEPT_KEY_PREFIX } from '../names.ts'

@@ -1,9 +1,9 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Logger } from '../../util/logger.ts'
 import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from '../cr.ts'
-import { patchVersion } from '../run/patch-version.ts'
+import { patchVersion } from '../run/merge-patch.ts'
 
 export const roleBindingType: ResourceType = {
   group: 'rbac.authorization.k8s.io',

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { internalOf, nameOf, statusOf, unresolvedAttempt } from '../cr.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { Fields } from '../descriptor/common.ts'
 import type { OutputTarget } from '../descriptor/output.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import { observeChildren } from '../apply/children.ts'
 import { generationOf, isDeleting, needsApproval } from '../cr.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,5 +1,5 @@
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { jsonText } from '../../util/printable.ts'
 import type { Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'

@@ -1,6 +1,5 @@
-import { cut } from '../../util/cut.ts'
-import { digestOf } from '../../util/digest.ts'
-import { jsonText, nameText, printable } from '../../util/printable.ts'
+import { digestOf } from '../../util/json.ts'
+import { cut, jsonText, nameText, printable } from '../../util/printable.ts'
 import { type PendingPlan, SHOWN } from '../descriptor/pending-plan.ts'
 import type { FieldChange } from './field-changes.ts'
 import type { PlannedRequest } from './planned-requests.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { Reason } from '../descriptor/reasons.ts'
 import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import { kubeReason } from '../run/result.ts'

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import { mergePatch } from '../run/merge-patch.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { integer, list, object, text } from '../../schema/define.ts'
 import { fixedField } from '../../schema/rules.ts'
-import { HOST_KEY_PATTERN } from '../../ssh/host-key.ts'
+import { HOST_KEY_PATTERN } from '../../ssh/key-formats.ts'
 import { CONFIRM_IDENTITY_REQUESTED_AT, RECONCILE_REQUESTED_AT } from '../names.ts'
 import type { AccessEntry } from './access.ts'
 import { conditions, dataKey, objectName, observedGeneration } from './common.ts'

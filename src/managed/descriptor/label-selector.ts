@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { choice, list, object, stringMap, text } from '../../schema/define.ts'
 import { keysLimit, mapLimit } from '../../schema/rules.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 
 const VALUE = 63
 const VALUE_PATTERN = '^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$'

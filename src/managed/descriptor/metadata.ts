@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { stringMap, text } from '../../schema/define.ts'
 import { mapLimit } from '../../schema/rules.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import { GROUP } from '../names.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { type CustomResource, externalId, nameOf, retains, shortName, statusOf, withFinalizer } from '../cr.ts'
 import { includes } from '../descriptor/access.ts'
 import { reasons } from '../descriptor/reasons.ts'

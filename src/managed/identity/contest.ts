@@ -1,4 +1,4 @@
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import { generationOf } from '../cr.ts'
 import type { Fields } from '../descriptor/common.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { unresolvedAttempt } from '../cr.ts'
 import { markerOf } from '../markers/marker.ts'
 import { copiesOf } from '../markers/own-objects.ts'

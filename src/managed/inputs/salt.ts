@@ -1,7 +1,7 @@
 import { secretType } from '../../kube/core-types.ts'
-import { KubeError, type KubeErrorCode } from '../../kube/errors.ts'
+import { KubeError, type KubeErrorCode } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../kube/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { Random } from '../../util/random.ts'
 import { MANAGED_BY } from '../names.ts'
 

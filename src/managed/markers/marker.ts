@@ -1,6 +1,6 @@
 import type { RemoteObject, RequestBody } from '../../api/types.ts'
 import type { KubeObject } from '../../kube/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { nameOf } from '../cr.ts'
 import { MARK_KEY, type OwnMetadata, objectText, parseObject, sortedEntries } from '../descriptor/metadata.ts'
 

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { timeInMs } from '../../util/rfc3339.ts'
+import { timeInMs } from '../../util/time.ts'
 import { type CustomResource, heldIds } from '../cr.ts'
 import type { CommonStatus } from '../descriptor/common.ts'
 import { isNamesake, type Marker, markerOf, PLACEHOLDER_NONCE } from './marker.ts'

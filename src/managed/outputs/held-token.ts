@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { CommonStatus, Fields } from '../descriptor/common.ts'
 import { CREATE_NONCE, OUTPUT_KEYS, REMOTE_ID, RESERVED_FOR, TOKEN_DIGEST } from '../names.ts'
 import { keysNote, keysWritten } from '../ownership.ts'

@@ -1,6 +1,6 @@
 import { configMapType, secretType } from '../../kube/core-types.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { CustomResource } from '../cr.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../kube/types.ts'
-import { ownField } from '../../util/own-field.ts'
+import { ownField } from '../../util/json.ts'
 import type { CommonSpec } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { OutputTemplate } from '../descriptor/output.ts'

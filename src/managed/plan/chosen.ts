@@ -1,5 +1,4 @@
-import { digestOf } from '../../util/digest.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { digestOf, equalJSON } from '../../util/json.ts'
 
 /**
  * Whether the service kept everything that was sent and filled in only what was left open: members that were null or

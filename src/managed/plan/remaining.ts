@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { generationOf, internalOf, statusOf } from '../cr.ts'
 import { compareFingerprints } from '../run/fingerprints.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'

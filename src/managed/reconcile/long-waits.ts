@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { Logger } from '../../util/logger.ts'
 import { isUntold, LONG_WAIT_MS, shortName } from '../cr.ts'
 import { accountOf } from '../references/account-choice.ts'

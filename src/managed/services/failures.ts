@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { LASTING_MS, saidOf } from '../composed/failed.ts'
 import { reasons } from '../descriptor/reasons.ts'

@@ -1,10 +1,9 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import type { CommandStatus } from '../descriptor/command.ts'
 import { ConflictError } from '../run/control-flow-errors.ts'
-import { mergePatch } from '../run/merge-patch.ts'
-import { patchVersion } from '../run/patch-version.ts'
+import { mergePatch, patchVersion } from '../run/merge-patch.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
 
 const TRIES = 5

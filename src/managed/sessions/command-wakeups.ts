@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { nameOf, type ResourceName } from '../cr.ts'
 import type { CoreWatches } from '../store/watches.ts'
 import { isFinished } from './command-progress.ts'

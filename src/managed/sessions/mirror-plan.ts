@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { type AccountResource, nameOfAccount } from '../account-resource.ts'
 import { isDeleting } from '../cr.ts'
 import type { Fields } from '../descriptor/common.ts'

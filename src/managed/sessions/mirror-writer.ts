@@ -1,5 +1,5 @@
 import { ConcurrencyLimit } from '../../kube/concurrency-limit.ts'
-import { KubeError, type KubeErrorCode } from '../../kube/errors.ts'
+import { KubeError, type KubeErrorCode } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { Logger } from '../../util/logger.ts'
 import type { Fields } from '../descriptor/common.ts'

@@ -1,6 +1,6 @@
+import { isSameAddress } from '../../api/base-url.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectSource, RecordedSource } from '../../runtime/object-source.ts'
-import { isSameAddress } from '../../util/same-address.ts'
 import { type AccountKey, type AccountResource, accountKey, accountText } from '../account-resource.ts'
 import type { AccountName } from '../attempt.ts'
 import { type CustomResource, hasFinalizer, nameText, type ResourceName, statusOf, type TargetKey } from '../cr.ts'

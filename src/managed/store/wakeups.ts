@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
 import { eachInTurns, type Turns } from '../../runtime/turns.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import type { Priority } from '../../util/priority.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../account-resource.ts'
 import { entriesFor } from '../accounts/access.ts'

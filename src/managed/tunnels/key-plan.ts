@@ -1,4 +1,4 @@
-import { durationMs } from '../../util/duration.ts'
+import { durationMs } from '../../util/time.ts'
 import type { CredentialForm, TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
 import { type Changed, credentialName } from './tunnel-resource.ts'
 

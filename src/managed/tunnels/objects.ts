@@ -1,5 +1,5 @@
 import type { ResourceType } from '../../kube/types.ts'
-import { digestOf } from '../../util/digest.ts'
+import { digestOf } from '../../util/json.ts'
 import type { AccountName } from '../attempt.ts'
 import type { WantedObject } from '../composed/owned-objects.ts'
 import { type CredentialForm, DEFAULT_REPLICAS, type TunnelSpec } from '../descriptor/tunnel.ts'

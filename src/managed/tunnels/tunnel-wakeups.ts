@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
 import type { ObjectEvent } from '../../runtime/replica.ts'
-import { equalJSON } from '../../util/equal-json.ts'
+import { equalJSON } from '../../util/json.ts'
 import { accountKey, accountText, keyOfAccount } from '../account-resource.ts'
 import { nameOf, type ResourceName, statusOf } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'

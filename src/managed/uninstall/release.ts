@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import { listAll } from '../../kube/list-every-page.ts'
 import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { KeptKeys } from '../accounts/kept-key.ts'

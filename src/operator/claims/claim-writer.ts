@@ -1,4 +1,4 @@
-import { KubeError } from '../../kube/errors.ts'
+import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient } from '../../kube/types.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../../managed/account-resource.ts'
 import { type Claim, claimOf, isSameClaim, writeClaim } from '../../managed/claims/claim.ts'

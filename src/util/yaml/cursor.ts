@@ -1,5 +1,3 @@
-import { YamlError } from './yaml-error.ts'
-
 /** Character of the line breaks that a scalar keeps as they are, unlike all others, which it reads as `\n`. */
 const KEPT_BREAKS = '\u2028\u2029'
 const BREAKS = `\n\r\u0085${KEPT_BREAKS}`
@@ -90,4 +88,17 @@ export function isBreakOrEnd(character: string): boolean {
 /** Whether the character is a space, a tab or a line break, or the text ends there. */
 export function isBlankOrEnd(character: string): boolean {
   return isBlank(character) || isBreakOrEnd(character)
+}
+
+/** A text that kubectl refuses as YAML or JSON. The message says why, without the text itself. */
+export class YamlError extends Error {
+  override readonly name = 'YamlError'
+  readonly code = 'YAML_UNREADABLE'
+  /** Line of the problem, from 1, counted from the start of the text that was read. */
+  readonly line: number
+
+  constructor(line: number, message: string) {
+    super(message)
+    this.line = line
+  }
 }

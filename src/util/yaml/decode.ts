@@ -1,6 +1,6 @@
+import { YamlError } from './cursor.ts'
 import type { MappingNode, ScalarNode, YamlNode } from './parser.ts'
 import { type Resolved, resolveCore, resolveScalar } from './resolve.ts'
-import { YamlError } from './yaml-error.ts'
 
 /** Something that kubectl accepts, and that other readers of YAML, or people, take for something else. */
 export interface YamlWarning {

@@ -1,6 +1,5 @@
-import { isBreak } from './cursor.ts'
+import { isBreak, YamlError } from './cursor.ts'
 import { Scanner, type Token } from './scanner.ts'
-import { YamlError } from './yaml-error.ts'
 
 /** A part of a document. Lines are counted from 0. */
 export type YamlNode = ScalarNode | SequenceNode | MappingNode | AliasNode

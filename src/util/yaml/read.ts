@@ -1,6 +1,6 @@
+import { YamlError } from './cursor.ts'
 import { decode, type YamlWarning } from './decode.ts'
 import { parseDocument, type YamlNode } from './parser.ts'
-import { YamlError } from './yaml-error.ts'
 
 /** A document that was read. Lines are counted from 1, from the start of the text. */
 export interface YamlDocument {
@@ -21,7 +21,7 @@ export interface YamlDocument {
  * @throws YamlError
  */
 export function readYaml(file: string | Uint8Array): readonly YamlDocument[] {
-  const text = typeof file === 'string' ? file : textOf(file)
+  const text = typeof file === 'string' ? file : decoded(file)
   const { documents, rest, line, refused } = readJson(text)
   if (rest === '') return documents
   try {
@@ -32,7 +32,7 @@ export function readYaml(file: string | Uint8Array): readonly YamlDocument[] {
   }
 }
 
-function textOf(bytes: Uint8Array): string {
+function decoded(bytes: Uint8Array): string {
   const [first, second] = bytes
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes)
   return new TextDecoder(first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-8').decode(bytes)

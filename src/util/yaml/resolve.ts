@@ -1,5 +1,5 @@
+import { YamlError } from './cursor.ts'
 import type { ScalarNode } from './parser.ts'
-import { YamlError } from './yaml-error.ts'
 
 /** What a scalar is read as. */
 export type Resolved =

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { GatewayOptions } from '../../../src/emulator/gateway/options.ts'
+import type { GatewayOptions } from '../../../src/emulator/gateway/gateway-options.ts'
 import type { RunningEmulator } from './world.ts'
 
 /** Ends when whoever started it does. */

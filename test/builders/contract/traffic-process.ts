@@ -1,4 +1,4 @@
-import type { GatewayOptions } from '../../../src/emulator/gateway/options.ts'
+import type { GatewayOptions } from '../../../src/emulator/gateway/gateway-options.ts'
 import { usageOf } from '../process-usage.ts'
 import { SshAgents } from './ssh-agent.ts'
 import { startTrafficChild, type TrafficChild } from './traffic-child.ts'

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
-import type { EmulatorOptions } from '../../../src/emulator/options.ts'
+import type { EmulatorOptions } from '../../../src/emulator/emulator-options.ts'
 import { ApiClient, type Resource } from './api-client.ts'
 import { type SshAgent, SshAgents, type SshKeyFile } from './ssh-agent.ts'
 import { type RunningEmulator, World } from './world.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type DoctorFlags, runDoctor } from '../../../src/cli/doctor/command.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
+import { type DoctorFlags, runDoctor } from '../../../src/cli/doctor-command.ts'
 import type { ResourceType } from '../../../src/kube/types.ts'
 import { startNameServer } from '../../builders/name-server.ts'
 import { type Asked, ask } from '../support/ask.ts'

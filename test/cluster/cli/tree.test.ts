@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runTree, type TreeFlags } from '../../../src/cli/tree/command.ts'
+import { runTree, type TreeFlags } from '../../../src/cli/tree-command.ts'
 import { ask } from '../support/ask.ts'
 import { culvertUnread } from '../support/culvert.ts'
 import { World } from '../support/world.ts'

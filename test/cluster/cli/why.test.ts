@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { runWhy, type WhyFlags } from '../../../src/cli/why/command.ts'
+import { runWhy, type WhyFlags } from '../../../src/cli/why-command.ts'
 import { KubeProxy } from '../../builders/kube-proxy.ts'
 import { type Asked, ask } from '../support/ask.ts'
 import { culvert } from '../support/culvert.ts'

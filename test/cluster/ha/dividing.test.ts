@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import { runDoctor } from '../../../src/cli/doctor/command.ts'
 import type { Finding } from '../../../src/cli/doctor/finding.ts'
-import { runWhy } from '../../../src/cli/why/command.ts'
+import { runDoctor } from '../../../src/cli/doctor-command.ts'
+import { runWhy } from '../../../src/cli/why-command.ts'
 import { ask } from '../support/ask.ts'
-import type { Resource } from '../support/world.ts'
-import { World } from '../support/world.ts'
+import { type Resource, World } from '../support/world.ts'
 
 const POLICIES = '/ip_policies'
 /** Of the operator that the account's label names. */

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 import { type Marker, parseMarker } from '../../../src/managed/markers/marker.ts'
 
 /** The mark that a create carries; undefined for one that carries none, as no create of an operator does. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 import { formatMarker, type Marker, markerOf } from '../../../src/managed/markers/marker.ts'
 import { applyManifests, backUp, bodies, deleteAll, oneOfEach, type Subject, settled } from '../restore/lives.ts'
 import { applyAll, applyNeeds, casesTitled, managed, subjectsOf } from '../support/cases.ts'

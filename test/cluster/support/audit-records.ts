@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 
 /** A line of the operator's audit log (docs/telemetry.md). */
 export interface AuditRecord {

@@ -1,4 +1,4 @@
-import { collectionPath, objectPath } from '../../../src/kube/paths.ts'
+import { collectionPath, objectPath } from '../../../src/kube/request.ts'
 import { type KubeAnswer, type KubeRequestOptions, KubeRequests } from '../../builders/kube-requests.ts'
 import { typeOf } from './world.ts'
 

@@ -2,7 +2,7 @@ import type { ControlPlane } from '../../../controlplane/control-plane.ts'
 import { type Installation, operatorPolicy, policySpec } from '../../../scripts/permissions/operator-policy.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
-import { digestOf } from '../../../src/util/digest.ts'
+import { digestOf } from '../../../src/util/json.ts'
 import { until } from './wait.ts'
 
 /** Name of the policy and of its binding. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
-import { equalJSON } from '../../../src/util/equal-json.ts'
+import { equalJSON } from '../../../src/util/json.ts'
 import { AuditLog } from '../support/audit-log.ts'
 import { deployments, reportAgents } from '../support/tunnel-agent.ts'
 import { until } from '../support/wait.ts'

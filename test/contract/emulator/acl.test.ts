@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RequestError } from '../../../src/emulator/errors.ts'
 import { type AclRule, aclRules, parseAclRule } from '../../../src/emulator/fields/acl.ts'
+import { RequestError } from '../../../src/emulator/values/request-error.ts'
 
 const word = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}[a-z0-9]$/)
 const host = fc.array(word, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'))

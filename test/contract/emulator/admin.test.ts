@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isLoopback } from '../../../src/emulator/admin/loopback.ts'
+import { isLoopback } from '../../../src/emulator/admin/routes.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
 import { at, EmulatorClient } from '../../builders/emulator-client.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Agent, UNBORN } from '../../../src/emulator/agents/agent.ts'
-import { beginRestart, beginUpdate, updateProgress } from '../../../src/emulator/agents/decide.ts'
-import { latestInMajor } from '../../../src/emulator/agents/version.ts'
+import { beginRestart, beginUpdate, latestInMajor, updateProgress } from '../../../src/emulator/agents/agent-updates.ts'
+import { type Agent, UNBORN } from '../../../src/emulator/agents/stored-agent.ts'
 
 const AT = Date.UTC(2026, 0, 1)
 const agent: Agent = {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CHOICES, type ChoiceEntry } from '../../../src/emulator/choices/choice-table.ts'
 import {
   ALTERNATIVES,
   type ChoiceName,
@@ -9,7 +10,6 @@ import {
   spelledPlainly,
   withAlternative,
 } from '../../../src/emulator/choices/choices.ts'
-import { CHOICES, type ChoiceEntry } from '../../../src/emulator/choices/table.ts'
 import { EmulatorProcess } from '../../builders/emulator-process.ts'
 import { decisions } from '../facts/document.ts'
 

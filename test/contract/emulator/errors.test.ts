@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
-import { ERRORS } from '../../../src/emulator/errors.ts'
+import { ERRORS } from '../../../src/emulator/values/request-error.ts'
 import { at, EmulatorClient } from '../../builders/emulator-client.ts'
 
 describe('errors', () => {

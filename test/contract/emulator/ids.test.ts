@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openEmulator } from '../../../src/emulator/emulator.ts'
-import { IdSource, idBody, idPrefix, isIdBody } from '../../../src/emulator/ids.ts'
+import { IdSource, idBody, idPrefix, isIdBody } from '../../../src/emulator/values/ids.ts'
 import { systemRandom } from '../../../src/util/random.ts'
 import { seededRandom } from '../../builders/seeded-random.ts'
 

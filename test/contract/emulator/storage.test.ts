@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startEmulator } from '../../../src/emulator/emulator.ts'
-import { Store } from '../../../src/emulator/store/store.ts'
+import { Store } from '../../../src/emulator/store/emulator-store.ts'
 import { type Answer, at, EmulatorClient } from '../../builders/emulator-client.ts'
 import { EmulatorProcess } from '../../builders/emulator-process.ts'
 

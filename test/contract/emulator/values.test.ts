@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { RequestError } from '../../../src/emulator/errors.ts'
+import { parseRateLimit } from '../../../src/emulator/emulator-options.ts'
 import { cidr } from '../../../src/emulator/fields/cidr.ts'
 import { domainName, hostport } from '../../../src/emulator/fields/hostname.ts'
-import { parseListen, parseRateLimit } from '../../../src/emulator/options.ts'
+import { parseListen } from '../../../src/emulator/gateway/gateway-options.ts'
+import { RequestError } from '../../../src/emulator/values/request-error.ts'
 
 const octet = fc.integer({ min: 0, max: 255 })
 

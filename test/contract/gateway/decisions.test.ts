@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type BackendNode, type Target, targetsOf } from '../../../src/emulator/gateway/edges/choose-backend.ts'
-import { loopbackAddressOf } from '../../../src/emulator/gateway/edges/loopback-address.ts'
+import { loopbackAddressOf } from '../../../src/emulator/gateway/edges/tcp-listeners.ts'
 import { applyPolicy } from '../../../src/emulator/gateway/edges/traffic-policy.ts'
 import { TLS_VERSIONS, tlsObjection, verdictOf } from '../../../src/emulator/gateway/edges/verdict.ts'
 import { hostportOf, parseBind } from '../../../src/emulator/gateway/ssh/bind.ts'
-import type { JsonObject } from '../../../src/emulator/json.ts'
+import type { JsonObject } from '../../../src/emulator/values/json.ts'
 import { newKeyPair } from '../../../src/ssh/new-key.ts'
 
 describe('what a forward binds', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 import { isWatch, type PassingRequest, type ProxyAct } from '../../builders/kube-proxy.ts'
 import { expectOneEach } from '../../cluster/ha/one-each.ts'
 import { markIn } from '../../cluster/ha/owners.ts'

@@ -1,4 +1,4 @@
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import type { KubeObject, ObjectKey, PatchOptions, ResourceType } from '../../../src/kube/types.ts'
 import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import type { Change, ModelKube } from '../../builders/model-kube.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/emulator.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, type Resource, World } from '../../cluster/support/world.ts'
 import { Tenant } from '../support/tenant.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { toStructural } from '../../../src/schema/structural.ts'
 import { openAccess } from '../../builders/access.ts'

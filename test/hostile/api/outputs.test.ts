@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { JournalEntry } from '../../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../../src/emulator/http/journal.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { unfitCertificates, unfitKeys, unfitTokens } from '../../builders/unfit-answers.ts'

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import type { KubeObject } from '../../../src/kube/types.ts'
 import { until } from '../../cluster/support/wait.ts'
 import { conditionOf, core, type Resource, typeOf, type World } from '../../cluster/support/world.ts'

@@ -1,6 +1,6 @@
 import { kinds } from '../../../src/kinds/index.ts'
 import { type ClosableKubeClient, createKubeClient } from '../../../src/kube/client.ts'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import { loadKubeConnection } from '../../../src/kube/load-config.ts'
 import type { KubeObject, ResourceType } from '../../../src/kube/types.ts'
 import { systemClock } from '../../../src/util/clock.ts'

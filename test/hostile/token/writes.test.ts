@@ -14,7 +14,6 @@ import { leftEdge, permittedTakingBack } from './attempts/left-parts.ts'
 import { otherCases, permittedEdge } from './attempts/others.ts'
 import { dataCases } from './attempts/secrets.ts'
 import {
-  type Case,
   configMap,
   type Fields,
   mark,
@@ -22,6 +21,7 @@ import {
   SERVICE_ACCOUNT_TOKEN,
   secret,
   type Thing,
+  type TokenOf,
 } from './support/attempt.ts'
 import { Release } from './support/release.ts'
 import { TokenHolder } from './support/token-holder.ts'
@@ -57,7 +57,7 @@ interface Stage {
 }
 
 const resources = new AsyncDisposableStack()
-const stages: Partial<Record<Case['token'], Stage>> = {}
+const stages: Partial<Record<TokenOf, Stage>> = {}
 let cluster: ControlPlane
 let admin: TokenHolder
 
@@ -76,7 +76,7 @@ async function succeeded(...args: readonly string[]): Promise<void> {
   expect(code, stderr).toBe(0)
 }
 
-async function openStage(token: Case['token']): Promise<Stage> {
+async function openStage(token: TokenOf): Promise<Stage> {
   const world = resources.use(await World.open({ kubeconfig: cluster.kubeconfigPath, operator: false }))
   const { namespace: tenant, kube } = world
   const [home, twinHome] = [`${tenant}-home`, `${tenant}-twin`]
@@ -109,7 +109,7 @@ async function openStage(token: Case['token']): Promise<Stage> {
 
 /** Binds all rights in the cluster, or in one namespace that the operator does not watch. */
 async function bindByMistake(
-  token: Case['token'],
+  token: TokenOf,
   { namespace, mistaken }: { readonly namespace: string; readonly mistaken: string },
 ): Promise<void> {
   const account = `--serviceaccount=${namespace}:culvert`
@@ -143,7 +143,7 @@ async function uidsOf(world: World): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries([...made.map(({ kind, metadata }) => [kind, metadata.uid]), ['Secret', key?.metadata.uid]])
 }
 
-function stageOf(token: Case['token']): Stage {
+function stageOf(token: TokenOf): Stage {
   const stage = stages[token]
   if (stage === undefined) throw new Error(`there is no stage for ${token}`)
   return stage
@@ -153,7 +153,8 @@ describe.each([
   ['Secrets and ConfigMaps', dataCases],
   ['everything else', otherCases],
 ] as const)('with the token of an operator, as to %s, a thief cannot', (_what, cases) => {
-  test.each(cases)('$title ($token)', async ({ token, by, says, given, attempt }) => {
+  const complete = cases.map((each) => ({ token: 'cluster' as const, by: 'policy' as const, ...each }))
+  test.each(complete)('$title ($token)', async ({ token, by, says, given, attempt }) => {
     const { scene, thief, unfenced } = stageOf(token)
     for (const each of [...(given?.(scene) ?? []), ...(given?.(unfenced.scene) ?? [])]) await admin.make(each)
     const tried = attempt(scene)

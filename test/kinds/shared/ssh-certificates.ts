@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { durationMs } from '../../../src/util/duration.ts'
+import { durationMs } from '../../../src/util/time.ts'
 import { sshKeys } from '../../builders/contract/ssh-keys.ts'
 import { given, keyOf, list, seconds, sorted } from '../../builders/declared/forms.ts'
 import type { Declared, Held, Ref, Resolved } from '../../builders/declared/types.ts'

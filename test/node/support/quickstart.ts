@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { aimAtEmulator, customResources, readManifests, toYaml } from '../../../src/cli/demo/manifests.ts'
+import { aimAtEmulator, customResources, readManifests, toYaml } from '../../../src/cli/demo/demo-manifests.ts'
 import { until } from '../../cluster/support/wait.ts'
 import type { KubernetesNode } from '../node.ts'
 import { API_KEY, EMULATOR } from './installation.ts'

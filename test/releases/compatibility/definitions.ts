@@ -1,5 +1,5 @@
 import type { CustomResourceDefinition } from '../../../scripts/crds/crd.ts'
-import { isExperimental } from '../../../src/schema/experimental.ts'
+import { isExperimental } from '../../../src/schema/definition.ts'
 import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { type Incompatibility, incompatibility } from './incompatibility.ts'
 import { schemaIncompatibilities } from './schema.ts'

@@ -1,9 +1,8 @@
-import type { FaultAct } from '../../../src/emulator/admin/fault-spec.ts'
+import type { FaultAct } from '../../../src/emulator/faults/fault-spec.ts'
 import { applyAll, applyNeeds, casesTitled, collectionPaths, subjectsOf } from '../../cluster/support/cases.ts'
 import { until } from '../../cluster/support/wait.ts'
 import type { World } from '../../cluster/support/world.ts'
-import type { Scene, Subject } from '../scene.ts'
-import { says } from '../scene.ts'
+import { type Scene, type Subject, says } from '../scene.ts'
 
 const cases = casesTitled('minimal')
 const SUFFIX = 'unresolved'

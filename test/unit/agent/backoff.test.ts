@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Backoff } from '../../../src/agent/backoff.ts'
+import { Backoff } from '../../../src/agent/agent.ts'
 
 const steady = { next: () => 0.5, hex: () => '' }
 

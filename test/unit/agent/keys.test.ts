@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { PinnedKeys, parsePrivateKey } from '../../../src/agent/keys.ts'
-import { HOST_KEY_PATTERN, hostKeyOf } from '../../../src/ssh/host-key.ts'
+import { HOST_KEY_PATTERN, hostKeyOf, withoutPKCS8 } from '../../../src/ssh/key-formats.ts'
 import { newKeyPair } from '../../../src/ssh/new-key.ts'
-import { withoutPKCS8 } from '../../../src/ssh/pkcs8.ts'
 import { openSSH } from '../../builders/openssh.ts'
 
 function newKey(): { line: string; blob: Buffer; text: string } {

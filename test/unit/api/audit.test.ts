@@ -3,7 +3,7 @@ import type { ApiClientOptions } from '../../../src/api/client.ts'
 import { collections } from '../../../src/api/collections.ts'
 import { ApiError } from '../../../src/api/errors.ts'
 import type { WriteOptions } from '../../../src/api/types.ts'
-import type { WriteReport } from '../../../src/telemetry/write-report.ts'
+import type { WriteReport } from '../../../src/telemetry/write-origin.ts'
 import { apiError, type Handler, json } from '../../builders/http-server.ts'
 import { clientFor, failure, KEY, serve } from './client-fixture.ts'
 

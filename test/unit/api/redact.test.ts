@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { redact, secretsIn } from '../../../src/api/redact.ts'
+import { redact, secretsIn } from '../../../src/api/failure.ts'
 
 it('the secrets of a body are the strings under names of secrets, at any depth', () => {
   const body = {

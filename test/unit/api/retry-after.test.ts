@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseRetryAfter } from '../../../src/api/retry-after.ts'
+import { parseRetryAfter } from '../../../src/api/failure.ts'
 
 const now = Date.UTC(2026, 0, 1)
 

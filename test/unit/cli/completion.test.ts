@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bashScript, type Completion, fishScript, zshScript } from '../../../src/cli/completion/scripts.ts'
+import { bashScript, type Completion, fishScript, zshScript } from '../../../src/cli/completion-command.ts'
 import { completedInBash } from '../../builders/completed.ts'
 
 const completions: readonly Completion[] = [

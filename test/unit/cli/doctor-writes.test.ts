@@ -3,7 +3,7 @@ import { findingsOf } from '../../../src/cli/doctor/checks/writes.ts'
 import { deployedOperator } from '../../../src/cli/doctor/writes/deployed-operator.ts'
 import { DryRun, type FailedWrite } from '../../../src/cli/doctor/writes/dry-run.ts'
 import { secretType } from '../../../src/kube/core-types.ts'
-import { KubeError, type KubeErrorCode } from '../../../src/kube/errors.ts'
+import { KubeError, type KubeErrorCode } from '../../../src/kube/kube-error.ts'
 import { REFUSED_FIELDS } from '../../../src/kube/refused-fields.ts'
 
 const WHERE = { namespace: 'culvert-system', name: 'culvert' }

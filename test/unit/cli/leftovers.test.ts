@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { runLeftovers } from '../../../src/cli/leftovers.ts'
+import { runLeftovers } from '../../../src/cli/leftovers-command.ts'
 import {
   type FakeKubeServer,
   sendJson,

@@ -16,8 +16,7 @@ function linesOf(script: string): readonly string[] {
 
 test('what Node warns of stands in the JSON log, and nowhere else', () => {
   const lines = linesOf(`
-    import { createLogger } from ${JSON.stringify(source('util/logger.ts'))}
-    import { logNodeWarnings } from ${JSON.stringify(source('operator/node-warnings.ts'))}
+    import { createLogger, logNodeWarnings } from ${JSON.stringify(source('util/logger.ts'))}
     logNodeWarnings(createLogger('info'))
     process.emitWarning('this is old', 'DeprecationWarning', 'DEP9999')
     setTimeout(() => {}, -5)

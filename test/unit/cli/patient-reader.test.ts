@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { collections } from '../../../src/api/collections.ts'
 import { ApiError } from '../../../src/api/errors.ts'
 import type { CompleteList } from '../../../src/api/types.ts'
-import { patientReader } from '../../../src/cli/patient-reader.ts'
+import { patientReader } from '../../../src/cli/account-client.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 
 const list: CompleteList = { objects: [{ id: 'ipp_1' }], beganAt: 0, pages: 1, leftOut: 0 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runProbe } from '../../../src/cli/probe.ts'
+import { runProbe } from '../../../src/cli/probe-command.ts'
 import { startFakeKubeServer } from '../../builders/fake-kube-server.ts'
 
 test('an answer of 2xx is well, every other one is not, and both are told', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-const MODULE = JSON.stringify(fileURLToPath(new URL('../../../src/cli/stop-signal.ts', import.meta.url)))
+const MODULE = JSON.stringify(fileURLToPath(new URL('../../../src/cli/exit.ts', import.meta.url)))
 
 /** Runs a program that imports our module, sends it SIGTERM once it has printed, and returns exit code and signal. */
 async function endOf(program: string): Promise<unknown> {

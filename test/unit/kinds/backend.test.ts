@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { BackendSpec } from '../../../src/kinds/backend/schema.ts'
+import type { BackendSpec } from '../../../src/kinds/backend/backend-schema.ts'
 import { backend } from '../../../src/kinds/backend.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { RemoteObject } from '../../../src/api/types.ts'
-import type { EdgeSpec } from '../../../src/kinds/edge/schema.ts'
+import type { EdgeSpec } from '../../../src/kinds/edge/edge-schema.ts'
 import { edge } from '../../../src/kinds/edge.ts'
 import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'

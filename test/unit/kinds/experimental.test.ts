@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { rootSchema } from '../../../scripts/crds/crd.ts'
 import { placesOf } from '../../../scripts/lints/lint.ts'
 import { kinds } from '../../../src/kinds/index.ts'
-import { isExperimental } from '../../../src/schema/experimental.ts'
+import { isExperimental } from '../../../src/schema/definition.ts'
 
 const page = await readFile(new URL('../../../docs/versioning.md', import.meta.url), 'utf8')
 

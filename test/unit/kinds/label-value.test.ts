@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { labelValue } from '../../../src/kinds/shared/label-value.ts'
+import { labelValue } from '../../../src/kinds/tunnel-session.ts'
 
 /** A value that the apiserver accepts (k8s.io/apimachinery, IsValidLabelValue). */
 const VALID = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/

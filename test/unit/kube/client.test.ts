@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type ClosableKubeClient, createKubeClient, type KubeClientOptions } from '../../../src/kube/client.ts'
-import { KubeError, type KubeErrorCode } from '../../../src/kube/errors.ts'
+import { KubeError, type KubeErrorCode } from '../../../src/kube/kube-error.ts'
 import type { KubeConnection } from '../../../src/kube/load-config.ts'
 import type { KubeRequestObservation } from '../../../src/kube/transport.ts'
 import type { KubeObject, ResourceType, WatchFrame } from '../../../src/kube/types.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { splitLines } from '../../../src/kube/lines.ts'
+import { splitLines } from '../../../src/kube/streams.ts'
 
 async function* chunked(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let start = 0

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { errorFromResponse } from '../../../src/kube/error-mapping.ts'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { errorFromResponse, KubeError } from '../../../src/kube/kube-error.ts'
 import { labelOf, REFUSED_FIELDS, refusalOf, remedyOf } from '../../../src/kube/refused-fields.ts'
 
 const DENIED =

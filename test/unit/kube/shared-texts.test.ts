@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SharedTexts } from '../../../src/kube/shared-texts.ts'
+import { SharedTexts } from '../../../src/kube/representation.ts'
 
 test('every text is returned as it is, however many there are', () => {
   const texts = new SharedTexts()

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import { secretType } from '../../../src/kube/core-types.ts'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import { REFUSED_FIELDS } from '../../../src/kube/refused-fields.ts'
 import type { KubeClient } from '../../../src/kube/types.ts'
 import { budgetType } from '../../../src/managed/tunnels/tunnel-resource.ts'
-import { notingWrites } from '../../../src/operator/noting-writes.ts'
-import { explainingRefusals } from '../../../src/operator/refused-writes.ts'
 import type { Watches } from '../../../src/operator/watches.ts'
+import { explainingRefusals, notingWrites } from '../../../src/operator/wrapped-clients.ts'
 import { Poller } from '../../../src/runtime/poller.ts'
 
 const KEY = { namespace: 'web', name: 'shop' }

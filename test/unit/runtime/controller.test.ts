@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import { Controller, type ControllerOptions, type ReconcileKey } from '../../../src/runtime/controller.ts'
 import { done, type Outcome } from '../../../src/runtime/outcome.ts'
 import type { Random } from '../../../src/util/random.ts'

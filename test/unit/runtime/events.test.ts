@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import { cutBytes, EventRecorder, type ObjectEventNote } from '../../../src/runtime/events.ts'
 import { systemRandom } from '../../../src/util/random.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import type {
   KubeClient,
   KubeObject,
@@ -11,8 +11,8 @@ import type {
   WatchOptions,
 } from '../../../src/kube/types.ts'
 import { LeaderElection } from '../../../src/runtime/leader-election.ts'
-import { microTime } from '../../../src/util/micro-time.ts'
 import { systemRandom } from '../../../src/util/random.ts'
+import { microTime } from '../../../src/util/time.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
 import { createSilentLogger } from '../../builders/silent-logger.ts'
 

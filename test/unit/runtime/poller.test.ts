@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../../src/kube/errors.ts'
+import { KubeError } from '../../../src/kube/kube-error.ts'
 import type { KubeObject, ObjectKey, ResourceType } from '../../../src/kube/types.ts'
 import { Poller } from '../../../src/runtime/poller.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'

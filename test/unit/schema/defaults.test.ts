@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withDefaults } from '../../../src/schema/defaults.ts'
+import { withDefaults } from '../../../src/schema/admission.ts'
 
 const text = { type: 'string' } as const
 const node = {

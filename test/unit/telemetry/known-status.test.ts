@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { knownStatus } from '../../../src/telemetry/known-status.ts'
+import { knownStatus } from '../../../src/telemetry/spans.ts'
 
 test.each([
   [200, '200'],

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { abortable } from '../../../src/util/abortable.ts'
+import { abortable } from '../../../src/util/clock.ts'
 
 test('an abort rejects with its reason and undoes what was begun', async () => {
   const abort = new AbortController()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { durationMs, parseDuration } from '../../../src/util/duration.ts'
+import { durationMs, parseDuration } from '../../../src/util/time.ts'
 
 test('a duration is the sum of its hours, minutes, seconds and milliseconds', () => {
   const part = (max: number) => fc.option(fc.integer({ min: 0, max }), { nil: undefined })

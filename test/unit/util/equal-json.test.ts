@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { equalJSON } from '../../../src/util/equal-json.ts'
+import { equalJSON } from '../../../src/util/json.ts'
 
 /** The meaning, in plain words: equal once absent and undefined fields are left out. */
 function isEqual(left: unknown, right: unknown): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rfc3339Of } from '../../../src/util/rfc3339.ts'
+import { rfc3339Of } from '../../../src/util/time.ts'
 
 test.each([
   ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'],

@@ -11,7 +11,7 @@ interface NeededRecord {
 }
 
 /** What a resolver answers for a record. */
-export type Answer =
+export type DnsAnswer =
   | { readonly type: 'found'; readonly values: readonly string[] }
   | { readonly type: 'absent' }
   | { readonly type: 'failed'; readonly code: string }
@@ -41,7 +41,7 @@ function recordsOf({ status }: StatedResource): readonly NeededRecord[] {
 }
 
 /** A wildcard has no answer of its own: any name below it does. */
-async function lookUp(resolver: Resolver, { name, type }: NeededRecord): Promise<Answer> {
+async function lookUp(resolver: Resolver, { name, type }: NeededRecord): Promise<DnsAnswer> {
   const asked = name.replace(/^\*\./, 'culvert-doctor.')
   try {
     const values = type === 'NS' ? await resolver.resolveNs(asked) : await resolver.resolveCname(asked)
@@ -53,7 +53,7 @@ async function lookUp(resolver: Resolver, { name, type }: NeededRecord): Promise
 }
 
 /** What is wrong with the answer for a record. */
-function findingFor(resource: StatedResource, record: NeededRecord, answer: Answer): readonly Finding[] {
+function findingFor(resource: StatedResource, record: NeededRecord, answer: DnsAnswer): readonly Finding[] {
   const { name, type, value } = record
   const about = { check: 'dns', object: objectText(resource) } as const
   const remedy = `Create ${name} ${type} ${value} at your DNS provider.`

@@ -1,6 +1,6 @@
-import { counted } from '../../../util/counted.ts'
+import { counted } from '../../../util/printable.ts'
 import { stateOf } from '../../cluster/resource-state.ts'
-import { spanText } from '../../terminal/age.ts'
+import { spanText } from '../../terminal/line.ts'
 import type { Finding } from '../finding.ts'
 import { type Operator, objectText, type Patient } from '../patient.ts'
 
@@ -32,15 +32,15 @@ function checkOperator({ members, operatorNamespace }: Patient, operator: Operat
         return [{ ...about, severity: 'error', cause, remedy: MOVE_ACCOUNTS, command: LEASES }]
       }
       const all = [...accounts, ...members]
-      const untold = all.filter((resource) => stateOf(resource).phase === 'unseen')
+      const unreported = all.filter((resource) => stateOf(resource).phase === 'unseen')
       // Where some resource has conditions, an operator without a Lease may have another reason for not reporting.
-      const isMissing = untold.length > 0 && untold.length === all.length
+      const isMissing = unreported.length > 0 && unreported.length === all.length
       return [
         {
           ...about,
           severity: isMissing ? 'error' : 'unchecked',
           cause: isMissing
-            ? `there is no Lease of an operator, and nobody has reported on ${counted(untold.length, 'resource')}: none runs`
+            ? `there is no Lease of an operator, and nobody has reported on ${counted(unreported.length, 'resource')}: none runs`
             : 'there is no Lease of an operator; one that runs without leader election cannot be seen',
           command: LEASES,
         },

@@ -1,4 +1,4 @@
-import { KubeError } from '../../../kube/errors.ts'
+import { KubeError } from '../../../kube/kube-error.ts'
 import { type SentWrite, sentBy } from '../../../kube/refused-fields.ts'
 import type { KubeClient, KubeObject } from '../../../kube/types.ts'
 

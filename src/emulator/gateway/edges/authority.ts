@@ -10,14 +10,14 @@ import {
   X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509'
-import { isJsonObject } from '../../json.ts'
 import { makeKey, toPem } from '../../ssh/authority-key.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/emulator-store.ts'
+import { isJsonObject } from '../../values/json.ts'
 
 /** Key in `meta` of the authority: certificate and private key in PEM. */
 const AUTHORITY = 'gateway_authority'
 const DAY = 24 * 3600 * 1000
-/** As long as the emulated ones (`certificates/job.ts`). */
+/** As long as the emulated ones (`certificates/provisioning.ts`). */
 const LEAF_DAYS = 90
 const ROOT_DAYS = 3650
 const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256', namedCurve: 'P-256' }

@@ -3,7 +3,7 @@ import { TLSSocket } from 'node:tls'
 import { cut, type RelayFailure, relay } from '../../../ssh/relay.ts'
 import type { Clock } from '../../../util/clock.ts'
 import { plainAddress } from '../../fields/cidr.ts'
-import type { GatewayLimits, GatewayLog } from '../options.ts'
+import type { GatewayLimits, GatewayLog } from '../gateway-options.ts'
 import type { TrafficEntry, TrafficJournal, TrafficVerdict } from '../traffic.ts'
 import type { LiveTunnels } from '../tunnels.ts'
 import type { EdgeAuthority } from './authority.ts'
@@ -33,7 +33,7 @@ export interface EdgeParts {
   /** Whether connections from that address begin with the header of a proxy. */
   readonly isProxy: (address: string) => boolean
   /** Applies what fell due by the emulated clock, such as a certificate. */
-  readonly settle: () => void
+  readonly applyDue: () => void
 }
 
 export interface Arrival {
@@ -140,10 +140,10 @@ export class EdgeConnection {
   }
 
   async #admit(): Promise<void> {
-    const { reader, settle, clock, limits } = this.#parts
+    const { reader, applyDue, clock, limits } = this.#parts
     if (this.#hostport === undefined) {
       const host = await readHost(this.#raw, limits.tlsMs, clock)
-      settle()
+      applyDue()
       const named = host === undefined ? undefined : reader.endpointNamed(host)
       if (named?.protocol !== 'tls') {
         this.#decide('failed', host === undefined ? 'the client names no host' : `no TLS edge serves ${host}`)
@@ -152,7 +152,7 @@ export class EdgeConnection {
       }
       this.#hostport = named.hostport
     } else {
-      settle()
+      applyDue()
     }
     const endpoint = reader.endpointAt(this.#hostport)
     if (endpoint === undefined) {

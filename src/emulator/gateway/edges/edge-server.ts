@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, isIP, type Server, type Socket } from 'node:net'
 import { plainAddress } from '../../fields/cidr.ts'
-import { isJsonObject, type JsonObject } from '../../json.ts'
+import { isJsonObject, type JsonObject } from '../../values/json.ts'
 import { Room } from '../room.ts'
 import { EdgeConnection, type EdgeParts } from './edge-connection.ts'
 import { type EdgeTable, hostOf, type Protocol } from './edge-table.ts'

@@ -1,6 +1,6 @@
-import { textsOf } from '../../json.ts'
-import type { Store } from '../../store/store.ts'
-import type { ObjectKey, StoredObject } from '../../store/stored-object.ts'
+import type { ObjectKey, StoredObject } from '../../store/database.ts'
+import type { Store } from '../../store/emulator-store.ts'
+import { textsOf } from '../../values/json.ts'
 
 /** How clients reach an edge: TCP on a port of its own, or TLS by the name in the handshake. */
 export type Protocol = 'tcp' | 'tls'

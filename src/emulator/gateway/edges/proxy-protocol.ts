@@ -40,10 +40,10 @@ export function readProxyHeader(bytes: Buffer): Beginning<ProxiedSource> {
   if (!isProxied || addressBytes === undefined) return { kind: 'found', value: undefined, length }
   const address = bytes.subarray(FIXED, FIXED + addressBytes)
   const port = bytes.readUInt16BE(FIXED + 2 * addressBytes)
-  return { kind: 'found', value: { address: textOf(address), port }, length }
+  return { kind: 'found', value: { address: addressText(address), port }, length }
 }
 
-function textOf(address: Buffer): string {
+function addressText(address: Buffer): string {
   if (address.length === 4) return address.join('.')
   const groups = Array.from({ length: 8 }, (_, index) => address.readUInt16BE(2 * index).toString(16))
   return groups.join(':')

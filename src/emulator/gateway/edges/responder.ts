@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { isJsonObject, type Json, type JsonObject } from '../../json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../values/json.ts'
 
 /** Answers HTTP requests with the fixed content of backends (`management-api.md § Edges and backends`). */
 export class Responder {

@@ -1,5 +1,5 @@
 import { parse } from '@marcbachmann/cel-js'
-import { isJsonObject, type Json, type JsonObject, textsOf } from '../../json.ts'
+import { isJsonObject, type Json, type JsonObject, textsOf } from '../../values/json.ts'
 import type { Protocol } from './edge-table.ts'
 
 /** What expressions know of a connection, under the name `conn`. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import ssh2, { type PublicKeyAuthContext } from 'ssh2'
-import type { KeyHolder, KeyHolders } from '../../agents/key-holders.ts'
-import { RequestError } from '../../errors.ts'
-import type { GatewaySessions, Login } from './sessions.ts'
+import type { KeyHolder, KeyHolders } from '../../ssh/key-holders.ts'
+import { RequestError } from '../../values/request-error.ts'
+import type { GatewaySessions, Login } from './gateway-sessions.ts'
 
 /** A key that may start a session, or why it may not; the reason holds nothing secret. */
 export type KeyJudgement =

@@ -1,6 +1,6 @@
-import { RequestError } from '../../errors.ts'
 import { domainName, hostport } from '../../fields/hostname.ts'
-import type { JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../values/json.ts'
+import { RequestError } from '../../values/request-error.ts'
 
 /** What a forward binds, in the form that tunnels store: one member is set, the others are null. */
 export interface Binding extends JsonObject {

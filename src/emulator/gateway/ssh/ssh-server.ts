@@ -3,9 +3,9 @@ import { createServer, type Server, type Socket } from 'node:net'
 import ssh2, { type Algorithms, type ClientInfo, type Connection, type Server as SshLibrary } from 'ssh2'
 import { type KeyPair, newKeyPair, publicKeyOf } from '../../../ssh/new-key.ts'
 import { plainAddress } from '../../fields/cidr.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../../store/emulator-store.ts'
+import { WaitingRoom } from '../room.ts'
 import { AgentConnection, type GatewayParts } from './agent-connection.ts'
-import { WaitingRoom } from './waiting-room.ts'
 
 /** Key in `meta` of the host key, so that clients find the same one after a restart with the same data file. */
 const HOST_KEY = 'gateway_host_key'

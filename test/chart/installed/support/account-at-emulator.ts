@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../../src/emulator/admin/journal.ts'
+import type { JournalEntry } from '../../../../src/emulator/http/journal.ts'
 import { EmulatorClient } from '../../../builders/emulator-client.ts'
 import type { InstalledCluster } from './installed-cluster.ts'
 import type { PodProcess } from './pod-process.ts'

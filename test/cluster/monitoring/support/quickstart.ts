@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { readManifests } from '../../../../src/cli/demo/manifests.ts'
+import { readManifests } from '../../../../src/cli/demo/demo-manifests.ts'
 import type { World } from '../../support/world.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../../examples/quickstart', import.meta.url))

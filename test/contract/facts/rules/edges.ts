@@ -101,7 +101,7 @@ export const edgeRules = {
   'edges.hostports-owned': {
     statement: 'a hostport must name a reserved domain of the account, or a reserved address with its own port',
     source: behaviour,
-    operator: heldBy('cluster/bad-input.test.ts'),
+    operator: heldBy('cluster/cli/broken-set-ups.test.ts'),
   },
   'edges.hostports-wildcard': {
     statement: 'a wildcard reserved domain serves hostports one label below it and no deeper',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { configMapType } from '../../../../src/kube/core-types.ts'
 import type { DataObject } from '../../../../src/managed/outputs/place.ts'
-import { equalJSON } from '../../../../src/util/equal-json.ts'
+import { equalJSON } from '../../../../src/util/json.ts'
 import { begin, isReady, objectsIn, ready, type Scene, until } from '../../simulation/scenario.ts'
 import type { SimulatedWorld } from '../../simulation/world.ts'
 

@@ -1,4 +1,4 @@
-import type { FaultAct } from '../../../../src/emulator/admin/fault-spec.ts'
+import type { FaultAct } from '../../../../src/emulator/faults/fault-spec.ts'
 
 /** A fault of a request to the API, or of its answer. */
 export interface Trouble {

@@ -1,5 +1,5 @@
-import type { FaultMatch } from '../../../../src/emulator/admin/fault-spec.ts'
-import type { JournalEntry } from '../../../../src/emulator/admin/journal.ts'
+import type { FaultMatch } from '../../../../src/emulator/faults/fault-spec.ts'
+import type { JournalEntry } from '../../../../src/emulator/http/journal.ts'
 import { managed } from '../../../cluster/support/cases.ts'
 import { LaneFinder } from '../../../cluster/support/priorities.ts'
 import { until } from '../../../cluster/support/wait.ts'

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../../src/kube/types.ts'
 import { resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import type { CommandResource } from '../../../../src/managed/sessions/command-resource.ts'
 import type { MirroredObject } from '../../../../src/managed/sessions/mirrored.ts'
-import { equalJSON } from '../../../../src/util/equal-json.ts'
+import { equalJSON } from '../../../../src/util/json.ts'
 import { Oracle } from '../oracle.ts'
 import { type Laboratory, NAMESPACE, type SimulatedWorld, type WorldOptions } from '../world.ts'
 

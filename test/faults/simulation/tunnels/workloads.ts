@@ -7,7 +7,7 @@ import { serviceType } from '../../../../src/managed/services/service.ts'
 import { type Deployment, mountedSecret } from '../../../../src/managed/tunnels/deployment.ts'
 import { GRACE_SECONDS } from '../../../../src/managed/tunnels/pod.ts'
 import { deploymentType, workloadTypes } from '../../../../src/managed/tunnels/tunnel-resource.ts'
-import { equalJSON } from '../../../../src/util/equal-json.ts'
+import { equalJSON } from '../../../../src/util/json.ts'
 import { conditionNamed } from '../oracle.ts'
 import type { SimulatedWorld } from '../world.ts'
 

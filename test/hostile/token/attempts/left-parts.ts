@@ -69,7 +69,6 @@ const ATTEMPTS: readonly (readonly [what: string, given: (scene: Scene) => Field
 export const leftPartCases: readonly Case[] = ATTEMPTS.map(([what, given, body], index) => ({
   title: `take ${what}`,
   token: 'cluster-admin',
-  by: 'policy',
   says: 'edges.',
   given: (scene) => [leftEdge(scene, given(scene), `left-${81 + index}`)],
   attempt: (scene) => ({ verb: 'merge', on: leftEdge(scene, given(scene), `left-${81 + index}`), body: body() }),

@@ -28,15 +28,11 @@ const endpoints = (...all: readonly Fields[]): Fields => ({ spec: { endpoints: a
 const dns: readonly Case[] = [
   {
     title: 'create a DNSEndpoint without a mark',
-    token: 'cluster',
-    by: 'policy',
     says: 'notes on every output',
     attempt: ({ tenant }) => ({ verb: 'create', on: dnsEndpoint(tenant, 'stolen', endpoints(record('CNAME'))) }),
   },
   {
     title: 'create a DNSEndpoint that is owned by a kind without records',
-    token: 'cluster',
-    by: 'policy',
     says: 'notes on every output',
     attempt: (scene) => {
       const metadata = mark(scene, 'TunnelCredential')
@@ -47,7 +43,6 @@ const dns: readonly Case[] = [
     (type): Case => ({
       title: `publish a record of type ${type}`,
       token: 'namespace',
-      by: 'policy',
       says: 'publishes only CNAME and NS records',
       attempt: (scene) => {
         const metadata = mark(scene, 'ReservedDomain')
@@ -63,7 +58,6 @@ const dns: readonly Case[] = [
     (dnsName): Case => ({
       title: `publish a record of ${dnsName}, which is no domain to publish`,
       token: 'namespace',
-      by: 'policy',
       says: 'only for the domains that DNSEndpoints may publish',
       attempt: (scene) => {
         const metadata = mark(scene, 'ReservedDomain')
@@ -74,8 +68,6 @@ const dns: readonly Case[] = [
   ),
   {
     title: 'create a DNSEndpoint with every mark in kube-system',
-    token: 'cluster',
-    by: 'policy',
     says: 'into protected namespaces',
     attempt: (scene) => {
       const metadata = mark(scene, 'ReservedDomain')
@@ -86,7 +78,6 @@ const dns: readonly Case[] = [
     (verb): Case => ({
       title: `${verb === 'delete' ? verb : `patch (${verb})`} a DNSEndpoint of somebody`,
       token: 'namespace',
-      by: 'policy',
       says: 'changes and deletes only outputs that a resource of Culvert owns',
       given: ({ tenant }) => [dnsEndpoint(tenant, `foreign-${verb}`, endpoints(record('CNAME', 'good.example.com')))],
       attempt: (scene) => {
@@ -99,8 +90,6 @@ const dns: readonly Case[] = [
   ),
   {
     title: 'turn a record of an output into another type',
-    token: 'cluster',
-    by: 'policy',
     says: 'publishes only CNAME and NS records',
     given: (scene) => {
       return [dnsEndpoint(scene.tenant, 'output', { ...endpoints(record('CNAME')), metadata: note('ReservedDomain') })]
@@ -115,21 +104,17 @@ const leaseCases: readonly Case[] = [
   {
     title: 'create a Lease of another name in its own namespace',
     token: 'namespace',
-    by: 'policy',
     says: 'only its own Lease',
     attempt: ({ home }) => ({ verb: 'create', on: lease(home, 'stolen') }),
   },
   {
     title: 'take the Lease of another controller in its own namespace',
-    token: 'cluster',
-    by: 'policy',
     says: 'only its own Lease',
     given: ({ home }) => [lease(home, 'other')],
     attempt: ({ home }) => ({ verb: 'merge', on: lease(home, 'other'), body: { spec: { holderIdentity: 'thief' } } }),
   },
   {
     title: 'take a Lease of kube-system',
-    token: 'cluster',
     by: 'rbac',
     given: () => [lease('kube-system', 'some-controller')],
     attempt: () => ({
@@ -141,7 +126,6 @@ const leaseCases: readonly Case[] = [
   {
     title: 'take a Lease of kube-system, with more rights than it should have',
     token: 'cluster-admin',
-    by: 'policy',
     says: 'only its own Lease',
     given: () => [lease('kube-system', 'some-controller')],
     attempt: () => ({
@@ -152,7 +136,6 @@ const leaseCases: readonly Case[] = [
   },
   {
     title: "delete the operator's Lease",
-    token: 'cluster',
     by: 'rbac',
     given: ({ home }) => [lease(home, 'culvert')],
     attempt: ({ home }) => ({ verb: 'delete', on: lease(home, 'culvert') }),
@@ -179,15 +162,12 @@ function event(namespace: string, fields: Fields): Attempt {
 const eventCases: readonly Case[] = [
   {
     title: 'record an Event in the name of another controller',
-    token: 'cluster',
-    by: 'policy',
     says: 'events.reportingController',
     attempt: ({ tenant }) => event(tenant, { reportingController: 'kubelet' }),
   },
   {
     title: 'record an Event about a Pod',
     token: 'namespace',
-    by: 'policy',
     says: 'events.regarding.kind',
     attempt: ({ tenant }) => {
       return event(tenant, { regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web', namespace: tenant } })
@@ -218,7 +198,6 @@ const bindings: readonly Case[] = [
     ([what, body, field]): Case => ({
       title: `patch the RoleBinding that it holds: ${what}`,
       token: 'namespace',
-      by: 'policy',
       says: `rolebindings.${field}`,
       attempt: ({ tenant, hold }) => ({ verb: 'merge', on: roleBinding(tenant, hold), body }),
     }),
@@ -226,7 +205,6 @@ const bindings: readonly Case[] = [
   {
     title: 'have the RoleBinding that it holds collected as garbage',
     token: 'cluster-admin',
-    by: 'policy',
     says: 'rolebindings.metadata.ownerReferences',
     given: ({ tenant, hold }) => [
       roleBinding(tenant, hold, {
@@ -291,7 +269,6 @@ const resources: readonly Case[] = [
     ([what, on, body]): Case => ({
       title: what,
       token: 'namespace',
-      by: 'policy',
       says: 'the operator of Culvert does not write ',
       attempt: (scene) => ({ verb: 'merge', on: on(scene), body }),
     }),
@@ -299,14 +276,11 @@ const resources: readonly Case[] = [
   {
     title: 'have a resource collected as garbage',
     token: 'cluster-admin',
-    by: 'policy',
     says: 'the operator of Culvert does not write ',
     attempt: ({ tenant }) => ({ verb: 'merge', on: resource('IPPolicy', 'ippolicies', tenant), body: NO_OWNER }),
   },
   {
     title: 'have a ClusterAccount take any Secret for its key',
-    token: 'cluster',
-    by: 'policy',
     says: 'the operator of Culvert does not write ',
     attempt: () => ({
       verb: 'merge',
@@ -316,13 +290,11 @@ const resources: readonly Case[] = [
   },
   {
     title: 'create an Account',
-    token: 'cluster',
     by: 'rbac',
     attempt: ({ tenant }) => ({ verb: 'create', on: resource('Account', 'accounts', tenant, 'stolen') }),
   },
   {
     title: 'delete a resource',
-    token: 'cluster',
     by: 'rbac',
     attempt: ({ tenant }) => ({ verb: 'delete', on: resource('IPPolicy', 'ippolicies', tenant) }),
   },
@@ -438,11 +410,10 @@ const NEVER: readonly (readonly [what: string, attempt: (scene: Scene) => Attemp
 ]
 
 const never: readonly Case[] = NEVER.flatMap(([what, attempt, says]): readonly Case[] => [
-  { title: what, token: 'cluster', by: 'rbac', attempt },
+  { title: what, by: 'rbac', attempt },
   {
     title: `${what}, with more rights than it should have`,
     token: 'cluster-admin',
-    by: 'policy',
     says: says ?? 'the operator of Culvert never does',
     attempt,
   },
@@ -522,7 +493,6 @@ const STATUSES: readonly (readonly [what: string, on: (scene: Scene) => Thing, b
 const services: readonly Case[] = STATUSES.map(([title, on, body, says]) => ({
   title,
   token: 'cluster-admin',
-  by: 'policy',
   says,
   given: (scene) => [{ ...on(scene), manifest: { ...on(scene).manifest, metadata: restricted(on(scene)) } }],
   attempt: (scene) => ({ verb: 'merge', on: on(scene), subresource: 'status', body }),
@@ -597,7 +567,7 @@ const PARTS: (typeof NEVER)[number][] = [
 ]
 
 const parts: readonly Case[] = PARTS.map(([title, attempt, says = '']) => {
-  return { title, token: 'cluster-admin', by: 'policy', says, attempt }
+  return { title, token: 'cluster-admin', says, attempt }
 })
 
 /** Attempts of a thief with anything but Secrets and ConfigMaps. */

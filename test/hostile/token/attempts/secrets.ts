@@ -42,15 +42,12 @@ function typed(scene: Scene, namespace: string, [type, fields, annotations = {}]
 const ofTypes: readonly Case[] = TYPES.flatMap((type): readonly Case[] => [
   {
     title: `create a Secret of type ${type[0]} with every mark of an output`,
-    token: 'cluster',
-    by: 'policy',
     says: 'only Secrets of type Opaque',
     attempt: (scene) => ({ verb: 'create', on: typed(scene, scene.tenant, type) }),
   },
   {
     title: `apply a Secret of type ${type[0]} that is not there`,
     token: 'namespace',
-    by: 'policy',
     says: 'only Secrets of type Opaque',
     attempt: (scene) => ({ verb: 'apply', on: typed(scene, scene.tenant, type) }),
   },
@@ -62,15 +59,12 @@ const elsewhere: readonly Case[] = [
   ...[serviceAccountToken, bootstrapToken].map(
     (type): Case => ({
       title: `create a Secret of type ${type[0]} in kube-system`,
-      token: 'cluster',
-      by: 'policy',
       attempt: (scene) => ({ verb: 'create', on: typed(scene, 'kube-system', type) }),
     }),
   ),
   {
     title: "create a token of the operator's own ServiceAccount in its own namespace, named as a kept key",
     token: 'namespace',
-    by: 'policy',
     says: 'only Secrets of type Opaque',
     attempt: (scene) => ({
       verb: 'create',
@@ -86,15 +80,11 @@ const elsewhere: readonly Case[] = [
   ...RESERVED.flatMap((namespace): readonly Case[] => [
     {
       title: `create an Opaque Secret with every mark of an output in ${namespace}`,
-      token: 'cluster',
-      by: 'policy',
       says: 'into protected namespaces',
       attempt: (scene) => ({ verb: 'create', on: secret(namespace, 'stolen', { ...OPAQUE, ...marked(scene) }) }),
     },
     {
       title: `create a ConfigMap with every mark of an output in ${namespace}`,
-      token: 'cluster',
-      by: 'policy',
       says: 'into protected namespaces',
       attempt: (scene) => {
         return { verb: 'create', on: configMap(namespace, 'aws-auth', marked(scene, 'SSHCertificateAuthority')) }
@@ -103,8 +93,6 @@ const elsewhere: readonly Case[] = [
   ]),
   {
     title: 'patch a Secret of kube-system that bears the note of an output',
-    token: 'cluster',
-    by: 'policy',
     says: 'into protected namespaces',
     given: () => [secret('kube-system', 'noted', { ...OPAQUE, metadata: note('TunnelCredential') })],
     attempt: () => ({ verb: 'merge', on: secret('kube-system', 'noted'), body: { data: { token: text('other') } } }),
@@ -119,14 +107,11 @@ const elsewhere: readonly Case[] = [
     title:
       'create an Opaque Secret with every mark in a namespace that is not watched, where somebody gave it rights by mistake',
     token: 'namespace',
-    by: 'policy',
     says: 'only in the namespaces that it watches',
     attempt: (scene) => ({ verb: 'create', on: secret(scene.mistaken, 'stolen', { ...OPAQUE, ...marked(scene) }) }),
   },
   {
     title: 'create a Secret named as a kept key in the namespace of a tenant',
-    token: 'cluster',
-    by: 'policy',
     attempt: (scene) => ({
       verb: 'create',
       on: secret(scene.tenant, 'culvert-key-stolen', {
@@ -200,8 +185,6 @@ const UNMARKED: readonly Unmarked[] = [
 
 const unmarked: readonly Case[] = UNMARKED.map(([what, metadata, says]) => ({
   title: `create an Opaque Secret ${what}`,
-  token: 'cluster',
-  by: 'policy',
   says,
   attempt: (scene) => ({
     verb: 'create',
@@ -212,22 +195,17 @@ const unmarked: readonly Case[] = UNMARKED.map(([what, metadata, says]) => ({
 const otherKinds: readonly Case[] = [
   {
     title: 'create a ConfigMap without a mark',
-    token: 'cluster',
-    by: 'policy',
     says: 'notes on every output',
     attempt: ({ tenant }) => ({ verb: 'create', on: configMap(tenant, 'stolen', { data: { a: 'b' } }) }),
   },
   {
     title: 'create a ConfigMap that is owned by a kind that writes none',
-    token: 'cluster',
-    by: 'policy',
     says: 'notes on every output',
     attempt: (scene) => ({ verb: 'create', on: configMap(scene.tenant, 'stolen', marked(scene)) }),
   },
   {
     title: 'create a Secret under a name that the API server chooses',
     token: 'namespace',
-    by: 'policy',
     attempt: ({ tenant }) => {
       const { collection } = secret(tenant, 'stolen-')
       const manifest = { apiVersion: 'v1', kind: 'Secret', metadata: { generateName: 'stolen-', namespace: tenant } }
@@ -237,21 +215,18 @@ const otherKinds: readonly Case[] = [
   {
     title: "create a Secret in the operator's own namespace that is no kept key",
     token: 'namespace',
-    by: 'policy',
     says: 'only in the namespaces that it watches',
     attempt: (scene) => ({ verb: 'create', on: secret(scene.home, 'stolen', { ...OPAQUE, ...marked(scene) }) }),
   },
   {
     title: 'create a kept key without its label',
     token: 'namespace',
-    by: 'policy',
     says: 'secrets.metadata.labels',
     attempt: ({ home }) => ({ verb: 'create', on: secret(home, 'culvert-key-stolen', OPAQUE) }),
   },
   {
     title: 'create a kept key with a finalizer',
     token: 'namespace',
-    by: 'policy',
     says: 'secrets.metadata.finalizers',
     attempt: ({ home }) => {
       const metadata = { labels: { 'app.kubernetes.io/managed-by': 'culvert' }, finalizers: ['example.com/stay'] }
@@ -281,7 +256,6 @@ const foreign: readonly Case[] = FOREIGN.flatMap(([what, metadata], index) =>
     return {
       title: `${verb === 'delete' ? verb : `patch (${verb})`} a Secret ${what}`,
       token: 'namespace',
-      by: 'policy',
       says: 'changes and deletes only outputs that a resource of Culvert owns',
       given: (scene) => [secret(scene.tenant, name, { ...OPAQUE, metadata: metadata(scene) })],
       attempt: (scene) => {
@@ -323,8 +297,6 @@ const OWN: readonly (readonly [what: string, change: (scene: Scene) => unknown, 
 
 const own: readonly Case[] = OWN.map(([what, change, says]) => ({
   title: `patch an output: ${what}`,
-  token: 'cluster',
-  by: 'policy',
   says,
   given: (scene) => [secret(scene.tenant, 'output', { ...OPAQUE, ...marked(scene) })],
   attempt: (scene) => ({ verb: 'merge', on: secret(scene.tenant, 'output'), body: change(scene) }),
@@ -334,7 +306,6 @@ const own: readonly Case[] = OWN.map(([what, change, says]) => ({
 const ofOtherType: readonly Case[] = (['merge', 'delete'] as const).map((verb) => ({
   title: `${verb} a token of a ServiceAccount that bears the note of an output`,
   token: 'namespace',
-  by: 'policy',
   says: 'only Secrets of type Opaque',
   given: (scene) => {
     const annotations = {
@@ -358,8 +329,6 @@ const systemObjects: readonly Case[] = [
     const { kind } = on.manifest
     return {
       title: `${verb} the ${kind} ${on.name}`,
-      token: 'cluster',
-      by: 'policy',
       given: () => ('data' in on.manifest ? [on] : []),
       attempt: () => ({ verb, on, body: { data: { stolen: kind === 'Secret' ? text('yes') : 'yes' } } }),
     }
@@ -370,7 +339,6 @@ const collections: readonly Case[] = [
   ...(['secrets', 'configmaps'] as const).map(
     (plural): Case => ({
       title: `delete all ${plural} of a namespace at once`,
-      token: 'cluster',
       by: 'rbac',
       attempt: ({ tenant }) => ({
         verb: 'deletecollection',
@@ -381,13 +349,11 @@ const collections: readonly Case[] = [
   {
     title: 'delete all Secrets of a namespace at once, with more rights than it should have',
     token: 'cluster-admin',
-    by: 'policy',
     given: ({ elsewhere }) => [secret(elsewhere, 'foreign-all', OPAQUE)],
     attempt: ({ elsewhere }) => ({ verb: 'deletecollection', on: secret(elsewhere, '') }),
   },
   {
     title: 'replace a Secret of somebody',
-    token: 'cluster',
     by: 'rbac',
     given: ({ tenant }) => [secret(tenant, 'foreign-put', OPAQUE)],
     attempt: ({ tenant }) => ({ verb: 'replace', on: secret(tenant, 'foreign-put', { type: 'Opaque' }) }),

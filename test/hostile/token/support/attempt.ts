@@ -36,15 +36,19 @@ export interface Scene {
   readonly uids: Readonly<Record<string, string>>
 }
 
-/**
- * One row: a thief's attempt with the operator's token. `by`: what refuses it. RBAC allows what the policy refuses, and
- * an account with the same rights and no policy succeeds.
- */
+/** The rights of a stolen token: those of an operator of all or of some namespaces, or all rights. */
+export type TokenOf = 'cluster' | 'namespace' | 'cluster-admin'
+
+/** A thief's attempt with the operator's token. */
 export interface Case {
   readonly title: string
-  /** The rights of the stolen token: those of an operator of all or of some namespaces, or all rights. */
-  readonly token: 'cluster' | 'namespace' | 'cluster-admin'
-  readonly by: 'policy' | 'rbac'
+  /** Default: `cluster`. */
+  readonly token?: TokenOf
+  /**
+   * What refuses it. Default: the policy. RBAC allows what the policy refuses, and an account with the same rights and
+   * no policy succeeds.
+   */
+  readonly by?: 'policy' | 'rbac'
   /** Words of the refusal. */
   readonly says?: string
   /** Objects created beforehand. */

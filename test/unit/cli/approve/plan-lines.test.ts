@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hiddenText, pendingPlanLines } from '../../../../src/cli/approve/plan-lines.ts'
+import { hiddenText, pendingPlanLines } from '../../../../src/cli/approve-command.ts'
 import { lineText } from '../../../../src/cli/terminal/line.ts'
 import type { PendingPlan } from '../../../../src/managed/descriptor/pending-plan.ts'
 

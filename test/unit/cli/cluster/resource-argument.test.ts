@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { CommandError } from '../../../../src/cli/cluster/command-error.ts'
 import {
   argumentsFor,
+  argumentText,
   parseResource,
   parseResources,
   type ResourceScope,
-  textOf,
 } from '../../../../src/cli/cluster/resource-argument.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
 
@@ -58,8 +58,8 @@ describe('a resource on the command line', () => {
   })
 
   test('names its namespace only if its kind has one', () => {
-    expect(textOf(parseResource(['edge/shop'], scope))).toBe('Edge/shop in namespace web')
-    expect(textOf(parseResource(['clusteraccount/main'], scope))).toBe('ClusterAccount/main')
+    expect(argumentText(parseResource(['edge/shop'], scope))).toBe('Edge/shop in namespace web')
+    expect(argumentText(parseResource(['clusteraccount/main'], scope))).toBe('ClusterAccount/main')
   })
 
   test('may be one of several', () => {

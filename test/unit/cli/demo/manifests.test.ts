@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { aimAtEmulator, customResources, readManifests, toYaml } from '../../../../src/cli/demo/manifests.ts'
+import { aimAtEmulator, customResources, readManifests, toYaml } from '../../../../src/cli/demo/demo-manifests.ts'
 import { parseManifestsAt } from '../../../../src/cli/manifests.ts'
 import { kinds } from '../../../../src/kinds/index.ts'
 

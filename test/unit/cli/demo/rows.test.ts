@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rowOf } from '../../../../src/cli/demo/rows.ts'
+import { rowOf } from '../../../../src/cli/demo/state-table.ts'
 
 const resource = { kind: 'Edge', namespace: 'quickstart', name: 'shop' }
 

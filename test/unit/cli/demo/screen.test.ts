@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Row } from '../../../../src/cli/demo/rows.ts'
-import { createScreen } from '../../../../src/cli/demo/screen.ts'
+import { createScreen, type Row } from '../../../../src/cli/demo/state-table.ts'
 import { terminalOf } from '../../../../src/cli/terminal/terminal.ts'
 import { CapturedText } from '../../../builders/captured-text.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Row } from '../../../../src/cli/demo/rows.ts'
-import { rowLine, tableLines } from '../../../../src/cli/demo/table.ts'
+import { type Row, rowLine, tableLines } from '../../../../src/cli/demo/state-table.ts'
 import { lineText } from '../../../../src/cli/terminal/line.ts'
 
 const edge: Row = {

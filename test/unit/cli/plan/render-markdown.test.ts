@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Plan } from '../../../../src/cli/plan/make-plan.ts'
-import { planMarkdown } from '../../../../src/cli/plan/render-markdown.ts'
+import { planMarkdown } from '../../../../src/cli/plan/render-plan.ts'
 
 function planWith(text: string): Plan {
   const resource = { kind: 'Backend', namespace: 'shop', name: text }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../../../src/kube/errors.ts'
+import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../../../src/kube/types.ts'
 import { holdName, NamespaceHolds } from '../../../../src/managed/accounts/namespace-hold.ts'
 import { createLogger } from '../../../../src/util/logger.ts'

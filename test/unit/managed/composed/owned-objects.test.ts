@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { KubeError } from '../../../../src/kube/errors.ts'
+import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
 import { OwnedObjects, type WantedObject } from '../../../../src/managed/composed/owned-objects.ts'
 import { ConflictError, WaitError } from '../../../../src/managed/run/control-flow-errors.ts'

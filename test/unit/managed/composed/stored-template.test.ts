@@ -5,7 +5,7 @@ import { templateDigest } from '../../../../src/managed/composed/stored-template
 import { tunnelObjects } from '../../../../src/managed/tunnels/objects.ts'
 import type { TunnelFacts } from '../../../../src/managed/tunnels/pod.ts'
 import { deploymentType } from '../../../../src/managed/tunnels/tunnel-resource.ts'
-import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { applyMergePatch } from '../../../../src/util/json.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 import { ModelKube } from '../../../builders/model-kube.ts'
 

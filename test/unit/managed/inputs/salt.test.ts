@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { secretType } from '../../../../src/kube/core-types.ts'
-import { KubeError } from '../../../../src/kube/errors.ts'
+import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { KubeClient, KubeObject } from '../../../../src/kube/types.ts'
 import { keptSalt, SALT_SECRET } from '../../../../src/managed/inputs/salt.ts'
 import { systemRandom } from '../../../../src/util/random.ts'

@@ -6,7 +6,7 @@ import type { DataObject } from '../../../../src/managed/outputs/place.ts'
 import { isMarkedAsOwn, LABELS, noteOf, ownershipOf, withOwner } from '../../../../src/managed/ownership.ts'
 import { countedRepeat, pauseBeforeNext, type Repeats } from '../../../../src/managed/run/damping.ts'
 import { Fingerprints } from '../../../../src/managed/run/fingerprints.ts'
-import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { applyMergePatch } from '../../../../src/util/json.ts'
 import { cr } from '../../../builders/custom-resource.ts'
 
 function secret(

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mergePatch } from '../../../../src/managed/run/merge-patch.ts'
-import { equalJSON } from '../../../../src/util/equal-json.ts'
-import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { applyMergePatch, equalJSON } from '../../../../src/util/json.ts'
 
 /**
  * JSON objects without null, which a merge patch cannot set; names often collide, so that fields change, appear and

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError, type ApiErrorCode } from '../../../../src/api/errors.ts'
-import { KubeError, type KubeErrorCode } from '../../../../src/kube/errors.ts'
+import { KubeError, type KubeErrorCode } from '../../../../src/kube/kube-error.ts'
 import { reasons } from '../../../../src/managed/descriptor/reasons.ts'
 import { ConflictError, TerminalError, WaitError } from '../../../../src/managed/run/control-flow-errors.ts'
 import { resultOf } from '../../../../src/managed/run/result.ts'

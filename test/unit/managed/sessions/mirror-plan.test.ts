@@ -4,7 +4,7 @@ import type { RemoteObject } from '../../../../src/api/types.ts'
 import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
 import { type MirrorPlan, type MirrorView, planMirror } from '../../../../src/managed/sessions/mirror-plan.ts'
 import { type MirroredObject, mirrorName } from '../../../../src/managed/sessions/mirrored.ts'
-import { applyMergePatch } from '../../../../src/util/merge-patch.ts'
+import { applyMergePatch } from '../../../../src/util/json.ts'
 import { mirroredAccount, session } from '../../../builders/sessions.ts'
 import { tunnelSessions } from '../../../contract/facts/tunnel-sessions.ts'
 

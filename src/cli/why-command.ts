@@ -1,0 +1,133 @@
+import { Command } from 'commander'
+import { isDeleting, nameOf } from '../managed/cr.ts'
+import { resourceTypeOf } from '../managed/kinds-registry.ts'
+import { accountAbout } from './cluster/account-access.ts'
+import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
+import { auditedRequests } from './cluster/audit-records.ts'
+import { type CulvertEvent, type EventQuery, eventsIfQuick } from './cluster/events-about.ts'
+import {
+  type Leader,
+  leaderOf,
+  type OperatorFlags,
+  operatorNamespaceOf,
+  operatorOf,
+  operatorOptions,
+} from './cluster/operator-lease.ts'
+import { parseResource } from './cluster/resource-argument.ts'
+import type { StatedResource } from './cluster/resource-state.ts'
+import { Snapshot } from './cluster/snapshot.ts'
+import { type OutputFlags, outputOption } from './flags.ts'
+import { notFound } from './requests/request.ts'
+import { wrap } from './terminal/line.ts'
+import { findCauses, findSides, type Link, ownSides } from './why/causes.ts'
+import { type Facts, paragraphOf } from './why/paragraph.ts'
+import { namedFor, remedyOf, sideRemedy } from './why/remedy.ts'
+
+/** Flags of `culvert why`. */
+export type WhyFlags = ClusterFlags & OutputFlags & OperatorFlags
+
+/** `culvert why`: what a resource waits for, and what to do. */
+export function whyCommand(): Command {
+  return outputOption(operatorOptions(clusterOptions(new Command('why'))))
+    .description('Say in one paragraph what a resource waits for, since when, what was tried, and what to do.')
+    .argument('<resource...>', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  culvert why edge/shop\n  culvert why reserveddomain shop -n web --output json\n',
+    )
+    .action((args: readonly string[], flags: WhyFlags) => askCluster(flags, (cluster) => runWhy(cluster, args, flags)))
+}
+
+/** Events and audit records are worth this many milliseconds. */
+const EVENTS_MS = 1_000
+/** Requests of this time are said, in milliseconds. */
+const REQUESTS_MS = 3_600_000
+
+/** @returns the exit code of the process */
+export async function runWhy(cluster: Cluster, args: readonly string[], flags: WhyFlags): Promise<number> {
+  const { clock, kinds, kube, out, scope } = cluster
+  const argument = parseResource(args, scope)
+  const asked = await kube.get<StatedResource>(resourceTypeOf(argument.descriptor), argument)
+  if (asked === undefined) throw notFound(argument)
+  const snapshot = new Snapshot(kinds, kube)
+  const links = await findCauses(snapshot, asked)
+  const [first = unlinked(), ...rest] = links
+  const root = rest.at(-1) ?? first
+  const isWell = root.state?.phase === 'current'
+  const regarding = root.resource ?? asked
+  const leading = isWell ? Promise.resolve(undefined) : leaderAbout(cluster, snapshot, regarding, flags)
+  const [operator, events, requests, sides] = await Promise.all([
+    leading,
+    isWell ? [] : eventsIfQuick(kube, queryAbout(regarding), EVENTS_MS),
+    leading.then((found) => found && requestsIfQuick(cluster, found, queryAbout(regarding))),
+    isWell ? findSides(snapshot, asked) : isDeleting(asked) ? [] : ownSides(asked),
+  ])
+  const leader = operator?.leader
+  const facts: Facts = { links: [first, ...rest], sides, events, requests, leader, now: clock.now() }
+  const paragraph = paragraphOf(facts)
+  const own = remedyOf(root, leader, namedFor(snapshot, root.name), facts.now)
+  const remedy = own.text === '' ? sideRemedy(sides, (name) => namedFor(snapshot, name)) : own
+  if (flags.output === 'json') {
+    out.json({ resource: nameOf(asked), paragraph, ...jsonOf(facts), ...remedy })
+    return 0
+  }
+  const text = remedy.text === '' ? paragraph : `${paragraph} To do: ${remedy.text}`
+  for (const line of wrap(text, out.width)) out.print(line)
+  if (remedy.command !== undefined) {
+    out.print('')
+    out.print(['  ', { text: remedy.command, style: 'bold' }])
+  }
+  return 0
+}
+
+function unlinked(): never {
+  throw new Error('the way to a cause begins with the resource itself')
+}
+
+/** An operator, and whether it leads. */
+interface FoundOperator {
+  readonly flags: OperatorFlags
+  readonly leader: Leader
+}
+
+/** The operator that has claimed the account of the resource, or else that of the flags. */
+async function leaderAbout(
+  { clock, kube }: Cluster,
+  snapshot: Snapshot,
+  resource: StatedResource,
+  flags: OperatorFlags,
+): Promise<FoundOperator> {
+  const [leader, account] = await Promise.all([leaderOf(kube, clock, flags), accountAbout(snapshot, resource)])
+  const claimant = operatorOf(account, flags)
+  return claimant === flags ? { flags, leader } : { flags: claimant, leader: await leaderOf(kube, clock, claimant) }
+}
+
+function requestsIfQuick(
+  { kube }: Cluster,
+  { flags, leader }: FoundOperator,
+  query: EventQuery,
+): Promise<readonly CulvertEvent[] | undefined> {
+  const operator = { namespace: operatorNamespaceOf(flags, leader), release: flags.release }
+  const signal = AbortSignal.timeout(EVENTS_MS)
+  return auditedRequests(kube, operator, { ...query, sinceMs: REQUESTS_MS, signal })
+}
+
+function queryAbout({ kind, metadata: { namespace, name, uid } }: StatedResource) {
+  // Events about objects without a namespace are in `default`.
+  return { namespace: namespace ?? 'default', regarding: { kind, name, uid } }
+}
+
+/** The facts for programs: docs/cli/why.md. */
+function jsonOf({ links, events, requests, leader }: Facts) {
+  return {
+    causes: links.map(({ by, name, state, unreadable }: Link) => ({
+      ...name,
+      field: by,
+      exists: unreadable === undefined ? state !== undefined : undefined,
+      ...state,
+    })),
+    events: events?.map(({ at, note, reason, type }) => ({ at, type, reason, note })),
+    requests: requests?.map(({ request }) => request),
+    operator: leader?.type,
+  }
+}
