@@ -9,6 +9,7 @@ import { type CustomResource, hasFinalizer, isDeleting, isPaused, isUntold, name
 import { accountDefaults } from '../descriptor/account.ts'
 import { ownCollections } from '../descriptor/descriptor.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
+import { PAUSED } from '../names.ts'
 import { logUntold } from '../reconcile/long-waits.ts'
 import { openRequest } from '../run/requests.ts'
 import { kubeReason } from '../run/result.ts'
@@ -72,7 +73,7 @@ export class AccountReconciler {
       this.#forget(key)
       return done
     }
-    if (isPaused(resource)) return done
+    if (isPaused(resource)) return this.#leaveAlone(key)
     try {
       if (isDeleting(resource)) return await this.#remove(key, resource)
       const refused = hasFinalizer(resource) ? undefined : await this.#hold(key, resource)
@@ -81,6 +82,21 @@ export class AccountReconciler {
     } catch (error) {
       return { type: 'backoff', error }
     }
+  }
+
+  /**
+   * A paused account keeps its session. If it has none, because the operator has started since, its resources report
+   * that they wait for the account to be resumed.
+   */
+  async #leaveAlone(key: AccountKey): Promise<Outcome> {
+    const { registry } = this.#context
+    const why = `${key.kind}/${key.name} was paused when the operator started: remove the annotation ${PAUSED} from it`
+    if (registry.get(key) === undefined && this.#told.get(accountText(key)) !== why) {
+      registry.drop(key, { reason: reasons.AccountNotReady, message: why })
+      this.#told.set(accountText(key), why)
+      await this.#wakeAll(key, 'drift')
+    }
+    return done
   }
 
   /** Adds the finalizer. @returns why not, if the admission policy for the operator refuses it */

@@ -286,3 +286,15 @@ test('a key that could not be kept is tried again within seconds, and ever more 
   expect(waited).toBeGreaterThan(2 * 5_000)
   expect(waited).toBeLessThan(60_000)
 })
+
+test('resources of an Account that was paused when the operator started report it, and continue once it is resumed', async () => {
+  const { world } = await withBackends(1)
+  annotateAccount(world, 'culvert.dev/paused', 'true')
+  world.down()
+  world.up()
+  const message = () => conditionOf(world.get('Backend', 'web-0'), 'Reconciling')?.message
+  await until(world, 'reported', () => message()?.includes('was paused when the operator started') === true)
+  annotateAccount(world, 'culvert.dev/paused', null)
+  await until(world, 'resumed', () => message() === undefined)
+  await ready(world, 'Backend', 'web-0')
+})
