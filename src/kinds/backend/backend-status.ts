@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/common.ts'
+import type { KindCondition } from '../../managed/descriptor/readiness.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition } from '../../managed/descriptor/status.ts'
 import { integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { cut } from '../../util/printable.ts'
 import {

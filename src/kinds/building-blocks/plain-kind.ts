@@ -1,8 +1,8 @@
 import type { Collection } from '../../api/types.ts'
 import { commonRootRules, type Fields } from '../../managed/descriptor/common.ts'
+import type { Readiness } from '../../managed/descriptor/readiness.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
-import type { Readiness } from '../../managed/descriptor/status.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
 
 /** Shared by the definitions of all kinds. `kubectl get culvert` lists every kind through the category. */

@@ -1,6 +1,6 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { KindCondition } from '../../managed/descriptor/readiness.ts'
 import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition } from '../../managed/descriptor/status.ts'
 import { cut } from '../../util/printable.ts'
 import type { CertificateState } from './certificate-progress.ts'
 

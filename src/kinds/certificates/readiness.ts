@@ -1,5 +1,5 @@
+import type { KindCondition, Readiness } from '../../managed/descriptor/readiness.ts'
 import { type Reason, reasons } from '../../managed/descriptor/reasons.ts'
-import type { KindCondition, Readiness } from '../../managed/descriptor/status.ts'
 import type { CertificateState, ProvisioningJob } from './certificate-progress.ts'
 import { type DNSRecord, recordText } from './dns.ts'
 

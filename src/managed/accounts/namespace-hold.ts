@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Logger } from '../../util/logger.ts'
 import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from '../cr.ts'
-import { patchVersion } from '../run/patch-version.ts'
+import { patchVersion } from '../run/merge-patch.ts'
 
 export const roleBindingType: ResourceType = {
   group: 'rbac.authorization.k8s.io',

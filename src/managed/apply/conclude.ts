@@ -1,7 +1,7 @@
 import { equalJSON } from '../../util/json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
 import { type CustomResource, retains } from '../cr.ts'
-import { pollIn } from '../descriptor/status.ts'
+import { pollIn } from '../descriptor/readiness.ts'
 import { PollMemory } from '../identity/read-object.ts'
 import { noteMark } from '../identity/taken-over.ts'
 import { UnansweredMemory, unansweredMs } from '../identity/unanswered.ts'

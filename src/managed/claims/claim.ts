@@ -1,7 +1,7 @@
 import type { KubeClient } from '../../kube/types.ts'
 import { type AccountResource, keyOfAccount } from '../account-resource.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
-import { patchVersion } from '../run/patch-version.ts'
+import { patchVersion } from '../run/merge-patch.ts'
 
 /** Who works on an account, as its status records it. */
 export interface Claim {

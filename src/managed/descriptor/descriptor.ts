@@ -7,8 +7,8 @@ import type { CommonSpec, Fields, InputSource, KeyRef, Ref } from './common.ts'
 import type { APIFields, Children, Desired } from './desired.ts'
 import type { MirrorDescriptor } from './mirror.ts'
 import type { Companion, DerivedOutput, OneTimeOutput } from './output.ts'
+import type { Reported } from './readiness.ts'
 import type { Part, References, Whole } from './references.ts'
-import type { Reported } from './status.ts'
 import type { ComposedDescriptor } from './tunnel.ts'
 
 /** The interface between the shared reconcilers and the kinds: whatever is specific to a kind is declared here. */

@@ -1,8 +1,7 @@
 import type { ApiError } from '../../api/errors.ts'
 import type { CreateAnswer } from '../attempt.ts'
 import { type CustomResource, internalOf } from '../cr.ts'
-import { countedRepeat, pauseBeforeNext, type Repeats } from '../run/damping.ts'
-import { FailedCreates } from '../run/failed-creates.ts'
+import { countedRepeat, FailedCreates, pauseBeforeNext, type Repeats } from '../run/damping.ts'
 
 /** Writes of one desired state that did not last. Kept in memory: a new process counts from zero. */
 export interface Contest {

@@ -1,7 +1,7 @@
 import { ApiError, isDefinite } from '../../api/errors.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
-import { FailedCreates } from '../run/failed-creates.ts'
+import { FailedCreates } from '../run/damping.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 
 /**

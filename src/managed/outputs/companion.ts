@@ -6,16 +6,15 @@ import { type CustomResource, statusOf } from '../cr.ts'
 import type { CommonSpec, Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Companion } from '../descriptor/output.ts'
+import type { KindCondition } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
-import type { KindCondition } from '../descriptor/status.ts'
 import { isMarkedAsOwn, ownershipOf } from '../ownership.ts'
 import { ConflictError, TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { kubeReason, type RunResult } from '../run/result.ts'
 import { OutputMemory } from './output-memory.ts'
 import { type CompanionTarget, readTarget, targetText } from './place.ts'
-import { naming, notOurs, patchTarget, takeOwnership } from './take-ownership.ts'
-import { deleteFound, withOwned } from './with-owned.ts'
+import { deleteFound, naming, notOurs, patchTarget, takeOwnership, withOwned } from './take-ownership.ts'
 
 /** The condition about a companion, and when to check it again if no watch reports a change. */
 export interface Accompanied {

@@ -112,3 +112,32 @@ export async function naming<T>(target: Place, act: () => Promise<T>): Promise<T
 }
 
 const REFUSED: ReadonlySet<string> = new Set(['Forbidden', 'Invalid'])
+
+/** Calls `act` if the object exists and is ours, and again if somebody changed it meanwhile. */
+export async function withOwned(
+  holder: Holder,
+  place: Place,
+  act: (found: DataObject) => Promise<void>,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const found = await naming(place, () => readTarget(holder.context.kube, holder.cr, place))
+    if (found === undefined || ownershipOf(found, holder.cr).type !== 'own') return
+    try {
+      await naming(place, () => act(found))
+      return
+    } catch (error) {
+      if (!wasOvertaken(error) || tries === TRIES) throw error
+    }
+  }
+}
+
+/**
+ * Deletes the object in the version that was found.
+ * @throws KubeError `NotFound` for a 404, which a proxy may have answered: `withOwned` then checks whether the object
+ *   is gone.
+ */
+export async function deleteFound({ context, cr }: Holder, place: Place, found: DataObject): Promise<void> {
+  const { uid, resourceVersion } = found.metadata
+  const isDeleted = await context.kube.delete(typeOfTarget(place), keyOfTarget(cr, place), { uid, resourceVersion })
+  if (!isDeleted) throw new KubeError('NotFound', `DELETE ${place.kind}/${place.name}: not found`, { status: 404 })
+}

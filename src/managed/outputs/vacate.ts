@@ -6,9 +6,8 @@ import { keysWritten, LABELS, noteOf, withoutOwner } from '../ownership.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { companionTarget } from './companion.ts'
 import { type Holder, outputTarget, type Place } from './place.ts'
-import { patchTarget } from './take-ownership.ts'
+import { deleteFound, patchTarget, withOwned } from './take-ownership.ts'
 import { NO_TEMPLATE, templateChanges } from './template.ts'
-import { deleteFound, withOwned } from './with-owned.ts'
 
 /**
  * Removes the CR's outputs from every object but `target`: those that an earlier spec named, and those that were

@@ -1,6 +1,6 @@
 import { nameOf } from '../cr.ts'
+import type { KindCondition } from '../descriptor/readiness.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import type { KindCondition } from '../descriptor/status.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts'
 

@@ -1,9 +1,9 @@
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { cut, printable } from '../../util/printable.ts'
 import type { Condition } from '../descriptor/common.ts'
+import type { ConditionText, KindCondition } from '../descriptor/readiness.ts'
 import type { Reason } from '../descriptor/reasons.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import type { ConditionText, KindCondition } from '../descriptor/status.ts'
 
 /** The result of a reconcile, from which the conditions are written. */
 export type ConditionState =

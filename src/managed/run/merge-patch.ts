@@ -1,4 +1,6 @@
+import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { equalJSON, ownField } from '../../util/json.ts'
+import type { Fields } from '../descriptor/common.ts'
 
 type JSONObject = Readonly<Record<string, unknown>>
 
@@ -22,4 +24,20 @@ function change(from: unknown, to: unknown): unknown {
 
 function isObject(value: unknown): value is JSONObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * Patches an object, or its status, on the version from which the patch was decided.
+ * @returns the object as stored
+ * @throws KubeError `Conflict` if another client changed it meanwhile, `NotFound` if it is gone
+ */
+export function patchVersion<T extends KubeObject>(
+  kube: Pick<KubeClient, 'mergePatch'>,
+  type: ResourceType,
+  { metadata: { namespace, name, uid, resourceVersion } }: T,
+  patch: Fields,
+  subresource?: 'status',
+): Promise<T> {
+  const options = { uid, resourceVersion, ...(subresource === undefined ? {} : { subresource }) }
+  return kube.mergePatch<T>(type, { namespace, name }, patch, options)
 }

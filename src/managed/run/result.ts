@@ -1,8 +1,8 @@
 import { ApiError } from '../../api/errors.ts'
 import { KubeError } from '../../kube/kube-error.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import type { ConditionText } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
-import type { ConditionText } from '../descriptor/status.ts'
 import type { ConditionState } from './conditions.ts'
 import { ConflictError, TerminalError, WaitError } from './control-flow-errors.ts'
 

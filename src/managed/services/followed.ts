@@ -1,7 +1,7 @@
 import { cut } from '../../util/printable.ts'
 import type { CustomResource } from '../cr.ts'
+import type { ConditionText } from '../descriptor/readiness.ts'
 import { conditionReasons, type Reason } from '../descriptor/reasons.ts'
-import type { ConditionText } from '../descriptor/status.ts'
 import { SERVICE_PROBLEM } from '../names.ts'
 import { serviceOwning } from './service.ts'
 

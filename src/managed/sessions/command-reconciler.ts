@@ -26,7 +26,6 @@ import { stampConditions } from '../run/conditions.ts'
 import type { EventSink, Resources } from '../run/context.ts'
 import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import type { AccountSession, Accounts, MemberSession } from '../run/session.ts'
-import { resultOf } from './command-answer.ts'
 import {
   countDone,
   ended,
@@ -43,7 +42,7 @@ import {
   withTimesCorrected,
 } from './command-progress.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
-import { conditionsOf, nobody, type Said } from './command-said.ts'
+import { conditionsOf, nobody, resultOf, type Said } from './command-said.ts'
 import type { CommandStore } from './command-store.ts'
 import { type Candidate, candidateOf, targetsOf } from './command-targets.ts'
 import { type MirroredObject, mirrorName } from './mirrored.ts'

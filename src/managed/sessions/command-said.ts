@@ -1,6 +1,8 @@
+import { ApiError } from '../../api/errors.ts'
 import { MAX_TARGETS } from '../descriptor/command.ts'
+import type { KindCondition } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
-import type { KindCondition } from '../descriptor/status.ts'
+import type { Result } from './command-progress.ts'
 
 /** Over with everything done, over with something not done, or still running. */
 export type Phase = 'Complete' | 'Failed' | 'Running'
@@ -34,4 +36,34 @@ export function nobody(count: number, mirroring: boolean, account: string): Said
     ? 'see `kubectl get tunnelsessions`'
     : `enable spec.mirrorSessions of ${account}, or name a session by id`
   return ['Failed', reasons.NoTarget, `spec.target means no session that ${account} shows here: ${remedy}`]
+}
+
+/** The result of an action whose request failed. @throws any error that is not a failed call. */
+export function resultOf(error: unknown): Result {
+  if (!(error instanceof ApiError)) throw error
+  if (!error.definite) return { state: 'Unknown', message: error.message }
+  switch (error.code) {
+    case 'NotFound':
+      return { state: 'Gone', message: error.message }
+    // The request certainly did not reach the agent, and may succeed later: it was never sent, or rejected at the API's
+    // entrance.
+    case 'Network':
+    case 'Timeout':
+    case 'NotLeader':
+    case 'Suspended':
+    case 'Unlistable':
+    case 'Aborted':
+    case 'RateLimited':
+    case 'Unauthorized':
+      return { state: 'Pending' }
+    case 'Forbidden':
+    case 'Conflict':
+    case 'Invalid':
+    case 'ServerError':
+    case 'InvalidResponse':
+    case 'Redirect':
+    case 'HostNotAllowed':
+      // Error codes are not documented: they are passed on, and nothing depends on them.
+      return { state: 'Refused', code: error.errorCode, message: error.message }
+  }
 }

@@ -3,8 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { equalJSON } from '../../util/json.ts'
 import type { CommandStatus } from '../descriptor/command.ts'
 import { ConflictError } from '../run/control-flow-errors.ts'
-import { mergePatch } from '../run/merge-patch.ts'
-import { patchVersion } from '../run/patch-version.ts'
+import { mergePatch, patchVersion } from '../run/merge-patch.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
 
 const TRIES = 5

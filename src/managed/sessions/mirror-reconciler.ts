@@ -1,6 +1,7 @@
 import type { KeptObjects } from '../../api/types.ts'
 import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import type { ObjectSource } from '../../runtime/object-source.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import type { Clock } from '../../util/clock.ts'
 import { jitter, type Random } from '../../util/random.ts'
@@ -8,7 +9,7 @@ import { durationMs } from '../../util/time.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../account-resource.ts'
 import { isPaused, type ResourceName } from '../cr.ts'
 import { type MirrorDescriptor, type MirrorSettings, mirrorDefaults } from '../descriptor/mirror.ts'
-import type { KindCondition } from '../descriptor/status.ts'
+import type { KindCondition } from '../descriptor/readiness.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
 import { isAccountWide } from '../run/account-wide.ts'
 import type { EventSink } from '../run/context.ts'
@@ -216,4 +217,20 @@ export function mirrorAccount({ namespace, name }: MirrorKey): AccountKey {
 
 function later(ms: number): Outcome {
   return { type: 'after', ms, reason: 'interval', priority: 'drift' }
+}
+
+/**
+ * Wakes the mirrors of an account when anything about it changes. That is cheap, since a list is only made when due.
+ * Edits of the mirrors wake nothing; the next list corrects them.
+ */
+export function subscribeMirrors(
+  kinds: KindsRegistry,
+  accounts: ReadonlyMap<string, ObjectSource<AccountResource>>,
+  wake: (key: MirrorKey) => void,
+): void {
+  for (const reflector of accounts.values()) {
+    reflector.subscribe(({ object }) => {
+      for (const key of mirrorKeys(kinds, keyOfAccount(object))) wake(key)
+    })
+  }
 }

@@ -1,8 +1,8 @@
 import { equalJSON } from '../../util/json.ts'
 import { type AccountKey, type AccountResource, accountText } from '../account-resource.ts'
 import { shownCondition } from '../descriptor/mirror.ts'
+import type { ConditionText, KindCondition } from '../descriptor/readiness.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import type { ConditionText, KindCondition } from '../descriptor/status.ts'
 import { isCommon } from '../run/conditions.ts'
 import { MIRRORS_PER_NAMESPACE } from './mirror-settings.ts'
 

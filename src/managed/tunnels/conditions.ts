@@ -1,6 +1,6 @@
 import type { Failed } from '../composed/failed.ts'
+import type { ConditionText } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
-import type { ConditionText } from '../descriptor/status.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
 
 /** How a reconcile of a Tunnel ended. */

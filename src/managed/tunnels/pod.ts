@@ -4,8 +4,6 @@ import type { ForeignAgent } from '../descriptor/pod/agent.ts'
 import { AGENT, KEY_VOLUME, OWN_FOLDER, OWN_VARIABLES } from '../descriptor/pod/container.ts'
 import type { TunnelSpec } from '../descriptor/tunnel.ts'
 import { TOKEN_VERSION } from '../names.ts'
-import { bindText } from './bind.ts'
-import { given, type Named, nonEmpty, variableOf } from './pod-fields.ts'
 import { workloadName } from './tunnel-resource.ts'
 
 /** The Pods of agents as Culvert writes them. */
@@ -216,4 +214,44 @@ function agentArgs(spec: TunnelSpec, facts: TunnelFacts, gateway: AgentOf<'own'>
     '--give-up=1m',
     '--termination-log=/dev/termination-log',
   ]
+}
+
+/** An entry of a list whose entries Kubernetes distinguishes by name. */
+interface Named {
+  readonly name: string
+  readonly [field: string]: unknown
+}
+
+/** A variable as the API server stores it: without a value that is empty. */
+function variableOf({ name, value, valueFrom }: NonNullable<ForeignAgent['env']>[number]): Named {
+  if (valueFrom === undefined) return { name, ...given({ value: value === '' ? undefined : value }) }
+  const { configMapKeyRef, fieldRef } = valueFrom
+  return { name, valueFrom: configMapKeyRef === undefined ? { fieldRef } : { configMapKeyRef } }
+}
+
+/** The list, or undefined: the API server leaves out empty ones. */
+function nonEmpty<T>(list: readonly T[] = []): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list
+}
+
+/** Without the fields that are undefined. */
+function given(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** What the labels of a Backend bind as text, `app=shop,version=1`; a message if they cannot be written so. */
+export function bindText(
+  labels: Readonly<Record<string, string>>,
+): { readonly text: string } | { readonly problem: string } {
+  const entries = Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1))
+  if (entries.length === 0) return { problem: 'has no labels: give it at least one, by which the tunnel is found' }
+  const unfit = entries.find(
+    ([label, value]) => /[=,]/.test(label) || value.includes(',') || /[^!-~]/.test(label + value),
+  )
+  if (unfit !== undefined) {
+    return {
+      problem: `has the label ${JSON.stringify(unfit[0])}, which SSH cannot bind: no comma, space or = in labels`,
+    }
+  }
+  return { text: entries.map(([label, value]) => `${label}=${value}`).join(',') }
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Condition } from '../../../../src/managed/descriptor/common.ts'
+import type { KindCondition } from '../../../../src/managed/descriptor/readiness.ts'
 import { reasons } from '../../../../src/managed/descriptor/reasons.ts'
-import type { KindCondition } from '../../../../src/managed/descriptor/status.ts'
 import { type ConditionState, conditionsFor, stampConditions } from '../../../../src/managed/run/conditions.ts'
 
 const message = fc.constantFrom('one', 'two')

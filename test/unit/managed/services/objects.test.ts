@@ -5,7 +5,7 @@ import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 import { domainName, portName, type ServiceObjects, serviceObjects } from '../../../../src/managed/services/objects.ts'
 import type { ServiceResource } from '../../../../src/managed/services/service.ts'
 import { settingsOf } from '../../../../src/managed/services/settings.ts'
-import { bindText } from '../../../../src/managed/tunnels/bind.ts'
+import { bindText } from '../../../../src/managed/tunnels/pod.ts'
 
 const registry = new KindsRegistry(kinds)
 

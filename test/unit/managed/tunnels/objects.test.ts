@@ -2,12 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { covers } from '../../../../src/managed/composed/covers.ts'
 import type { TunnelSpec } from '../../../../src/managed/descriptor/tunnel.ts'
-import { lastError } from '../../../../src/managed/tunnels/agent-error.ts'
-import { bindText } from '../../../../src/managed/tunnels/bind.ts'
 import { conditionsOf } from '../../../../src/managed/tunnels/conditions.ts'
 import { type Deployment, isRolledOut, mountedSecret } from '../../../../src/managed/tunnels/deployment.ts'
 import { tunnelObjects } from '../../../../src/managed/tunnels/objects.ts'
-import type { TunnelFacts } from '../../../../src/managed/tunnels/pod.ts'
+import { bindText, type TunnelFacts } from '../../../../src/managed/tunnels/pod.ts'
+import { lastError } from '../../../../src/managed/tunnels/pod-problems.ts'
 
 const SPEC: TunnelSpec = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 } }
 const FACTS: TunnelFacts = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { TunnelSpec } from '../../../../src/managed/descriptor/tunnel.ts'
-import { refusedPods } from '../../../../src/managed/tunnels/pod-refusal.ts'
+import { refusedPods } from '../../../../src/managed/tunnels/pod-problems.ts'
 
 const SPEC: TunnelSpec = { backendRef: { name: 'shop' }, service: { name: 'shop', port: 80 }, template: {} }
 
