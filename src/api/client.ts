@@ -1,10 +1,20 @@
-import { type ProxyOptions, proxyFor } from '../http-client/proxies.ts'
+import { proxyFor, type ProxyOptions } from '../http-client/proxies.ts'
 import type { Method } from '../http-client/send.ts'
 import { createDispatcher, type OpenDispatcher } from './dispatcher.ts'
 import { ApiError, invalid, saysAbsent } from './errors.ts'
-import { type Gathered, GatheredAll, GatheredMost } from './gathered.ts'
+import {
+  cursorLost,
+  fitsPath,
+  type Gathered,
+  GatheredAll,
+  GatheredMost,
+  isProblem,
+  type ListPage,
+  nextPageURL,
+  pageReader,
+  readObject,
+} from './paging.ts'
 import { ListRoom, type ListSize } from './list-room.ts'
-import { cursorLost, fitsPath, isProblem, type ListPage, nextPageURL, pageReader, readObject } from './paging.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
   ApiAnswer,

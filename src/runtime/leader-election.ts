@@ -3,8 +3,7 @@ import type { KubeClient } from '../kube/types.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
-import { LeaseLock } from './lease-lock.ts'
-import { watchLease } from './lease-watch.ts'
+import { LeaseLock, watchLease } from './lease-lock.ts'
 
 export interface LeaderElectionOptions {
   /**

@@ -1,8 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import type { Clock } from '../util/clock.ts'
-import type { Logger } from '../util/logger.ts'
+import { type Logger, Rarely } from '../util/logger.ts'
 import { jsonText } from '../util/printable.ts'
-import { Rarely } from './rarely.ts'
 import type { WriteReport } from './write-origin.ts'
 
 /** Where audit records go: `-` is standard output, `off` is nowhere, anything else is a file to append to. */

@@ -1,8 +1,6 @@
 import { diag, type Tracer } from '@opentelemetry/api'
-import type { Clock } from '../util/clock.ts'
-import { sleep } from '../util/clock.ts'
-import type { Logger } from '../util/logger.ts'
-import { Rarely } from './rarely.ts'
+import { type Clock, sleep } from '../util/clock.ts'
+import { type Logger, Rarely } from '../util/logger.ts'
 
 /** The instrumentation scope of every span. */
 const SCOPE = 'culvert'

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { bulkConnectForm, connectForm } from '../agents/connect-form.ts'
+import { bulkConnectForm, connectForm } from '../agents/fleet.ts'
 import { type JsonSchema, list, members, nullable, TEXT, TEXT_MAP, TEXTS, WHOLE_NUMBER } from '../fields/json-schema.ts'
-import { bodyOf } from '../http/body.ts'
-import { idOf, numberInQuery, route, textsInQuery } from '../http/route.ts'
+import { bodyOf, idOf, numberInQuery, route, textsInQuery } from '../http/route.ts'
 import { NO_CONTENT, ok } from '../openapi/operation.ts'
 import type { Admin } from './admin.ts'
 

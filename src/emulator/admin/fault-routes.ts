@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { FAULT_SCHEMA, readFaultSpec } from '../faults/fault-spec.ts'
 import { list, members, TEXT, WHOLE_NUMBER } from '../fields/json-schema.ts'
-import { bodyOf } from '../http/body.ts'
-import { numberInQuery, parameter, route } from '../http/route.ts'
+import { bodyOf, numberInQuery, parameter, route } from '../http/route.ts'
 import { NO_CONTENT, ok } from '../openapi/operation.ts'
 import type { Admin } from './admin.ts'
 

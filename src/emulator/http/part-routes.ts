@@ -3,13 +3,12 @@ import { readCreate } from '../fields/field.ts'
 import { find, setFields, update } from '../objects/operations.ts'
 import type { MemberList, Part, Resource } from '../objects/resource.ts'
 import type { Services } from '../objects/write-context.ts'
-import { NO_CONTENT, type Operations, ok } from '../openapi/operation.ts'
+import { NO_CONTENT, ok, type Operations } from '../openapi/operation.ts'
 import { createSchema, envelopeSchema } from '../openapi/schemas.ts'
 import type { StoredObject } from '../store/database.ts'
 import { isJsonObject, type JsonObject, textOf } from '../values/json.ts'
 import { RequestError } from '../values/request-error.ts'
-import { bodyOf } from './body.ts'
-import { contextOf, idOf, parameter, route, viewOf } from './route.ts'
+import { bodyOf, contextOf, idOf, parameter, route, viewOf } from './route.ts'
 
 /** Routes of a sub-resource of one object, such as `/edges/tcp/{id}/backend`. */
 export function partRoutes(app: FastifyInstance, resource: Resource, part: Part, services: Services): void {

@@ -1,18 +1,16 @@
 import type { Resource } from '../objects/resource.ts'
 import { agentIngresses } from './agent-ingresses.ts'
 import { failoverBackends, httpResponseBackends, tunnelGroupBackends, weightedBackends } from './backends.ts'
-import { certificateAuthorities } from './certificate-authorities.ts'
+import { certificateAuthorities, sshCertificateAuthorities } from './certificate-authorities.ts'
 import { apiKeys, botUsers, credentials, sshCredentials } from './credentials.ts'
 import { tcpEdges, tlsEdges } from './edges.ts'
 import { eventDestinations } from './event-destinations.ts'
 import { eventSubscriptions } from './event-subscriptions.ts'
 import { ipPolicies, ipPolicyRules, ipRestrictions } from './ip-policies.ts'
-import { reservedAddrs } from './reserved-addrs.ts'
-import { reservedDomains } from './reserved-domains.ts'
+import { reservedAddrs, reservedDomains } from './reservations.ts'
 import { endpointConfigurations, tlsCertificates, users } from './seeded.ts'
-import { sshCertificateAuthorities } from './ssh-certificate-authorities.ts'
 import { sshHostCertificates, sshUserCertificates } from './ssh-certificates.ts'
-import { agents, tunnelSessions, tunnels } from './tunnel-sessions.ts'
+import { agents, tunnels, tunnelSessions } from './tunnel-sessions.ts'
 
 /** Every collection. */
 export const RESOURCES: readonly Resource[] = [

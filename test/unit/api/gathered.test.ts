@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { GatheredAll, GatheredMost } from '../../../src/api/gathered.ts'
+import { GatheredAll, GatheredMost } from '../../../src/api/paging.ts'
 
 const ids = fc.uniqueArray(fc.integer({ min: 0, max: 500 }).map((number) => `ts_${String(number).padStart(4, '0')}`))
 

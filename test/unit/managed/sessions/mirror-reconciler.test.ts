@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { ApiError } from '../../../../src/api/errors.ts'
-import { GatheredMost } from '../../../../src/api/gathered.ts'
+import { GatheredMost } from '../../../../src/api/paging.ts'
 import type { ListCallOptions, RemoteObject } from '../../../../src/api/types.ts'
 import { tunnelSession } from '../../../../src/kinds/tunnel-session.ts'
 import { KubeError } from '../../../../src/kube/kube-error.ts'
