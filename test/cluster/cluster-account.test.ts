@@ -257,7 +257,7 @@ test('objects of a shared account are observed and adopted only where it allows 
   await world.apply('Backend', 'web', { ...tunnels, ...refTo(world), ...observing })
   const { message } = await world.reason('Backend', 'web', 'Ready', 'NotAdoptable')
   expect(message).toContain(
-    `ClusterAccount/${name} does not allow it: let its administrator set unmanagedObjects: Adopt`,
+    `ClusterAccount/${name} does not allow it: have its administrator set unmanagedObjects: Adopt`,
   )
   expect((await world.get('Backend', 'web'))?.status).not.toHaveProperty('id')
 

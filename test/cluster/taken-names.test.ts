@@ -16,12 +16,12 @@ test('a name taken by a resource of the namespace is refused with that resourceâ
   await world.apply('ReservedDomain', 'first', { domain: DOMAIN })
   await world.ready('ReservedDomain', 'first')
   const second = await refusal(world, 'ReservedDomain', 'second', { domain: DOMAIN })
-  expect(second).toContain(`${DOMAIN} belongs to ReservedDomain/first of this namespace`)
+  expect(second).toContain(`${DOMAIN} belongs to ReservedDomain/first in this namespace`)
 
   const edge = { protocol: 'TLS', hostports: [{ type: 'Host', host: DOMAIN, port: 443 }] }
   await world.apply('Edge', 'db', edge)
   await world.ready('Edge', 'db')
-  expect(await refusal(world, 'Edge', 'late', edge)).toContain(`${DOMAIN}:443 belongs to Edge/db of this namespace`)
+  expect(await refusal(world, 'Edge', 'late', edge)).toContain(`${DOMAIN}:443 belongs to Edge/db in this namespace`)
 
   // An edit comes too late, too; what was there before continues working.
   await world.apply('Edge', 'moving', { ...edge, hostports: [{ type: 'Host', host: DOMAIN, port: 8443 }] })

@@ -625,7 +625,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       })
     },
     asked: 'Backend/web',
-    says: /another client keeps reverting this.*Let one of the two release the object \(docs\/restore\.md\)/,
+    says: /another client keeps reverting this.*Have one of them release the object \(docs\/restore\.md\)/,
     command: /^kubectl describe backends\.culvert\.dev\/web /,
   },
   {

@@ -295,7 +295,7 @@ describe('the template of a Tunnel', () => {
     await setGateway(world)
     await world.apply('Tunnel', name, { ...SPEC, template })
     const said = await world.reason('Tunnel', name, 'Stalled', 'InvalidSpec')
-    expect(said.message).toContain('spec.template: the API server refuses it')
+    expect(said.message).toContain('spec.template: refused by the API server')
     expect(said.message).toContain(why)
     expect(said.message).not.toContain('spec.template.spec')
     expect(await find(name)).toBeUndefined()
@@ -404,7 +404,7 @@ describe('an agent of the service', () => {
     const env = [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.nope' } } }]
     await world.apply('Tunnel', 'wrong', { ...SPEC, agent: { ...agent, env } })
     const said = await world.reason('Tunnel', 'wrong', 'Stalled', 'InvalidSpec')
-    expect(said.message).toContain('spec.agent: the API server refuses it')
+    expect(said.message).toContain('spec.agent: refused by the API server')
     expect(said.message).toContain('spec.agent.env.valueFrom.fieldRef.fieldPath: Invalid value')
     expect(await find('wrong')).toBeUndefined()
     expect(await world.get('TunnelCredential', 'wrong-tunnel-token-1')).toBeUndefined()

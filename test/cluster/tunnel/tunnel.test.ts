@@ -225,7 +225,7 @@ describe('a Tunnel', () => {
       if (round === 1) await until('four again', async () => (await deploymentOf(world, 'scaled')).spec.replicas === 4)
     }
     const synced = await world.reason('Tunnel', 'scaled', 'Synced', 'Contested')
-    expect(synced.message).toContain('have it scale Tunnel/scaled')
+    expect(synced.message).toContain('have that client scale Tunnel/scaled')
     const writes = await audit.operatorWrites([world.namespace], mark)
     expect(writes.filter(({ resource, name }) => resource === 'deployments' && name === 'scaled-tunnel')).toHaveLength(
       1,

@@ -57,7 +57,7 @@ describe.each([
     // The first again at once, then 1, 3, 7, 15, 31 and 63 minutes later; then every hour.
     expect(countOf(writes, POST)).toBeLessThanOrEqual(10)
     expect(countOf(writes, POST)).toBeGreaterThanOrEqual(7)
-    const message = expect.stringContaining(`POST ${path}: the answer is not`)
+    const message = expect.stringContaining(`POST ${path}: the response is not`)
     expect(conditionOf(world.get(kind, 'ci'), 'Synced')).toMatchObject({ status: 'False', reason: 'ApiError', message })
     const { length } = writes
     for (let edit = 0; edit < 20; edit++) {
