@@ -1,7 +1,8 @@
-import { proxyFor, type ProxyOptions } from '../http-client/proxies.ts'
+import { type ProxyOptions, proxyFor } from '../http-client/proxies.ts'
 import type { Method } from '../http-client/send.ts'
 import { createDispatcher, type OpenDispatcher } from './dispatcher.ts'
 import { ApiError, invalid, saysAbsent } from './errors.ts'
+import { ListRoom, type ListSize } from './list-room.ts'
 import {
   cursorLost,
   fitsPath,
@@ -14,7 +15,6 @@ import {
   pageReader,
   readObject,
 } from './paging.ts'
-import { ListRoom, type ListSize } from './list-room.ts'
 import { Transport, type TransportOptions } from './transport.ts'
 import type {
   ApiAnswer,

@@ -1,6 +1,6 @@
-import type { KeptObjects, RemoteObject } from './types.ts'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { ApiError, invalid } from './errors.ts'
+import type { KeptObjects, RemoteObject } from './types.ts'
 
 /** Servers refuse longer request lines, and each page may give another address. */
 const MAX_URL_LENGTH = 8192

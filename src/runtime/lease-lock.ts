@@ -1,8 +1,8 @@
+import { KubeError } from '../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../kube/types.ts'
 import { type Clock, sleep } from '../util/clock.ts'
 import type { Logger } from '../util/logger.ts'
 import { jitter, type Random } from '../util/random.ts'
-import { KubeError } from '../kube/kube-error.ts'
 import { microTime } from '../util/time.ts'
 
 export const leases: ResourceType = {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { ConcurrencyLimit } from '../kube/concurrency-limit.ts'
 import { KubeError } from '../kube/kube-error.ts'
 import { type Reviewer, subjectAccessReviews, tokenReviews } from '../kube/reviews.ts'
-import { type Logger, Rarely } from '../util/logger.ts'
 import { type Clock, sleep } from '../util/clock.ts'
+import { type Logger, Rarely } from '../util/logger.ts'
 import { type AccessDecision, METRICS_PATH } from './health.ts'
 
 /**

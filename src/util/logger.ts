@@ -1,5 +1,5 @@
-import type { Clock } from './clock.ts'
 import { type DestinationStream, pino } from 'pino'
+import type { Clock } from './clock.ts'
 import { escaped } from './printable.ts'
 
 /** Key-value context of a log line. Values never hold secrets; the redaction below is a second line of defence. */

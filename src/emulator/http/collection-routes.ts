@@ -5,12 +5,12 @@ import { create, find, remove, update } from '../objects/operations.ts'
 import type { Command, Resource } from '../objects/resource.ts'
 import { render } from '../objects/view.ts'
 import type { Services } from '../objects/write-context.ts'
-import { NO_CONTENT, ok, type Operation, type Operations } from '../openapi/operation.ts'
+import { NO_CONTENT, type Operation, type Operations, ok } from '../openapi/operation.ts'
 import { schemaNames, updateSchema } from '../openapi/schemas.ts'
 import type { JsonObject } from '../values/json.ts'
-import { bodyOf, contextOf, idOf, route, viewOf } from './route.ts'
 import { listPage, listPastPage, PAGE_QUERY, readPageRequest } from './paging.ts'
 import { memberRoutes, partRoutes } from './part-routes.ts'
+import { bodyOf, contextOf, idOf, route, viewOf } from './route.ts'
 
 /**
  * Registers the operations of a collection, its sub-resources and its commands (`management-api.md § Standard

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { isJsonObject, type Json, type JsonObject } from '../values/json.ts'
-import { invalid, RequestError } from '../values/request-error.ts'
 import { View } from '../objects/view.ts'
 import { type Caller, type Services, WriteContext } from '../objects/write-context.ts'
 import type { Operations } from '../openapi/operation.ts'
+import { isJsonObject, type Json, type JsonObject } from '../values/json.ts'
+import { invalid, RequestError } from '../values/request-error.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { type Choices, DECIDED } from '../choices/choices.ts'
 import { StorageError } from '../store/database.ts'
-import { errorAnswer, errorBody, type ErrorName, ERRORS, RequestError } from '../values/request-error.ts'
+import { ERRORS, type ErrorName, errorAnswer, errorBody, RequestError } from '../values/request-error.ts'
 import { acceptJson, BODY_LIMIT } from './route.ts'
 
 /** Where the emulator's own failures are reported; refused requests are not failures. */

@@ -1,11 +1,11 @@
 import { DESCRIBED, SHOWN_TEXTS } from '../fields/conventions.ts'
-import { fixed, mandatory, optional, reader, type Reader } from '../fields/field.ts'
+import { fixed, mandatory, optional, type Reader, reader } from '../fields/field.ts'
 import { TEXT, TEXTS, TIMESTAMP } from '../fields/json-schema.ts'
 import { authorityFacts, caPem } from '../fields/pem.ts'
-import type { Resource } from '../objects/resource.ts'
-import { type JsonObject, textOf, textsOf } from '../values/json.ts'
 import { oneOf, string } from '../fields/readers.ts'
+import type { Resource } from '../objects/resource.ts'
 import { AuthorityKey, curveNamed, type KeyChoice, makeKey, makeKeyNow, toPem } from '../ssh/authority-key.ts'
+import { type JsonObject, textOf, textsOf } from '../values/json.ts'
 import { invalid } from '../values/request-error.ts'
 
 /** RSA 2048 or 4096 (`management-api.md § Limits`). */

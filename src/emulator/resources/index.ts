@@ -10,7 +10,7 @@ import { ipPolicies, ipPolicyRules, ipRestrictions } from './ip-policies.ts'
 import { reservedAddrs, reservedDomains } from './reservations.ts'
 import { endpointConfigurations, tlsCertificates, users } from './seeded.ts'
 import { sshHostCertificates, sshUserCertificates } from './ssh-certificates.ts'
-import { agents, tunnels, tunnelSessions } from './tunnel-sessions.ts'
+import { agents, tunnelSessions, tunnels } from './tunnel-sessions.ts'
 
 /** Every collection. */
 export const RESOURCES: readonly Resource[] = [
