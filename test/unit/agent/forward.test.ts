@@ -27,7 +27,7 @@ describe('a forward', () => {
     ['app=shop=shop:0', '"shop:0" is not HOST:PORT'],
     ['app=shop=shop:65536', '"shop:65536" is not HOST:PORT'],
     ['app=shop=fd00::7:80', '"fd00::7:80" is not HOST:PORT'],
-    ['shop.example.com=shop:80', '"shop.example.com" is neither labels'],
+    ['shop.example.com=shop:80', '"shop.example.com" must be labels'],
   ])('%s is refused', (text, why) => {
     expect(parseForward(text)).toContain(why)
   })

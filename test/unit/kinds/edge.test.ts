@@ -469,6 +469,6 @@ test('a domain or address is in use while an edge listens on it', () => {
 
 test('an enabled module without what it needs is a problem, not an edge without the module', () => {
   expect(edge.problems({ protocol: 'TCP', ipRestriction: {} })).toEqual([
-    'spec.ipRestriction.ipPolicyRefs is required while the module is enabled: name one, or set enabled: false',
+    'spec.ipRestriction.ipPolicyRefs is required while the module is enabled: set it, or set enabled: false',
   ])
 })

@@ -33,7 +33,7 @@ test.each([
   ['the end of 1 value', { ...whole, operations: [{ ...renaming, changes: [{ field: 'acl', to: '["bind:…' }] }] }],
   ['the end of 1 value', { ...whole, operations: [{ ...renaming, changes: [{ field: 'labels["a…', to: '""' }] }] }],
 ])('a plan of which %s cannot be seen says so above and below it', (hidden, plan) => {
-  const text = `! This is not shown in full. Not shown: ${hidden}`
+  const text = `! The plan is not shown in full. Not shown: ${hidden}`
   expect(hiddenText(plan)).toBe(text.slice(2))
   const lines = linesOf(plan)
   expect([lines[0], lines.at(-1)]).toEqual([text, text])

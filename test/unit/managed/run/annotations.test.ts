@@ -189,7 +189,7 @@ describe('markers', () => {
     expect(metadataProblems('spec.metadata', fullest)).toEqual([])
     expect(Buffer.byteLength(formatMarker(marker, fullest))).toBeLessThanOrEqual(4096)
     expect(metadataProblems('spec.metadata', { ...beside, c: 'c'.repeat(left + 7) })).toEqual([
-      `spec.metadata: takes ${OWN_METADATA_BYTES + 7} bytes as JSON, but at most ${OWN_METADATA_BYTES} are allowed: shorten it`,
+      `spec.metadata: has ${OWN_METADATA_BYTES + 7} bytes as JSON, but at most ${OWN_METADATA_BYTES} are allowed: shorten it`,
     ])
     fc.assert(
       fc.property(ownKeys, fc.nat({ max: 200 }), (own, most) => {
