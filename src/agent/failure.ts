@@ -115,7 +115,10 @@ function handshakeFailure({ gateway, key, error, farewell }: Ending): Explained 
   if (memberText(error, 'level') === 'client-socket' || error === undefined) {
     return { code: 'Disconnected', message: `the gateway ${gateway} closed the connection before the key was accepted` }
   }
-  return { code: 'GatewayUnfit', message: `the gateway ${gateway} has no SSH algorithm in common with the agent: ${said}` }
+  return {
+    code: 'GatewayUnfit',
+    message: `the gateway ${gateway} has no SSH algorithm in common with the agent: ${said}`,
+  }
 }
 
 function bindFailure(ending: Ending): Explained {

@@ -57,7 +57,7 @@ describe('plans that wait for approval', () => {
     const refused = await run(world, 'approve', 'ippolicy/large', '--yes')
     expect(refused.code).toBe(1)
     expect(refused.stdout.slice(0, 500)).toMatch(
-      /^! This is not shown in full\. Not shown: \d+ requests.*\n1001\. \+ create/,
+      /^! The plan is not shown in full\. Not shown: \d+ requests.*\n1001\. \+ create/,
     )
     expect(await world.remote('ip_policies')).toEqual([])
 

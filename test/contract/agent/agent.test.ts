@@ -165,7 +165,7 @@ describe('an agent says why it has no tunnel', () => {
 
   test('when no credential has its key', async () => {
     const agent = connect(await world.agents.newKey(), 'app=shop=127.0.0.1:9')
-    expect(await agent.failure('KeyRefused')).toMatch(/refuses the key SHA256:\S+: no SSH credential has it/)
+    expect(await agent.failure('KeyRefused')).toMatch(/refuses the key SHA256:\S+: it belongs to no SSH credential/)
   })
 
   test('when the gateway has another host key, and then shows it no key of its own', async () => {
@@ -203,7 +203,7 @@ describe('an agent says why it has no tunnel', () => {
     const log = join(folder, 'termination-log')
     const agent = connect(await world.agents.newKey(), 'app=x=127.0.0.1:9', '--give-up 1s', `--termination-log ${log}`)
     expect(await agent.exited()).toBe(1)
-    expect(await readFile(log, 'utf8')).toMatch(/refuses the key SHA256:\S+: no SSH credential has it/)
+    expect(await readFile(log, 'utf8')).toMatch(/refuses the key SHA256:\S+: it belongs to no SSH credential/)
     await rm(folder, { recursive: true })
   })
 

@@ -183,7 +183,7 @@ describe('an account with markers that others have written', () => {
       planted.map((_, index) => ({ namespace: NAMESPACE, name: `ippolicy-ipp-${index}` })),
     )
     expect(text.match(/^# Marked as /gm)).toHaveLength(planted.length)
-    expect(text).toContain('# Marked as IPPolicy kube-system/planted, which alone can manage it')
+    expect(text).toContain('# Marked as IPPolicy kube-system/planted, the only resource that can manage it')
     const edge = manifests.find(({ kind }) => kind === 'Edge')
     expect(edge?.spec).toMatchObject({ ipRestriction: { ipPolicyRefs: [{ id: 'ipp_0' }] } })
   })

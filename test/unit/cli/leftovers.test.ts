@@ -43,7 +43,7 @@ test('what carries the finalizer is named by kind, ten of each, and is a failure
   expect(await run()).toBe(1)
   expect(lines).toContain('ClusterAccount: default')
   expect(lines.find((line) => line.startsWith('Backend: '))).toMatch(/^Backend: shop\/b0, .*, shop\/b9 and 2 more$/)
-  expect(lines.join('\n')).toContain('these 13 cannot')
+  expect(lines.join('\n')).toContain('these 13 cannot be deleted')
 })
 
 test('what is left is named and is no failure where that is allowed', async () => {

@@ -92,7 +92,7 @@ const elsewhere: readonly Case[] = [
     },
   ]),
   {
-    title: 'patch a Secret of kube-system that bears the note of an output',
+    title: 'patch a Secret of kube-system that carries the note of an output',
     says: 'into protected namespaces',
     given: () => [secret('kube-system', 'noted', { ...OPAQUE, metadata: note('TunnelCredential') })],
     attempt: () => ({ verb: 'merge', on: secret('kube-system', 'noted'), body: { data: { token: text('other') } } }),
