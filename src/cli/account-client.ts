@@ -84,7 +84,7 @@ const PAUSE_MS = 10_000
 const MOST_PAUSES = 20
 
 /**
- * A reader that waits as long as an API asks for after too many requests, and says so: nobody else tries again for a
+ * A reader that waits as long as an API asks for after too many requests, and says so: no one else tries again for a
  * person who runs a command.
  */
 export function patientReader(reader: Reader, clock: Clock, report: (text: string) => void): Reader {

@@ -26,7 +26,7 @@ test('a name taken by a resource of the namespace is refused with that resourceâ
   // An edit comes too late, too; what was there before continues working.
   await world.apply('Edge', 'moving', { ...edge, hostports: [{ type: 'Host', host: DOMAIN, port: 8443 }] })
   await world.ready('Edge', 'moving')
-  expect(await refusal(world, 'Edge', 'moving', edge)).toContain('belongs to Edge/db of this namespace')
+  expect(await refusal(world, 'Edge', 'moving', edge)).toContain('belongs to Edge/db in this namespace')
   expect((await world.get('Edge', 'moving'))?.status).toMatchObject({ hostports: [`${DOMAIN}:8443`] })
 
   await world.delete('Edge', 'db')

@@ -17,7 +17,7 @@ import type { Snapshot } from './snapshot.ts'
 /** The address and key of an account, from its resource and its Secret; or why there are none. */
 export type AccountAccess =
   | { readonly type: 'open'; readonly config: SessionConfig }
-  /** `unverified`: the operator does not use the account, so nobody else does either. */
+  /** `unverified`: the operator does not use the account, so no one else does either. */
   | { readonly type: 'closed'; readonly why: 'unverified' | 'incomplete'; readonly message: string }
 
 /** Where accounts and their Secrets are read. */

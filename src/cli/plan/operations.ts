@@ -62,7 +62,7 @@ export function operationsOf(
 /** Reasons that follow from what was applied before. */
 const OF_UPDATES: ReadonlySet<WriteReason> = new Set([writeReasons.dependency, writeReasons.drift])
 
-/** Why somebody should look at an operation before it is carried out. */
+/** Why someone should look at an operation before it is carried out. */
 export interface Mark {
   /** As in `Risk`; `lockout`: who calls the API, Culvert included, may be refused afterwards. */
   readonly type: Risk['type'] | 'deleted' | 'replaced' | 'lockout'
@@ -72,7 +72,7 @@ export interface Mark {
 /** A create for one of these reasons has an object of another id as its result. */
 const REPLACING: ReadonlySet<WriteReason> = new Set(['replacement', 'rotation', 'renewal', 'reissue'])
 
-/** What of a planned write somebody should look at first, as its kind judges it. */
+/** What of a planned write someone should look at first, as its kind judges it. */
 function marksOf(
   kinds: KindsRegistry,
   write: PlannedWrite,

@@ -96,7 +96,7 @@ function endByBrokenPipe(): never {
 /**
  * Asks the person at the terminal. Anything but `y` or `yes` is a no, and so is the end of the input.
  *
- * @returns undefined if nobody can be asked, since the input is no terminal
+ * @returns undefined if no one can be asked, since the input is no terminal
  */
 export async function confirm(question: string): Promise<boolean | undefined> {
   if (!process.stdin.isTTY) return undefined

@@ -111,7 +111,7 @@ async function waitsFor(snapshot: Snapshot, resource: StatedResource): Promise<L
     const reference = await unusableReference(snapshot, resource, message)
     if (reference !== undefined) return reference
   }
-  // Nobody reports on a resource whose account is paused, or that nobody reports on either.
+  // No one reports on a resource whose account is paused, or that no one reports on either.
   const hasNoReport = phase === 'unseen' || reason === reasons.Progressing
   const account = OF_ACCOUNTS.has(reason) || hasNoReport ? await blockedAccount(snapshot, resource) : undefined
   if (account !== undefined || phase !== 'unseen') return account

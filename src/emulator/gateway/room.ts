@@ -38,7 +38,7 @@ export class Room {
 }
 
 /**
- * Clients that are not authenticated, which anybody can be. There is always room for one more: the oldest gives way, of
+ * Clients that are not authenticated, which anyone can be. There is always room for one more: the oldest gives way, of
  * the same source if that has its share, else of the source that has the most, so that one that opens thousands drives
  * out itself.
  */

@@ -36,7 +36,7 @@ export async function observe(run: Reconciliation): Promise<RunResult> {
   const context = planContextOf(run, wanted)
   const values = describeDifferences(run.descriptor, wanted, observed, { context, operations })
   const told = values === undefined ? '' : `. By field: ${values}`
-  const message = `observed only; differs from the spec: ${texts.join('; ')}. Set managementPolicy: Manage for that${told}`
+  const message = `observed only; differs from the spec: ${texts.join('; ')}. Set managementPolicy: Manage to apply the spec${told}`
   return { ...result, state: { type: 'observed', ready: readyOf(result), message } }
 }
 

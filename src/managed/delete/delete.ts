@@ -101,7 +101,7 @@ async function releaseOutputs(run: Reconciliation): Promise<void> {
 /** Removes our finalizer: nothing of the CR is left at the API. */
 export async function letGo(run: Reconciliation): Promise<RunResult> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
-  // After an etcd restore, the answer may show that nobody has deleted the CR: it gets the finalizer again.
+  // After an etcd restore, the answer may show that no one has deleted the CR: it gets the finalizer again.
   run.memory.of(DeleteMemory).released = isDeleting(run.cr)
   return silent
 }

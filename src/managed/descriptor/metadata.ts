@@ -165,7 +165,7 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const PREFIX_LENGTH = 253
 
-/** Whether a label or annotation is Culvert's own, which nobody else sets. */
+/** Whether a label or annotation is Culvert's own, which no one else sets. */
 export function isOwnKey(key: string): boolean {
   const prefix = prefixOf(key)
   return prefix === GROUP || (prefix?.endsWith(`.${GROUP}`) ?? false)

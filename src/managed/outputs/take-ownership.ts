@@ -113,7 +113,7 @@ export async function naming<T>(target: Place, act: () => Promise<T>): Promise<T
 
 const REFUSED: ReadonlySet<string> = new Set(['Forbidden', 'Invalid'])
 
-/** Calls `act` if the object exists and is ours, and again if somebody changed it meanwhile. */
+/** Calls `act` if the object exists and is ours, and again if someone changed it meanwhile. */
 export async function withOwned(
   holder: Holder,
   place: Place,
