@@ -80,7 +80,7 @@ export function refusedLately(run: Reconciliation): WaitError {
     return new WaitError(reasons.ApiError, failure.message, Math.ceil(refusalPause(run)))
   }
   const message =
-    `the API answered a create with ${memory.of(IdentityMemory).refusedFor}: nothing was written, and the object was deleted at the API. Check that spec.baseURL of the account ` +
+    `the API returned ${memory.of(IdentityMemory).refusedFor} for a create: nothing was written, and the object was deleted in the service. Check that spec.baseURL of the account ` +
     'is the right API; another object will be created later'
   return new WaitError(reasons.AnswerRefused, message, Math.ceil(refusalPause(run)))
 }
