@@ -85,12 +85,12 @@ export class AccountReconciler {
   }
 
   /**
-   * A paused account keeps its session. If it has none, because the operator has started since, its resources report
-   * that they wait for the account to be resumed.
+   * A paused account keeps its session. If it has none, for example because the operator has started since, its
+   * resources report that they wait for the account to be resumed.
    */
   async #leaveAlone(key: AccountKey): Promise<Outcome> {
     const { registry } = this.#context
-    const why = `${key.kind}/${key.name} was paused when the operator started: remove the annotation ${PAUSED} from it`
+    const why = `${key.kind}/${key.name} is paused and not connected to its API: remove the annotation ${PAUSED} from it`
     if (registry.get(key) === undefined && this.#told.get(accountText(key)) !== why) {
       registry.drop(key, { reason: reasons.AccountNotReady, message: why })
       this.#told.set(accountText(key), why)

@@ -293,7 +293,7 @@ test('resources of an Account that was paused when the operator started report i
   world.down()
   world.up()
   const message = () => conditionOf(world.get('Backend', 'web-0'), 'Reconciling')?.message
-  await until(world, 'reported', () => message()?.includes('was paused when the operator started') === true)
+  await until(world, 'reported', () => message()?.includes('is paused and not connected to its API') === true)
   annotateAccount(world, 'culvert.dev/paused', null)
   await until(world, 'resumed', () => message() === undefined)
   await ready(world, 'Backend', 'web-0')
