@@ -147,7 +147,7 @@ describe('a service that refuses what is in a disabled module', () => {
     world.apply('Edge', 'ci', off)
     await ready(world, 'Edge', 'ci', MINUTE)
     expect(toEdges(scene)).toEqual(['api POST /edges/tcp', 'api POST /edges/tcp'])
-    expect(message(world)).toContain('no contents of spec.backend, disabled')
+    expect(message(world)).toContain('the API does not return the contents of spec.backend while disabled')
     const { length } = writes
     await world.advance(HOUR)
     expect(toEdges(scene, length)).toEqual([])
@@ -157,7 +157,7 @@ describe('a service that refuses what is in a disabled module', () => {
     world.apply('Edge', 'ci', off)
     await world.advance(HOUR)
     expect(await objectsIn(world, 'edges/tcp')).toMatchObject([{ backend: { enabled: false, backend: null } }])
-    expect(message(world)).toContain('no contents of spec.backend, disabled')
+    expect(message(world)).toContain('the API does not return the contents of spec.backend while disabled')
     expect(toEdges(scene, length)).toHaveLength(3)
     expect(isReady(world, 'Edge', 'ci')).toBe(true)
   })

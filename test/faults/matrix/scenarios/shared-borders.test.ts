@@ -198,7 +198,7 @@ describe('a reference by namespace and name', () => {
     const rule = { ipPolicyRef: { namespace: 'shop', name: 'own' }, cidr: '192.0.2.0/24', action: 'Allow' }
     shared.apply('blog/IPPolicyRule/partner', rule)
     expect(await shared.says('blog/IPPolicyRule/partner', 'Synced', 'ReferenceNotPermitted')).toContain(
-      'IPPolicy shop/own lives in an Account of its namespace',
+      'IPPolicy shop/own is in an Account of its namespace',
     )
   })
 
@@ -378,7 +378,7 @@ test('who has a range already is told in the namespace of who has it, and nowher
 
   shared.apply('shop/IPPolicyRule/second', rule({ name: 'open' }))
   const near = await shared.says('shop/IPPolicyRule/second', 'Synced', 'Conflict')
-  expect(near).toContain('belongs to IPPolicyRule/first of this namespace')
+  expect(near).toContain('belongs to IPPolicyRule/first in this namespace')
 
   shared.apply('blog/IPPolicyRule/third', rule({ namespace: 'shop', name: 'open' }))
   const far = await shared.says('blog/IPPolicyRule/third', 'Synced', 'Conflict')
