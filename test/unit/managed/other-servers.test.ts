@@ -21,7 +21,7 @@ test.each(STATUSES)('an update refused as %s with %i is sent each other way once
   const run = {
     collection: {},
     memory: new Memory(),
-    because: () => ({}),
+    originFor: () => ({}),
     session: {
       cache: {
         update: async (_collection: unknown, _id: string, body: unknown) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { type NameHolder, tellNameHolder } from '../../../../src/managed/identity/name-holder.ts'
+import { describeNameHolder, type NameHolder } from '../../../../src/managed/identity/name-holder.ts'
 
 const keeper = (namespace: string): CustomResource => ({
   apiVersion: 'culvert.dev/v1alpha1',
@@ -9,7 +9,7 @@ const keeper = (namespace: string): CustomResource => ({
   spec: {},
 })
 const told = (fields: Partial<NameHolder>): string | undefined => {
-  return tellNameHolder({
+  return describeNameHolder({
     namespace: 'shop',
     id: 'edgtcp_1',
     keeper: undefined,

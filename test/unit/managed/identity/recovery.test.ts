@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { formatAttempt } from '../../../../src/managed/attempt.ts'
 import { type CustomResource, nameOf } from '../../../../src/managed/cr.ts'
 import { alikeOf } from '../../../../src/managed/identity/alike.ts'
-import { settleIdentity } from '../../../../src/managed/identity/create.ts'
+import { resolveIdentity } from '../../../../src/managed/identity/create.ts'
 import { recoverableObjects } from '../../../../src/managed/identity/recovery.ts'
-import { noteMark, refuseTaken } from '../../../../src/managed/identity/taken-over.ts'
+import { recordMarker, refuseTaken } from '../../../../src/managed/identity/taken-over.ts'
 import { namesakeKey } from '../../../../src/managed/markers/object-keys.ts'
 import { CREATE_ATTEMPT, REMOTE_ID } from '../../../../src/managed/names.ts'
 import type { Reconciliation } from '../../../../src/managed/run/reconciliation.ts'
@@ -34,7 +34,7 @@ function runWith(uid: string | undefined, holder?: CustomResource): Reconciliati
     internal: status.internal,
     noted,
     session: { key: { kind: 'Account', namespace: 'shop', name: 'default' } },
-    noteInternal: (fields: unknown) => noted.push(fields),
+    recordInternal: (fields: unknown) => noted.push(fields),
   }
   return run as unknown as Reconciliation & { readonly noted: unknown[] }
 }
@@ -123,7 +123,7 @@ describe('an object with a mark', () => {
       [undefined, 'other', 0],
     ] as const) {
       const run = runWith(seen)
-      noteMark(run, marked('bkdtg_1', { uid }))
+      recordMarker(run, marked('bkdtg_1', { uid }))
       expect(run.noted).toHaveLength(notes)
     }
   })
@@ -193,10 +193,10 @@ test.each([
     cr: tried,
     descriptor: {},
     memory: { of: () => identity },
-    noteObject: () => undefined,
+    recordObject: () => undefined,
     patchMetadata: async () => undefined,
     session: { access: { unmanagedObjects: 'Deny' }, cache },
     status: {},
   } as unknown as Reconciliation
-  expect(await settleIdentity(run)).toBe('bkdtg_1')
+  expect(await resolveIdentity(run)).toBe('bkdtg_1')
 })
