@@ -369,7 +369,7 @@ test.each([
   expect(edge.status.shown({ id: 'x', ...modules }, {}).access).toBe(access)
 })
 
-test('the modules stand in the status as the API has them, whoever set them', () => {
+test('the modules stand in the status as the API has them, no matter who set them', () => {
   const modules = {
     backend: { enabled: false, backend: null },
     ip_restriction: { ip_policies: [{ id: 'ipp_2' }, { id: 'ipp_1' }] },

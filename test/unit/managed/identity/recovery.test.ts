@@ -54,13 +54,13 @@ describe('an object with a mark', () => {
 
   test.each([
     [
-      'of another life, once it bore ours',
+      'of another life, once it had ours',
       'mine',
       { uid: 'other' },
       /carries the marker of another Backend\/web \(UID other\).*--installation/,
     ],
     [
-      'of another resource that is there',
+      'of another existing resource',
       'mine',
       NEIGHBOUR,
       /carries the marker of Backend shop\/neighbour.*from its status/,
@@ -81,7 +81,7 @@ describe('an object with a mark', () => {
     ],
     ['nobody else, once it carries our own mark', cr({ uid: 'other' }), { uid: 'mine' }, undefined],
     ['this one', cr(), undefined, undefined],
-  ])('or without one is that of whoever holds it: %s', (_title, holder, marker, words) => {
+  ])('or without one is that of its holder: %s', (_title, holder, marker, words) => {
     const object = marker === undefined ? { id: 'bkdtg_1' } : marked('bkdtg_1', marker)
     const refused = (): unknown => refuseTaken(runWith('mine', holder), object)
     if (words === undefined) expect(refused()).toBe(object)
@@ -140,7 +140,7 @@ describe('objects that may be of a former life', () => {
     { id: 'bkdtg_6', metadata: '', name: 'of web' },
   ]
 
-  test('bear the mark of this name in another installation, or have the same text where a mark stands', () => {
+  test('carry the marker of this name in another installation, or have the same text where a mark stands', () => {
     expect(alikeOf(objects, cr({}, {}, spec), 'metadata', 'here')).toEqual({
       elsewhere: [{ id: 'bkdtg_1', installation: 'there' }],
       unmarked: ['bkdtg_4'],

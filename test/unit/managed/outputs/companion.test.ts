@@ -16,7 +16,7 @@ describe('a result with what is said of a companion', () => {
     expect(withCompanionCondition(done, {})).toEqual(done)
   })
 
-  test('has its condition beside those of the kind, and stands as it did', () => {
+  test('has its condition next to those of the kind, and stands as it did', () => {
     expect(withCompanionCondition(done, { condition })).toEqual({ ...done, conditions: [own, condition] })
   })
 

@@ -147,7 +147,7 @@ describe('a reference that was applied before', () => {
     expect(resolved.get('Backend', { name: 'spare' }).id).toBe('b_2')
   })
 
-  test('beside a new one does not make that one wait less', async () => {
+  test('next to a new one does not make that one wait less', async () => {
     const both = cr({}, applied, failover('spare', 'other'))
     expect(await reasonOf(resolve(both, []))).toContain('Backend/other does not exist')
   })

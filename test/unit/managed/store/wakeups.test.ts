@@ -363,7 +363,7 @@ describe('what is made up of others', () => {
     expect(woken).toEqual(['Edge/shop edit', 'IPPolicy/office edit'])
   })
 
-  test('tells them in which account they live, once it is there or names another', async () => {
+  test('tells them in which account they live, once it exists or names another', async () => {
     const watching = await Watching.start((world) => {
       for (const name of ['default', 'team']) world.create('Account', name, account)
       world.create('IPPolicyRule', 'a', { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' })
