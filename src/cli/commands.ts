@@ -38,6 +38,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'draw what tree shows, for Markdown, Graphviz or as an image',
     load: async () => (await import('./graph-command.ts')).graphCommand(),
   },
+  ui: {
+    summary: 'serve one page about Edges on this machine: which fail, where and why',
+    load: async () => (await import('./ui-command.ts')).uiCommand(),
+  },
   doctor: {
     summary: 'look for everything that is wrong, worst first',
     load: async () => (await import('./doctor-command.ts')).doctorCommand(),

@@ -8,9 +8,12 @@ import { kinds } from '../../kinds/index.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { systemClock } from '../../util/clock.ts'
 import { systemRandom } from '../../util/random.ts'
+import { withCluster } from '../cluster/ask-cluster.ts'
 import { OPERATOR_NAMESPACE } from '../cluster/operator-lease.ts'
 import type { Manifest } from '../manifests.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import type { ShownConnection } from '../ui/history.ts'
+import { servedUntil } from '../ui-command.ts'
 import { controllersStarted, type DemoCluster, DemoError, kubectl, openCluster } from './cluster.ts'
 import { CulvertProcess } from './culvert-process.ts'
 import { aimAtEmulator, customResources, readManifests, toYaml, withAgentKey } from './demo-manifests.ts'
@@ -134,8 +137,7 @@ async function demonstrate(stage: Stage, signal: AbortSignal): Promise<number> {
   await traffic.show()
   if (!options.once) {
     say(lookAround(stage, traffic.url))
-    await Promise.race([aborted(signal), controllersStarted(cluster, say)])
-    await aborted(signal)
+    await Promise.all([showEdges(stage, signal), Promise.race([aborted(signal), controllersStarted(cluster, say)])])
     say('Stopping')
   }
   return 0
@@ -165,6 +167,21 @@ function lookAround({ cluster, emulator, operatorLog }: Stage, pageUrl: string):
   const { kubeconfigPath, kubectlPath } = cluster
   const { url: emulatorUrl, apiKey, adminToken } = emulator
   return guide({ kubeconfigPath, kubectlPath, emulatorUrl, apiKey, adminToken, operatorLog, pageUrl })
+}
+
+/** Serves the page of `culvert ui` until the demo ends, with the emulator's connections. */
+function showEdges({ cluster, emulator, options, say }: Stage, signal: AbortSignal): Promise<void> {
+  const connections = (edge: string): readonly ShownConnection[] => {
+    const all = emulator.admin.traffic().filter((entry) => entry.edge === edge)
+    return all.map(({ time, source, hostport, verdict, rule, reason }) => {
+      return { at: time, source, host: hostport ?? '', verdict: verdict ?? 'open', rule: rule ?? undefined, reason }
+    })
+  }
+  const terminals = { out: options.output, err: options.output }
+  const flags = { allNamespaces: true, release: 'culvert' }
+  return withCluster({ kubeconfig: cluster.kubeconfigPath }, terminals, (opened) => {
+    return servedUntil(signal, opened, { flags, connections }, (link) => say(`The page of culvert ui, once: ${link}\n`))
+  })
 }
 
 /** Cleans up an existing cluster while the emulator still answers: the deletions could not finish later. */
