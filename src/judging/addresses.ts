@@ -29,7 +29,7 @@ export function judgeRestrictions(restrictions: readonly Known<Restriction>[], q
   if (refusing !== undefined) {
     const { value, source, finding } = refusing
     const text = `the restriction ${source.name} of the account does not admit it: ${finding.text}`
-    return { outcome: 'refuses', text, rule: value.id, source: finding.source ?? source }
+    return { outcome: 'refuses', text, rule: source.isHidden ? undefined : value.id, source: finding.source ?? source }
   }
   const unknown = restrictions.find((each) => 'unknown' in each)
   if (unknown !== undefined) return { outcome: 'unknown', text: unknown.unknown }
@@ -75,6 +75,7 @@ function judgeTogether(ids: readonly string[], { source, policies, choices }: Ad
 
 function byRule(outcome: 'passes' | 'refuses', { value, source }: Read<IpRule>): Finding {
   const { action, cidr, id } = value
+  if (source.isHidden) return { outcome, text: `a rule of ${source.name} matches it`, source }
   return { outcome, text: `the rule ${action} ${cidr} of ${source.name} matches it`, rule: id, source }
 }
 

@@ -1,5 +1,5 @@
 import { counted } from '../util/printable.ts'
-import type { Backend, Choices, Finding, Known, Session, World } from './world.ts'
+import type { Backend, Choices, Finding, Session, World } from './world.ts'
 
 type Backends = World['backends']
 
@@ -87,7 +87,7 @@ function* lines(id: string, question: BackendQuestion, label = '', above: readon
   yield `${indent}${label}${source.name}: ${summary(value)}`
   const path = [...above, id]
   if (value.type === 'group')
-    for (const session of sessionsOf(value.sessions)) yield `${'  '.repeat(path.length)}${session}`
+    for (const session of value.sessions) yield `${'  '.repeat(path.length)}${sessionText(session)}`
   if (value.type === 'failover') {
     for (const [index, child] of value.children.entries()) yield* lines(child, question, `${index + 1}. `, path)
   }
@@ -112,16 +112,13 @@ function summary(backend: Backend): string {
 }
 
 function age({ source }: { readonly source: { readonly at?: string | undefined } }): string {
-  return source.at === undefined ? '' : ` at ${source.at}`
+  return source.at === undefined ? '' : ` (${source.at})`
 }
 
 function percent(weight: number, total: number): string {
   return total === 0 ? '0 %' : `${Number(((100 * weight) / total).toFixed(2))} %`
 }
 
-function sessionsOf(known: Known<readonly Session[]>): readonly string[] {
-  if ('unknown' in known) return []
-  return known.value.map(
-    ({ address, version, region }) => `session from ${address}, version ${version}, region ${region}`,
-  )
+function sessionText({ address, version, region }: Session): string {
+  return `session from ${address}, version ${version}, region ${region}`
 }

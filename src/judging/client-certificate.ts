@@ -49,6 +49,11 @@ export function judgeClientCertificate(pem: string | undefined, authorities: Aut
   return { outcome: 'refuses', text: `the client certificate was not issued by ${names.join(' or ')}` }
 }
 
+/** Whether a text has certificates in PEM that can be read. */
+export function isCertificate(pem: string): boolean {
+  return readable(pem) !== undefined
+}
+
 function readable(pem: string): readonly X509Certificate[] | undefined {
   try {
     return certificatesIn(pem)

@@ -13,6 +13,7 @@ import {
   DECIDED,
   type Edge,
   type Finding,
+  READINGS,
   type Step,
   type StepKind,
   type World,
@@ -63,6 +64,15 @@ export function verdictOf(steps: readonly Step[]): 'admitted' | 'refused' | 'unk
   return steps.some(({ outcome }) => outcome === 'unknown') ? 'unknown' : 'admitted'
 }
 
+/** Other readings of single points, as `name=value`, under which the verdict on the connection is another. */
+export function otherReadings(world: World, asked: Asked, choices: Choices = DECIDED): readonly string[] {
+  const verdict = verdictOf(judge(world, asked, choices))
+  return Object.entries(READINGS).flatMap(([name, values]) => {
+    const others = values.filter((value) => verdictOf(judge(world, asked, { ...choices, [name]: value })) !== verdict)
+    return others.map((value) => `${name}=${value}`)
+  })
+}
+
 function findings(world: World, asked: Asked, choices: Choices): ReadonlyMap<StepKind, Finding> {
   const { edge, policies } = world
   const question = { source: asked.source, policies, choices }
@@ -73,7 +83,8 @@ function findings(world: World, asked: Asked, choices: Choices): ReadonlyMap<Ste
       ['restrictions', restrictions()],
     ])
   const { value, source } = edge
-  if (value === undefined) return new Map([['edge', { outcome: 'refuses', text: `no edge serves it` }]])
+  if (value === undefined)
+    return new Map([['edge', { outcome: 'refuses', text: `${source.name} has no edge for it`, source }]])
   const { protocol, host, port, backend } = value
   const found = new Map<StepKind, Finding>([
     ['edge', { outcome: 'passes', text: `${source.name} serves ${host}:${port}`, source }],

@@ -15,7 +15,8 @@ type Applies = boolean | 'error' | 'unknown'
  * The rules in order; one applies if all of its expressions are true. Only `deny` decides: an expression that cannot be
  * evaluated counts as true there (`api-decisions.md § Traffic in the emulator`).
  */
-export function judgeTrafficRules(rules: readonly TrafficRule[], facts: Facts): Finding {
+export function judgeTrafficRules(rules: NonNullable<Edge['trafficRules']>, facts: Facts): Finding {
+  if ('unknown' in rules) return { outcome: 'unknown', text: rules.unknown }
   const details: string[] = []
   let unknown: string | undefined
   for (const [index, rule] of rules.entries()) {

@@ -2,8 +2,10 @@
 export interface Source {
   /** For people: `IPPolicy/office`, `ipr_2x…`, or words for what the reader may not see. */
   readonly name: string
-  /** When it was read from the account, or reported by the operator: RFC 3339. Absent for manifests. */
+  /** When it was read from the account, RFC 3339, or how old it can be. Absent for manifests. */
   readonly at?: string | undefined
+  /** It belongs to others, and nothing but what it decides is shown. */
+  readonly isHidden?: true
   /** The command that changes it, where there is one. */
   readonly command?: string | undefined
 }
@@ -48,7 +50,7 @@ export interface Edge {
   /** Ids of the policies of `ip_restriction`. */
   readonly policies?: readonly string[] | undefined
   /** Rules of `policy`, inbound before outbound. */
-  readonly trafficRules?: readonly TrafficRule[] | undefined
+  readonly trafficRules?: readonly TrafficRule[] | { readonly unknown: string } | undefined
   readonly termination?: { readonly at: 'edge' | 'upstream'; readonly minVersion?: string | undefined } | undefined
   /** Ids of the authorities of `mutual_tls`. */
   readonly authorities?: readonly string[] | undefined
@@ -75,7 +77,7 @@ export interface TrafficRule {
 }
 
 export type Backend =
-  | { readonly type: 'group'; readonly tunnels: Known<number>; readonly sessions: Known<readonly Session[]> }
+  | { readonly type: 'group'; readonly tunnels: Known<number>; readonly sessions: readonly Session[] }
   | { readonly type: 'response' }
   /** Ids of children with weights, 0 to 10000. */
   | { readonly type: 'weighted'; readonly children: readonly (readonly [id: string, weight: number])[] }
@@ -97,8 +99,6 @@ export interface Asked {
   readonly sourcePort?: number | undefined
   /** The highest version of TLS that the client speaks, `1.0` to `1.3`; undefined: any. */
   readonly version?: string | undefined
-  /** The name in the TLS handshake; undefined: the host. */
-  readonly serverName?: string | undefined
   /** The client's certificate and any that link it to an authority, in PEM; undefined: it has none. */
   readonly certificate?: string | undefined
   /** When it connects, in milliseconds since the epoch: certificates expire. */

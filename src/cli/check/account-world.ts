@@ -1,6 +1,6 @@
 import { collections } from '../../api/collections.ts'
 import type { Collection, RemoteObject } from '../../api/types.ts'
-import type { Backend, Edge, IpRule, Known, Session, Source, TrafficRule, World } from '../../judging/world.ts'
+import type { Backend, Edge, IpRule, Known, Read, Session, Source, TrafficRule, World } from '../../judging/world.ts'
 import { listOf, objectOf, refId, refIds, textOf, textsOf } from '../../kinds/building-blocks/remote.ts'
 
 /** What is known of a collection of an account. */
@@ -15,16 +15,18 @@ export interface AccountView {
   objects(collection: Collection): Promise<KnownObjects>
   /** How an object is shown, with what is known about it. */
   sourceOf(object: RemoteObject): Source
-  /** Why what a resource shows of an object cannot be relied on; undefined if it can. */
-  doubtAbout(object: RemoteObject): string | undefined
-  /** The sessions of Tunnels that serve a group with these labels. */
-  sessionsFor(labels: Readonly<Record<string, unknown>>): Promise<Known<readonly Session[]>>
+  /** Why what the service itself decides about an object, such as its tunnels, is not known; undefined if it is. */
+  undecided(object: RemoteObject): string | undefined
+  /** Why a policy may have further rules; undefined if all are in their collection. */
+  furtherRules(policy: RemoteObject): string | undefined
+  /** The sessions of the Tunnels that serve a group. */
+  sessionsOf(group: RemoteObject): Promise<readonly Session[]>
 }
 
-/** Which edge is asked about: what serves a hostport, or an object by its id, at one of its hostports. */
+/** Which edge is asked about: what serves a hostport, or one that the view names, at its first hostport or at a host. */
 export type AskedEdge =
   | { readonly host: string; readonly port: number }
-  | { readonly id: string; readonly host?: string | undefined }
+  | { readonly isAsked: (object: RemoteObject) => boolean; readonly host?: string | undefined }
 
 /** Reads what decides about connections to an edge. */
 export async function readWorld(view: AccountView, asked: AskedEdge): Promise<World> {
@@ -66,7 +68,7 @@ class WorldReader {
       for (const object of objects.values()) {
         const place = placeOf(object, asked)
         if (place === undefined) continue
-        return this.#known(object, { ...edgeIn(object, protocol), ...place })
+        return this.#read(object, { ...edgeIn(object, protocol), ...place })
       }
     }
     const others = lists.map(([, known]) => known.others).find((each) => each !== undefined)
@@ -79,7 +81,7 @@ class WorldReader {
     return [
       ...known.map((object) => {
         const { id, enforced, ip_policies } = object
-        return this.#known(object, { id, isEnforced: enforced === true, policies: refIds(ip_policies) })
+        return this.#read(object, { id, isEnforced: enforced === true, policies: refIds(ip_policies) })
       }),
       ...(others === undefined ? [] : [{ unknown: others }]),
     ]
@@ -97,9 +99,12 @@ class WorldReader {
         const policy = policies.objects.get(id)
         if (policy === undefined) return [id, policies.others === undefined ? [] : [{ unknown: policies.others }]]
         const source = this.#view.sourceOf(policy)
-        const known = (byPolicy.get(id) ?? []).map((rule) => this.#known(rule, ruleIn(rule), source))
-        const doubts = [this.#view.doubtAbout(policy), rules.others].filter((each) => each !== undefined)
-        return [id, [...known, ...doubts.map((unknown) => ({ unknown }))]]
+        const known = (byPolicy.get(id) ?? []).map((rule) => {
+          const { command = source.command } = this.#view.sourceOf(rule)
+          return { value: ruleIn(rule), source: { ...source, command } }
+        })
+        const unknown = this.#view.furtherRules(policy)
+        return [id, unknown === undefined ? known : [...known, { unknown }]]
       }),
     )
   }
@@ -110,7 +115,10 @@ class WorldReader {
     const found = new Map<string, Known<string>>()
     for (const id of ids) {
       const object = objects.get(id)
-      if (object !== undefined) found.set(id, this.#known(object, String(object.ca_pem)))
+      const pem = textOf(object?.ca_pem)
+      if (object !== undefined && pem !== undefined) found.set(id, this.#read(object, pem))
+      else if (object !== undefined)
+        found.set(id, { unknown: `the PEM of ${this.#view.sourceOf(object).name} was not read` })
       else if (others !== undefined) found.set(id, { unknown: others })
     }
     return found
@@ -125,7 +133,9 @@ class WorldReader {
       .map((name) => domains.find((each) => textOf(each.domain)?.toLowerCase() === name))
       .find(Boolean)
     if (domain !== undefined) {
-      return this.#known(domain, refId(domain.certificate) !== undefined || textOf(domain.cname_target) === undefined)
+      const undecided = this.#view.undecided(domain)
+      if (undecided !== undefined) return { unknown: undecided }
+      return this.#read(domain, refId(domain.certificate) !== undefined || textOf(domain.cname_target) === undefined)
     }
     // What is no domain is a reserved address, which is the service's own.
     return others === undefined ? { value: true, source: { name: 'the service' } } : { unknown: others }
@@ -143,7 +153,7 @@ class WorldReader {
       const backend: Known<Backend> =
         object === undefined
           ? { unknown: others ?? '' }
-          : this.#known(object, await this.#backendIn(object, BACKENDS[at]))
+          : this.#read(object, await this.#backendIn(object, BACKENDS[at]))
       found.set(id, backend)
       if (!('unknown' in backend)) left.push(...childrenOf(backend.value))
     }
@@ -162,25 +172,25 @@ class WorldReader {
       case collections.failoverBackends:
         return { type: 'failover', children: textsOf(object.backends) }
       default: {
-        const tunnels =
-          'tunnels' in object
-            ? this.#known(object, refIds(object.tunnels).length)
-            : { unknown: 'the number of its tunnels is not known' }
-        return { type: 'group', tunnels, sessions: await this.#view.sessionsFor(objectOf(object.labels) ?? {}) }
+        const unknown = this.#view.undecided(object)
+        const tunnels = unknown === undefined ? this.#read(object, refIds(object.tunnels).length) : { unknown }
+        return { type: 'group', tunnels, sessions: await this.#view.sessionsOf(object) }
       }
     }
   }
 
-  #known<T>(object: RemoteObject, value: T, source: Source = this.#view.sourceOf(object)): Known<T> {
-    const doubt = this.#view.doubtAbout(object)
-    return doubt === undefined ? { value, source } : { unknown: doubt }
+  #read<T>(object: RemoteObject, value: T): Read<T> {
+    return { value, source: this.#view.sourceOf(object) }
   }
 }
 
 function placeOf(object: RemoteObject, asked: AskedEdge): { readonly host: string; readonly port: number } | undefined {
   const places = textsOf(object.hostports).map(parseHostport)
-  if ('id' in asked)
-    return object.id === asked.id ? (places.find(({ host }) => host === asked.host) ?? places[0]) : undefined
+  if ('isAsked' in asked) {
+    return asked.isAsked(object)
+      ? places.find(({ host }) => asked.host === undefined || host === asked.host)
+      : undefined
+  }
   return places.find(({ host, port }) => host === asked.host && port === asked.port)
 }
 
@@ -198,7 +208,10 @@ function edgeIn(object: RemoteObject, protocol: Edge['protocol']): Omit<Edge, 'h
   return {
     protocol,
     policies: restriction && refIds(restriction.ip_policies),
-    trafficRules: policy && [policy.inbound, policy.outbound].flatMap(listOf).map(trafficRuleIn),
+    trafficRules:
+      policy?.unread === true
+        ? { unknown: 'the rules of its traffic policy are known only with the key of the account' }
+        : policy && [policy.inbound, policy.outbound].flatMap(listOf).map(trafficRuleIn),
     termination: termination && {
       at: termination.terminate_at === 'upstream' ? 'upstream' : 'edge',
       minVersion: textOf(termination.min_version),

@@ -147,7 +147,7 @@ export class Pool {
     })
   }
 
-  /** Draws all modules and restrictions anew, and the rules of a policy. */
+  /** Draws new modules and restrictions, and new rules of a policy. */
   async change(draw: Draw): Promise<void> {
     const { api } = this.#world
     for (const { id } of await api.all('/ip_restrictions', 'ip_restrictions'))
