@@ -26,6 +26,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'explain what a resource waits for, and what to do',
     load: async () => (await import('./why-command.ts')).whyCommand(),
   },
+  check: {
+    summary: 'tell whether a connection to an edge is admitted, and which rule decides',
+    load: async () => (await import('./check-command.ts')).checkCommand(),
+  },
   get: {
     summary: 'list resources of all kinds, with their states',
     load: async () => (await import('./get-command.ts')).getCommand(),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CHOICES } from '../../src/emulator/choices/choice-table.ts'
 import { ALTERNATIVES, DECIDED, withAlternative } from '../../src/emulator/choices/choices.ts'
 import type { Resource } from '../builders/contract/api-client.ts'
 import { caPem } from '../builders/contract/ca-pem.ts'
@@ -275,6 +276,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
     await world.api.create('ip_policy_rules', { ip_policy_id: policy.id, cidr: '203.0.113.0/24', action: 'allow' })
     expect((await world.api.call('GET', '/ip_policies')).status).toBe(403)
   },
+  'several-policies=any': async (world) => {
+    expect(await statusUnder(world, { '127.0.0.0/8': 'allow' }, { '127.0.0.0/8': 'deny' })).toBe(200)
+  },
+  'several-policies=each': async (world) => {
+    expect(await statusUnder(world, { '127.0.0.0/8': 'allow' }, { '203.0.113.0/24': 'allow' })).toBe(403)
+  },
   'bot-active-default=off': async (world) => {
     expect((await world.api.create('bot_users', { name: 'a' })).active).toBe(false)
     expect((await world.api.create('bot_users', { name: 'b', active: true })).active).toBe(true)
@@ -319,11 +326,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
   },
 }
 
-test('there is a case for each alternative', () => {
-  expect(Object.keys(CHECKS)).toEqual(ALTERNATIVES.map(({ name, value }) => `${name}=${value}`))
+/** What becomes of connections is compared with another reading (`gateway/judge.test.ts`). */
+const SEEN = ALTERNATIVES.filter(({ name }) => CHOICES[name].about !== 'traffic')
+
+test('there is a case for each alternative that clients of the API see', () => {
+  expect(Object.keys(CHECKS)).toEqual(SEEN.map(({ name, value }) => `${name}=${value}`))
 })
 
-test.each(ALTERNATIVES)('$name=$value does what it says', async (alternative) => {
+test.each(SEEN)('$name=$value does what it says', async (alternative) => {
   const choices = withAlternative(DECIDED, alternative)
   const isLimited = alternative.name === 'retry-after'
   const world = await startWorld({ choices, certSeconds: 0, ...(isLimited ? { requestsPerMinute: 1 } : {}) })
@@ -408,6 +418,20 @@ async function cidrs(world: World): Promise<readonly unknown[]> {
     shown.push(rule.cidr)
   }
   return shown
+}
+
+/** How a caller is answered under a restriction with these policies, whose rules are actions by range. */
+async function statusUnder(world: World, ...rules: readonly Readonly<Record<string, string>>[]): Promise<number> {
+  const ids: string[] = []
+  for (const policy of rules) {
+    const { id } = await world.api.create('ip_policies', {})
+    for (const [cidr, action] of Object.entries(policy)) {
+      await world.api.create('ip_policy_rules', { ip_policy_id: id, cidr, action })
+    }
+    ids.push(id)
+  }
+  await world.api.create('ip_restrictions', { type: 'api', enforced: true, ip_policy_ids: ids })
+  return (await world.api.call('GET', '/ip_policies')).status
 }
 
 async function publicKey(world: World): Promise<unknown> {

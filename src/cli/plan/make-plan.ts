@@ -192,7 +192,8 @@ export function operatorOver(
   return operator
 }
 
-async function unplannedAmong(operator: DryOperator, scene: PreparedScene): Promise<readonly Unplanned[]> {
+/** Resources of the scene that the operator did not carry out. */
+export async function unplannedAmong(operator: DryOperator, scene: PreparedScene): Promise<readonly Unplanned[]> {
   const found: Unplanned[] = []
   for (const name of scene.names) {
     const ended = operator.ended(name)

@@ -6,8 +6,11 @@ export interface ChoiceEntry {
    * page names the alternatives.
    */
   readonly decidedIn: readonly string[]
-  /** `spelling`: only what answers show, and how they write it; `behaviour`: what the service does and keeps. */
-  readonly about: 'spelling' | 'behaviour'
+  /**
+   * `spelling`: only what answers show, and how they write it; `behaviour`: what the service does and keeps; `traffic`:
+   * what becomes of connections, which no client of the API sees.
+   */
+  readonly about: 'spelling' | 'behaviour' | 'traffic'
   /** The value that `docs/api-decisions.md` decides on. */
   readonly decided: string
   /** Every value with its meaning, including the decided one. */
@@ -373,6 +376,46 @@ export const CHOICES = {
     about: 'behaviour',
     decided: 'refused',
     values: { refused: 'refused', admitted: 'admitted' },
+  },
+  'several-policies': {
+    point: 'rules of a restriction, or of a module `ip_restriction`, with several policies',
+    decidedIn: ['rules of a restriction with several policies'],
+    about: 'behaviour',
+    decided: 'together',
+    values: {
+      together: 'evaluated together',
+      any: 'each policy by itself; one that admits suffices',
+      each: 'each policy by itself; all of them have to admit',
+    },
+  },
+  'judging-order': {
+    point: 'what a connection is judged by first',
+    decidedIn: ['IP restrictions of edge and account'],
+    about: 'traffic',
+    decided: 'account-first',
+    values: {
+      'account-first':
+        'restrictions of the account, `ip_restriction`, `policy`, then the TLS handshake: certificate, version, client certificate',
+      'edge-first': 'the same, with `ip_restriction` before the restrictions of the account',
+      'handshake-first': 'the same, after the TLS handshake',
+    },
+  },
+  'weighted-fallback': {
+    point: 'a connection for which a weighted backend has drawn a child that cannot serve',
+    decidedIn: ['weighted backend'],
+    about: 'traffic',
+    decided: 'others',
+    values: { others: 'the others are drawn in the same way', none: 'is closed' },
+  },
+  'termination-default': {
+    point: 'where TLS ends without `tls_termination`, or with a disabled one',
+    decidedIn: ['a TLS edge without `tls_termination`, or with a disabled one'],
+    about: 'traffic',
+    decided: 'edge',
+    values: {
+      edge: 'at the edge',
+      upstream: 'upstream, unless `mutual_tls` is enabled, which could not act otherwise',
+    },
   },
   'bot-active-default': {
     point: '`active` of a bot user where it was not sent',

@@ -90,7 +90,10 @@ export class IpPolicies {
   /** What these policies of the account say, together, of a source address. */
   decide(account: string, policies: readonly string[], source: string): PolicyDecision {
     const rules = policies.map((policy) => this.#policy(account, policy))
-    return decide(rules, source, this.#choices['without-allow'])
+    return decide(rules, source, {
+      withoutAllow: this.#choices['without-allow'],
+      combined: this.#choices['several-policies'],
+    })
   }
 
   #policy(account: string, id: string): RuleSet {

@@ -17,21 +17,41 @@ export interface PolicyDecision {
   readonly rule: string | undefined
 }
 
+/** How the rules of a restriction are read where the contract leaves it open. */
+export interface RuleReading {
+  /** What happens to an address that no rule matches, if no rule allows anything. */
+  readonly withoutAllow: 'refused' | 'admitted'
+  /** Whether policies have their rules in common, or one of them, or each of them, has to admit an address. */
+  readonly combined: 'together' | 'any' | 'each'
+}
+
 /**
  * What a restriction with these policies says of an address (`api-decisions.md § Behaviour`): a matching deny refuses
  * it, else a matching allow admits it, else it is refused; so without any rules everything is refused. Pure.
  *
  * @param source an IPv4 or IPv6 address; any other text is refused
- * @param withoutAllow what happens to an address that no rule matches, if no rule allows anything
  */
 export function decide(
   policies: readonly RuleSet[],
   source: string,
-  withoutAllow: 'refused' | 'admitted' = 'refused',
+  { withoutAllow, combined }: RuleReading = { withoutAllow: 'refused', combined: 'together' },
 ): PolicyDecision {
   const ip = parseAddress(source)
   if (ip === undefined) return { isAdmitted: false, rule: undefined }
   const address = numberOf(ip)
+  const sets = combined === 'together' || policies.length === 0 ? [policies] : policies.map((policy) => [policy])
+  const decisions = sets.map((set) => decideTogether(set, address, withoutAllow))
+  const admitting = decisions.filter((decision) => decision.isAdmitted)
+  const isAdmitted = combined === 'any' ? admitting.length > 0 : admitting.length === decisions.length
+  const decisive = decisions.filter((decision) => decision.isAdmitted === isAdmitted)
+  return { isAdmitted, rule: decisive.find(({ rule }) => rule !== undefined)?.rule }
+}
+
+function decideTogether(
+  policies: readonly RuleSet[],
+  address: Address,
+  withoutAllow: RuleReading['withoutAllow'],
+): PolicyDecision {
   const matches = policies.map((policy) => policy.match(address)).filter((match) => match !== undefined)
   const match = matches.find(({ action }) => action === 'deny') ?? matches[0]
   if (match !== undefined) return { isAdmitted: match.action === 'allow', rule: match.id }

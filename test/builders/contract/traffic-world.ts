@@ -25,6 +25,7 @@ export interface Connection {
   readonly hostport: string | null
   readonly edge: string | null
   readonly source: string
+  readonly sourcePort: number
   readonly proxy: string | null
   readonly verdict: string | null
   readonly rule: string | null
@@ -146,6 +147,11 @@ export class TrafficWorld extends World {
     }
   }
 
+  /** Forgets the connections so far. */
+  async clearConnections(): Promise<void> {
+    expect((await this.#surface.call('DELETE', '/traffic')).status).toBe(204)
+  }
+
   /** The root of the certificates that TLS edges present, in PEM. */
   async rootPem(): Promise<string> {
     return String((await this.#surface.object(200, 'GET', '/authority')).pem)
@@ -173,11 +179,13 @@ export interface TrafficOptions {
   readonly proxies?: readonly string[]
   /** Where DNS queries are answered. */
   readonly dnsListen?: string
+  /** What the contract leaves open, which the test may change. */
+  readonly choices?: EmulatorOptions['choices']
 }
 
 /** Starts an emulator that carries traffic, with an empty account. */
 export async function startTrafficWorld(limits: Limits = {}, options: TrafficOptions = {}): Promise<TrafficWorld> {
-  const { data, dnsListen, edgeAddress, proxies = [], sshListen = '127.0.0.1:0' } = options
+  const { choices, data, dnsListen, edgeAddress, proxies = [], sshListen = '127.0.0.1:0' } = options
   const log: string[] = []
   const gateway = {
     sshListen,
@@ -188,6 +196,10 @@ export async function startTrafficWorld(limits: Limits = {}, options: TrafficOpt
     ...(dnsListen === undefined ? {} : { dnsListen }),
     ...(edgeAddress === undefined ? {} : { edgeAddress }),
   }
-  const emulator = await startEmulator({ gateway, ...(data === undefined ? {} : { data }) })
+  const emulator = await startEmulator({
+    gateway,
+    ...(data === undefined ? {} : { data }),
+    ...(choices === undefined ? {} : { choices }),
+  })
   return new TrafficWorld(emulator, await SshAgents.start(), log)
 }

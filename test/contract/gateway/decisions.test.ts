@@ -142,7 +142,7 @@ describe('the targets of a connection', () => {
   test('are all that can serve it, each once', () => {
     fc.assert(
       fc.property(nodes, fc.nat(20), fc.double({ min: 0, max: 0.999, noNaN: true }), (byId, turn, random) => {
-        const sources = { read: (id: string) => byId.get(id), turn: () => turn, random: () => random }
+        const sources = { read: (id: string) => byId.get(id), turn: () => turn, random: () => random, fallsBack: true }
         const found = [...targetsOf('b0', sources)].map(spelled)
         expect(new Set(found).size).toBe(found.length)
         expect(new Set(found)).toEqual(new Set(reachable('b0', byId)))
@@ -157,7 +157,7 @@ describe('the targets of a connection', () => {
       ['first', { kind: 'tunnels', tunnels: ['t1', 't2'] }],
       ['second', { kind: 'response' }],
     ])
-    const sources = { read: (id: string) => byId.get(id), turn: () => 1, random: () => 0 }
+    const sources = { read: (id: string) => byId.get(id), turn: () => 1, random: () => 0, fallsBack: true }
     expect([...targetsOf('root', sources)].map(spelled)).toEqual(['t2', 't1', 'second'])
   })
 
@@ -165,7 +165,7 @@ describe('the targets of a connection', () => {
     let count = 0
     const group: BackendNode = { kind: 'tunnels', tunnels: ['t1', 't2', 't3'] }
     const next = (): unknown => {
-      const [first] = targetsOf('group', { read: () => group, turn: () => count++, random: () => 0 })
+      const [first] = targetsOf('group', { read: () => group, turn: () => count++, random: () => 0, fallsBack: true })
       return first && spelled(first)
     }
     expect([next(), next(), next(), next()]).toEqual(['t1', 't2', 't3', 't1'])
@@ -189,7 +189,7 @@ describe('the targets of a connection', () => {
       ['three', { kind: 'response' }],
     ])
     const firsts = Array.from({ length: 400 }, (_, index) => {
-      const sources = { read: (id: string) => byId.get(id), turn: () => 0, random: () => index / 400 }
+      const sources = { read: (id: string) => byId.get(id), turn: () => 0, random: () => index / 400, fallsBack: true }
       return [...targetsOf('root', sources)].map(spelled)[0]
     })
     expect(firsts.filter((first) => first === 'one')).toHaveLength(100)

@@ -21,6 +21,8 @@ export interface Sources {
   readonly turn: (id: string) => number
   /** A number in [0, 1). */
   readonly random: () => number
+  /** Whether the other children of a weighted backend are tried when the one that was drawn cannot serve. */
+  readonly fallsBack: boolean
 }
 
 /**
@@ -43,7 +45,10 @@ export function* targetsOf(id: string, sources: Sources, visited = new Set<strin
       yield { kind: 'response', backend: id }
       return
     case 'weighted':
-      for (const child of drawn(node.children, sources.random)) yield* targetsOf(child, sources, visited)
+      for (const child of drawn(node.children, sources.random)) {
+        yield* targetsOf(child, sources, visited)
+        if (!sources.fallsBack) return
+      }
       return
     case 'failover':
       for (const child of node.children) yield* targetsOf(child, sources, visited)

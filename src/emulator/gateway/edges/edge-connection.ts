@@ -166,16 +166,26 @@ export class EdgeConnection {
       edge: endpoint.edge?.id ?? null,
       account: endpoint.account,
     })
-    const verdict = reader.verdict(endpoint, this.#facts(endpoint.hostport))
-    const { rule, reason } = verdict
-    Object.assign(this.#entry, { rule, reason, warnings: [...verdict.warnings], notes: [...verdict.notes] })
-    if (!verdict.isAdmitted) {
-      this.#decide('refused', verdict.reason)
-      cut(this.#raw)
-      return
-    }
-    const isReady = endpoint.protocol === 'tcp' || (await this.#setUpTls(endpoint))
-    if (isReady && !this.#client.destroyed) await this.#join()
+    const steps: (() => boolean | Promise<boolean>)[] = [
+      () => this.#judgeSource(endpoint),
+      () => this.#setUpTls(endpoint),
+    ]
+    if (reader.isHandshakeFirst) steps.reverse()
+    for (const step of steps) if (!(await step()) || this.#client.destroyed) return
+    await this.#join()
+  }
+
+  #judgeSource(endpoint: Endpoint): boolean {
+    const { isAdmitted, rule, reason, warnings, notes } = this.#parts.reader.verdict(
+      endpoint,
+      this.#facts(endpoint.hostport),
+    )
+    Object.assign(this.#entry, { rule, reason, warnings: [...warnings], notes: [...notes] })
+    if (isAdmitted) return true
+    this.#decide('refused', reason)
+    cut(this.#client)
+    this.#raw.destroy()
+    return false
   }
 
   #facts(hostport: string): ConnectionFacts {
@@ -186,6 +196,7 @@ export class EdgeConnection {
 
   /** Whether the client may go on: TLS passes through, or has been completed as the edge demands. */
   async #setUpTls(endpoint: Endpoint): Promise<boolean> {
+    if (endpoint.protocol === 'tcp') return true
     const { reader, authority, limits } = this.#parts
     const terms = reader.terms(endpoint)
     this.#tls = { endsAtEdge: terms.endsAtEdge, client: undefined }

@@ -73,25 +73,33 @@ export class EdgeReader {
     const { source } = facts
     const restriction = enabled(edge?.ip_restriction)
     const policy = enabled(edge?.policy)
-    return verdictOf(this.#restrictions.judge(account, source), {
+    const decisions = {
       restriction: restriction && this.#policies.decide(account, textsOf(restriction.ip_policy_ids), source),
       policy: policy && applyPolicy(policy, facts),
-    })
+    }
+    const order = this.#services.choices['judging-order'] === 'edge-first' ? 'edge-first' : 'account-first'
+    return verdictOf(this.#restrictions.judge(account, source), decisions, order)
   }
 
   /**
-   * How TLS is set up. It ends at the edge unless `tls_termination` says otherwise: modules that are enabled must be
-   * able to act. A name that agents bind themselves passes through.
+   * How TLS is set up. It ends at the edge unless `tls_termination`, or the default, says otherwise: modules that are
+   * enabled must be able to act. A name that agents bind themselves passes through.
    */
   terms(endpoint: Endpoint): TlsTerms {
     const { edge } = endpoint
     const termination = enabled(edge?.tls_termination)
     const authorities = this.authorities(endpoint)
+    const byDefault = authorities === undefined ? this.#services.choices['termination-default'] : 'edge'
     return {
-      endsAtEdge: edge !== undefined && termination?.terminate_at !== 'upstream',
+      endsAtEdge: edge !== undefined && (termination?.terminate_at ?? byDefault) !== 'upstream',
       trusted: authorities && new Set(authorities.flatMap(digestsIn)),
       minVersion: versionOf(termination?.min_version),
     }
+  }
+
+  /** Whether TLS is set up before the source is judged. */
+  get isHandshakeFirst(): boolean {
+    return this.#services.choices['judging-order'] === 'handshake-first'
   }
 
   /** The certificate for the host of an edge; undefined when its domain has none. */
@@ -123,7 +131,11 @@ export class EdgeReader {
 
   /** Where the connection may go, in order. */
   targets({ account, edge, hostport }: Endpoint): Generator<Target, void> {
-    const sources = { turn: (id: string) => this.#turn(id), random: () => this.#services.random.next() }
+    const sources = {
+      turn: (id: string) => this.#turn(id),
+      random: () => this.#services.random.next(),
+      fallsBack: this.#services.choices['weighted-fallback'] === 'others',
+    }
     if (edge === undefined) {
       const tunnels = this.#tunnels.at(hostport).filter((tunnel) => tunnel.account === account)
       const bound: BackendNode = { kind: 'tunnels', tunnels: tunnels.map(({ id }) => id) }

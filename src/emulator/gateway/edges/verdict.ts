@@ -20,23 +20,34 @@ export interface ModuleDecisions {
   readonly policy?: PolicyOutcome | undefined
 }
 
+/** Whether the restrictions of the account are named first where both they and the edge refuse a source. */
+export type SourceOrder = 'account-first' | 'edge-first'
+
 /**
  * Judges a connection: every enforced restriction of type `endpoints` of the account must admit its source, and so must
  * the IP restriction of the edge; then its traffic policy must not deny it (`management-api.md § IP policies, rules,
  * restrictions`, `§ Edges and backends`). Pure.
  */
-export function verdictOf(objections: Objections, { restriction, policy }: ModuleDecisions): Verdict {
-  const sourceVerdict = verdictOnSource(objections, restriction)
+export function verdictOf(
+  objections: Objections,
+  { restriction, policy }: ModuleDecisions,
+  order: SourceOrder = 'account-first',
+): Verdict {
+  const sourceVerdict = verdictOnSource(objections, restriction, order)
   if (!sourceVerdict.isAdmitted || policy === undefined) return { ...sourceVerdict, notes: [] }
   const { denial, notes } = policy
   if (denial === undefined) return { ...sourceVerdict, notes }
   return { ...sourceVerdict, isAdmitted: false, rule: null, reason: denial, notes }
 }
 
-function verdictOnSource(objections: Objections, module: PolicyDecision | undefined): Omit<Verdict, 'notes'> {
-  const { enforced, warnings } = objections
+function verdictOnSource(
+  { enforced, warnings }: Objections,
+  module: PolicyDecision | undefined,
+  order: SourceOrder,
+): Omit<Verdict, 'notes'> {
   const [restriction] = enforced
-  if (restriction !== undefined) {
+  const isForEdge = order === 'edge-first' && module?.isAdmitted === false
+  if (restriction !== undefined && !isForEdge) {
     const reason = `the IP restriction ${enforced.join(', ')} of the account does not admit it`
     return { isAdmitted: false, rule: restriction, reason, warnings }
   }
