@@ -2,6 +2,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
+import { assetNames, assetPath } from '../src/cli/ui/assets.ts'
 import { frugalModules } from './frugal-modules.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -24,8 +25,8 @@ function escaped(unit: string): string {
 }
 
 /**
- * Writes the `culvert` command as one program instead of its sources and 160 packages: `bin/culvert.js`, `dist/`, and
- * a package.json with what is said of it. Not minified, so that stack traces can be read, but without comments, which
+ * Writes the `culvert` command as one program instead of its sources and 160 packages: `bin/culvert.js`, `dist/`,
+ * `page/` with the files of `culvert ui`, and a package.json with what is said of it. Not minified, so that stack traces can be read, but without comments, which
  * would take memory. `folder` is made if need be.
  * @returns the path of the program
  */
@@ -55,6 +56,8 @@ export async function bundle(folder: string): Promise<string> {
     string
   >
   await writeFile(join(folder, 'package.json'), `${JSON.stringify({ name, version, license, type }, null, 2)}\n`)
+  await mkdir(join(folder, 'page'), { recursive: true })
+  await Promise.all(assetNames.map((name) => copyFile(assetPath(name), join(folder, 'page', name))))
   const program = join(folder, 'bin/culvert.js')
   await copyFile(join(ROOT, 'bin/culvert.js'), program)
   return program

@@ -64,6 +64,13 @@ test('over its base the image has the program, its licences and its bill of mate
     `${APP}/bin/culvert.js`,
     `${APP}/dist`,
     `${APP}/package.json`,
+    `${APP}/page`,
+    `${APP}/page/app.js`,
+    `${APP}/page/htm.js`,
+    `${APP}/page/model.js`,
+    `${APP}/page/page.css`,
+    `${APP}/page/page.html`,
+    `${APP}/page/preact.js`,
     `${APP}/sbom.cdx.json`,
   ])
   expect(image.added.filter((path) => chunk.test(path)).map((path) => basename(path))).toContain('main.js')

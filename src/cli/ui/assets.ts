@@ -38,7 +38,7 @@ export const assetNames: readonly string[] = Object.values(FILES)
 
 /** Reads all files of the page, by path. */
 export async function readAssets(): Promise<ReadonlyMap<string, Asset>> {
-  const isBundled = existsSync(join(BUNDLED, 'page.html')) && BUNDLED !== SOURCES
+  const isBundled = existsSync(join(BUNDLED, 'page.html'))
   const entries = Object.entries(FILES).map(async ([path, name]): Promise<[string, Asset]> => {
     const text = await readFile(isBundled ? join(BUNDLED, name) : assetPath(name), 'utf8')
     const type = `${TYPES[name.replace(/.*\./, '')]}; charset=utf-8`

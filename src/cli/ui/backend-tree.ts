@@ -29,6 +29,9 @@ export interface BackendNode {
   readonly children: readonly BackendNode[]
 }
 
+/** What is said of a backend none of whose children receives traffic. */
+export const NO_WEIGHT = 'all weights are 0'
+
 /** Backends can be nested; the API refuses cycles, and what resources say may contain some for a moment. */
 const DEEPEST = 8
 
@@ -61,7 +64,7 @@ export function backendTree(find: FindBackend, from: StatedResource, ref: Ref, l
         const share = total === 0 ? 0 : Number(((100 * weight) / total).toFixed(1))
         return backendTree(find, resource, child, `${share} %`, depth + 1)
       })
-      if (total === 0) return { ...node, text: 'all weights are 0', serves: 'no', children }
+      if (total === 0) return { ...node, text: NO_WEIGHT, serves: 'no', children }
       const drawn = children.filter((_, index) => (refs[index]?.weight ?? 0) > 0)
       return { ...node, text: 'divided by weight', serves: oneOf(drawn), children }
     }

@@ -1,10 +1,13 @@
+import { readEnvironment } from '../../config.ts'
 import type { KubeObject } from '../../kube/types.ts'
+import { nameOf } from '../../managed/cr.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import type { OperatorFlags } from '../cluster/operator-lease.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { pictureOf } from './edge-steps.ts'
 import { EdgeRows, lineOf } from './edge-views.ts'
 import { type Connections, historyOf } from './history.ts'
+import { judgementOf } from './judgement.ts'
 import type { LiveResources } from './live-resources.ts'
 import type { Views } from './server.ts'
 
@@ -39,6 +42,10 @@ export function clusterViews(live: LiveResources, { flags, title, connections }:
     },
     view: async (path, query) => {
       if (path === 'edge') return lineOf(live, edgeIn(live, query), flags)
+      if (path === 'judge') {
+        const from = query.get('from') ?? ''
+        return judgementOf(live.cluster, nameOf(edgeIn(live, query)), { from, flags, environment: readEnvironment() })
+      }
       if (path !== 'history') return undefined
       const edge = edgeIn(live, query)
       const seen = connections?.(String(edge.status?.id))

@@ -1,30 +1,20 @@
+import type { StepKind } from '../../judging/world.ts'
 import type { EdgeSpec } from '../../kinds/edge/edge-schema.ts'
 import type { IPRestrictionSpec } from '../../kinds/ip-restriction.ts'
-import { type AccountKey, accountKey, accountText } from '../../managed/account-resource.ts'
+import { type AccountKey, type AccountResource, accountKey, accountText } from '../../managed/account-resource.ts'
 import { nameOf, type ResourceName, shortName, statusOf } from '../../managed/cr.ts'
+import { accountDefaults } from '../../managed/descriptor/account.ts'
 import type { Ref } from '../../managed/descriptor/common.ts'
 import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
-import { type StatedResource, stateOf } from '../cluster/resource-state.ts'
+import { type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
 import { nodeState } from '../tree/tree-lines.ts'
-import { type BackendNode, backendTree, flattened } from './backend-tree.ts'
+import { type BackendNode, backendTree, flattened, NO_WEIGHT } from './backend-tree.ts'
 import { asResource } from './live-resources.ts'
 
 /** How something looks: `bad` is red, `idle` is left out of the judgement. */
 export type Look = 'bad' | 'warn' | 'ok' | 'idle'
-
-/** What a connection meets, in the order of judging (`docs/api-decisions.md § Traffic in the emulator`). */
-export type StepKind =
-  | 'control'
-  | 'edge'
-  | 'restrictions'
-  | 'ip-policies'
-  | 'traffic-policy'
-  | 'certificate'
-  | 'version'
-  | 'client-certificate'
-  | 'backend'
 
 /** A line of a step: a resource, a rule, a host. */
 export interface Part {
@@ -46,9 +36,10 @@ export interface Part {
   readonly inSpec?: true
 }
 
-/** A step of the line of an edge. */
+/** A step of the line of an edge, in the order of judging (`docs/api-decisions.md § Traffic in the emulator`). */
 export interface EdgeStep {
-  readonly kind: StepKind
+  /** `control`: what has to work before a connection is judged. */
+  readonly kind: StepKind | 'control'
   readonly title: string
   readonly look: Look
   /** What it does, in a few words. */
@@ -145,7 +136,7 @@ function referencePart({ lookup, edge }: EdgeView, kind: string, ref: Ref): Part
   return resourcePart(`${shortName(target)}${place}`, lookup.get(target))
 }
 
-function stepOf(kind: StepKind, title: string, text: string, parts: readonly Part[] = []): EdgeStep {
+function stepOf(kind: EdgeStep['kind'], title: string, text: string, parts: readonly Part[] = []): EdgeStep {
   return {
     kind,
     title,
@@ -293,10 +284,11 @@ function clientStep(view: EdgeView): EdgeStep {
   return stepOf('client-certificate', 'Client certificate', 'needed, signed by one of', parts)
 }
 
-function backendStep({ edge, lookup, spec }: EdgeView): {
+function backendStep(view: EdgeView): {
   readonly step: EdgeStep
   readonly tree: BackendNode | undefined
 } {
+  const { edge, lookup, spec } = view
   const { backend } = spec
   const isNamed = backend?.name !== undefined || backend?.id !== undefined
   if (backend === undefined || !isOn(backend) || !isNamed) {
@@ -309,10 +301,17 @@ function backendStep({ edge, lookup, spec }: EdgeView): {
   }
   const tree = backendTree(find, edge, backend)
   const parts = [...flattened(tree)].map(({ node, depth }): Part => backendPart(node, depth, tree))
-  return { step: stepOf('backend', 'Backend', TEXTS[tree.serves], parts), tree }
+  return { step: stepOf('backend', 'Backend', `${TEXTS[tree.serves]}; ${ageText(view)}`, parts), tree }
 }
 
-const TEXTS = { yes: 'answers', no: 'nobody answers', unknown: 'not known here' } as const
+const TEXTS = { yes: 'answers', no: 'nobody answers', unknown: 'what answers is not known here' } as const
+
+/** Tunnels come and go without a change of any resource. */
+function ageText({ account, lookup }: EdgeView): string {
+  const resource = account && lookup.get(account)
+  const { resyncInterval = accountDefaults.resyncInterval } = (resource as AccountResource | undefined)?.spec ?? {}
+  return `tunnels as of the last read, up to ${resyncInterval} ago`
+}
 
 /** A backend is red only if nothing else answers. */
 function backendPart(node: BackendNode, depth: number, tree: BackendNode): Part {
@@ -323,10 +322,11 @@ function backendPart(node: BackendNode, depth: number, tree: BackendNode): Part 
     return { ...part, look: state.style === 'red' ? 'bad' : 'warn', detail: state.message }
   }
   if (serves !== 'no') return { ...part, look: serves === 'yes' ? 'ok' : 'idle' }
-  const isCause = node.children.every((child) => child.serves !== 'no') || node.text === 'all weights are 0'
+  const isCause = node.children.every((child) => child.serves !== 'no') || node.text === NO_WEIGHT
   const look = tree.serves === 'no' && isCause ? 'bad' : 'warn'
-  if (node.text === 'all weights are 0') return { ...part, look, detail: 'no child receives traffic', inSpec: true }
-  return { ...part, look, detail: state?.message }
+  if (node.text === NO_WEIGHT) return { ...part, look, detail: 'no child receives traffic', inSpec: true }
+  const [side] = resource === undefined ? [] : sidesOf(resource)
+  return side === undefined ? { ...part, look } : { ...part, look, text: name, detail: side.message }
 }
 
 function moduleIn(edge: StatedResource, field: string): Readonly<Record<string, unknown>> {

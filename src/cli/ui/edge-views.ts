@@ -120,12 +120,14 @@ export function rowOf(edge: StatedResource, { steps, backend }: EdgePicture): Ed
   const own = nodeState({ name: edge.metadata.name, resource: edge })
   const first = firstFailing(steps)
   const isOwn = own.style !== 'green'
+  const warning = steps.flatMap(({ parts }) => parts).find(({ look }) => look === 'warn')
+  const shownPart = first?.part ?? warning
   const state = stateOf(edge)
   return {
     id: edgeId(edge),
     look: first?.part.look ?? worst(steps.map(({ look }) => look)),
-    state: isOwn ? own.word : first === undefined ? 'Works' : 'Fails',
-    message: first === undefined ? own.message : failureText(first.part),
+    state: isOwn ? own.word : first !== undefined ? 'Fails' : warning === undefined ? 'Works' : 'Degraded',
+    message: shownPart === undefined ? own.message : failureText(shownPart),
     hosts: hostsOf(edge),
     access: ACCESS[String(edge.status?.access)] ?? 'unknown',
     answers: backend === undefined ? 'nobody: no backend' : answerText(backend),

@@ -17,7 +17,7 @@ import {
 const html = htm.bind(h)
 
 /** Height of a row in the list, as in page.css. */
-const ROW_HEIGHT = 96
+const ROW_HEIGHT = 108
 /** The line of an edge is read again at most this often, and what happened less often, in milliseconds. */
 const LINE_MS = 1_000
 const HISTORY_MS = 10_000
@@ -107,10 +107,16 @@ function StepView({ step, onCopy }) {
   return html`
     <li class=${`step ${fails ? 'fails' : ''} ${decides ? 'decides-step' : ''}`}>
       <h3><${Mark} look=${shown} />${title}</h3>
-      <p>${judged?.text ?? text}${judged?.source && html` <span class="age">(${judged.source})</span>`}</p>
+      <p>${judged?.text ?? text}${decides && judged.source && html` <span class="age">(${judged.source.replace(/T(\d\d:\d\d:\d\d)\.\d+Z/, ' $1Z')})</span>`}</p>
+      ${judged?.details?.length > 0 && html`<pre class="details">${judged.details.join('\n')}</pre>`}
       ${judged?.command && decides && html`<${Command} command=${judged.command} onCopy=${onCopy} />`}
       ${parts.length > 0 && html`<ul role="list">${parts.map((part) => html`<${PartView} part=${part} onCopy=${onCopy} />`)}</ul>`}
     </li>`
+}
+
+/** Text with what is between backticks as code. */
+function codeOf(text) {
+  return text.split('`').map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : piece))
 }
 
 function Command({ command, onCopy }) {
@@ -179,7 +185,7 @@ function EdgeView({ row, line, judgement, history, view, onFrom, onCopy, onClose
     ${
       line.sentence &&
       html`<div class="failure" role="group" aria-label="What fails"><p><strong>${line.sentence}</strong></p>
-      ${line.remedy && html`<p>${line.remedy}</p>`}
+      ${line.remedy && html`<p>${codeOf(line.remedy)}</p>`}
       ${line.command && html`<${Command} command=${line.command} onCopy=${onCopy} />`}</div>`
     }
     <div class="from"><label for="from">From address</label>
@@ -234,7 +240,7 @@ class App extends Component {
 
   readEdge() {
     this.setState({ line: undefined, history: undefined, judgement: undefined })
-    return Promise.all([this.readLine(), this.readHistory()])
+    return Promise.all([this.readLine(), this.readJudgement(), this.readHistory()])
   }
 
   /** Keeps an answer only if the page still shows what it is about. */
@@ -251,10 +257,14 @@ class App extends Component {
   }
 
   async readLine() {
-    const { from } = this.state.view
     await this.read('/edge', {}, (line) => this.setState({ line }))
+  }
+
+  /** Only when a person asks: it reads the account. */
+  async readJudgement() {
+    const { from } = this.state.view
+    this.setState({ judgement: undefined })
     if (from !== '') await this.read('/judge', { from }, (judgement) => this.setState({ judgement }))
-    else this.setState({ judgement: undefined })
   }
 
   readHistory() {
@@ -307,7 +317,7 @@ class App extends Component {
                 onClose=${(event) => this.open(event, '')}
                 onFrom=${(event) => {
                   this.show({ from: event.target.value.trim() }, false)
-                  void this.readLine()
+                  void this.readJudgement()
                 }} />`
           }
         </main>
