@@ -20,13 +20,13 @@ const COMPUTING = { maxWorkers: 2, sequence: { groupOrder: 1 } }
 const SHARED = { isolate: false }
 
 /**
- * Ten suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
+ * Eleven suites. `unit` needs nothing but Node; `contract` speaks HTTP to emulators it starts;
  * `cluster` runs the operator against a real kube-apiserver (started once for the suite, or given by
  * CULVERT_TEST_KUBECONFIG); `simulation` runs the operator over models of both servers, in a time of its own, while
  * everything fails; `faults` does the same as `cluster` while things fail and people mean harm, for minutes; `hostile`
  * plays the attacker, on the same servers: tenants, the API at the other end, and a stolen token; `chart` renders the
- * Helm chart with real Helms, which Go builds once; `gitops` runs Flux and Argo CD next to it; `image` builds the
- * Dockerfile and runs the image, as root on a Debian; `node` installs the chart with the image on a real Kubernetes
+ * Helm chart with real Helms, which Go builds once; `gitops` runs Flux and Argo CD next to it; `ui`
+ * opens the page of `culvert ui` in Debian's Chromium; `image` builds the Dockerfile and runs the image, as root on a Debian; `node` installs the chart with the image on a real Kubernetes
  * node, as root on a Debian too.
  */
 export default defineConfig({
@@ -123,6 +123,15 @@ export default defineConfig({
           globalSetup: ['test/image/global-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'ui',
+          include: ['test/ui/**/*.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 180_000,
           maxWorkers: 1,
         },
       },

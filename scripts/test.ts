@@ -2,13 +2,13 @@ import { parseCLI, type Reporter, startVitest } from 'vitest/node'
 import { programForTests } from './program-for-tests.ts'
 import { countTests, exitCodeOf, summaryLine, type TestCounts, withFailureOutsideTests } from './test-summary.ts'
 
-/** Two need root on Debian, and two take long: `npm test -- --project image` runs one of them. */
-const ON_REQUEST = ['!image', '!node', '!faults', '!gitops']
+/** Two need root on Debian, two take long, and one needs a browser: `npm test -- --project image` runs one of them. */
+const ON_REQUEST = ['!image', '!node', '!faults', '!gitops', '!ui']
 
 const NIGHTLY = 'nightly'
 
 /**
- * `npm test`: runs all suites except `image`, `node`, `faults` and `gitops`, without the tests tagged `nightly`, and
+ * `npm test`: runs all suites except `image`, `node`, `faults`, `gitops` and `ui`, without the tests tagged `nightly`, and
  * ends with the line `N passed, N failed`. Accepts vitest's own arguments, as in
  * `npm test -- --project unit test/unit/api`, and `--nightly`, which runs those tests instead. The exit code is 1 if
  * anything failed or nothing ran.

@@ -196,12 +196,15 @@ function EdgeView({ row, line, judgement, history, view, onFrom, onCopy, onClose
 }
 
 class App extends Component {
+  /** What the address shows. The state follows it later. */
+  view = viewOf(location.search)
+
   state = {
     rows: new Map(),
     title: '',
     unreadable: [],
     connected: false,
-    view: viewOf(location.search),
+    view: this.view,
     notice: '',
     now: Date.now(),
   }
@@ -220,7 +223,11 @@ class App extends Component {
       this.changed = true
     })
     source.addEventListener('error', () => this.setState({ connected: false }))
-    addEventListener('popstate', () => this.setState({ view: viewOf(location.search) }, () => this.readEdge()))
+    addEventListener('popstate', () => {
+      this.view = viewOf(location.search)
+      this.setState({ view: this.view })
+      void this.readEdge()
+    })
     setInterval(() => {
       if (this.changed) void this.readLine()
       this.changed = false
@@ -232,10 +239,9 @@ class App extends Component {
   }
 
   show(view, isNew) {
-    const next = { ...this.state.view, ...view }
-    history[isNew ? 'pushState' : 'replaceState'](null, '', addressOf(next))
-    this.setState({ view: next })
-    return next
+    this.view = { ...this.view, ...view }
+    history[isNew ? 'pushState' : 'replaceState'](null, '', addressOf(this.view))
+    this.setState({ view: this.view })
   }
 
   readEdge() {
@@ -245,12 +251,12 @@ class App extends Component {
 
   /** Keeps an answer only if the page still shows what it is about. */
   async read(path, query, keep) {
-    const { edge, from } = this.state.view
+    const { edge, from } = this.view
     if (edge === '') return
     try {
       const response = await fetch(`${path}?${new URLSearchParams({ edge, ...query })}`)
       const value = await response.json()
-      if (this.state.view.edge === edge && this.state.view.from === from) keep(value)
+      if (this.view.edge === edge && this.view.from === from) keep(value)
     } catch {
       this.setState({ connected: false })
     }
@@ -262,7 +268,7 @@ class App extends Component {
 
   /** Only when a person asks: it reads the account. */
   async readJudgement() {
-    const { from } = this.state.view
+    const { from } = this.view
     this.setState({ judgement: undefined })
     if (from !== '') await this.read('/judge', { from }, (judgement) => this.setState({ judgement }))
   }
