@@ -25,9 +25,9 @@ const SHARED = { isolate: false }
  * CULVERT_TEST_KUBECONFIG); `simulation` runs the operator over models of both servers, in a time of its own, while
  * everything fails; `faults` does the same as `cluster` while things fail and people mean harm, for minutes; `hostile`
  * plays the attacker, on the same servers: tenants, the API at the other end, and a stolen token; `chart` renders the
- * Helm chart with real Helms, which Go builds once; `gitops` runs Flux and Argo CD next to it; `ui`
- * opens the page of `culvert ui` in Debian's Chromium; `image` builds the Dockerfile and runs the image, as root on a Debian; `node` installs the chart with the image on a real Kubernetes
- * node, as root on a Debian too.
+ * Helm chart with real Helms, which Go builds once; `gitops` runs Flux and Argo CD next to it; `ui` opens the page of
+ * `culvert ui` in Debian's Chromium; `image` builds the Dockerfile and runs the image, as root on a Debian; `node`
+ * installs the chart with the image on a real Kubernetes node, as root on a Debian too.
  */
 export default defineConfig({
   test: {

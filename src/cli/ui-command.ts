@@ -41,7 +41,7 @@ async function runUi(cluster: Cluster, flags: UiFlags, signal: AbortSignal): Pro
 /** Bytes of a token or cookie that nobody can guess. */
 const SECRET_BYTES = 32
 
-/** Serves the page until `signal` is aborted. `announce` is called with its link once it is there. */
+/** Serves the page until `signal` is aborted. `announce` is called with its link once it is served. */
 export async function servedUntil(
   signal: AbortSignal,
   cluster: Cluster,

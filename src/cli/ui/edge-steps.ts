@@ -122,7 +122,7 @@ function accountNameOf(lookup: Lookup, resource: StatedResource): AccountKey | u
 }
 
 /** A resource as a part: with what is wrong, if anything is. */
-export function resourcePart(name: string, resource: StatedResource | undefined): Part {
+function resourcePart(name: string, resource: StatedResource | undefined): Part {
   const { style, word, message } = nodeState({ name, resource })
   const look = style === 'green' ? 'ok' : style === 'red' ? 'bad' : 'warn'
   return { text: name, label: word, look, detail: message, resource }

@@ -111,12 +111,12 @@ interface Use {
 }
 
 /** `namespace/name` of an edge, as pages and addresses name it. */
-export function edgeId({ metadata: { namespace = '', name } }: StatedResource): string {
+function edgeId({ metadata: { namespace = '', name } }: StatedResource): string {
   return `${namespace}/${name}`
 }
 
 /** The row of an edge. */
-export function rowOf(edge: StatedResource, { steps, backend }: EdgePicture): EdgeRow {
+function rowOf(edge: StatedResource, { steps, backend }: EdgePicture): EdgeRow {
   const own = nodeState({ name: edge.metadata.name, resource: edge })
   const first = firstFailing(steps)
   const isOwn = own.style !== 'green'
@@ -142,7 +142,7 @@ interface Failure {
 }
 
 /** The first part that fails; while the edge itself does not work, one that still waits counts too. */
-export function firstFailing(steps: readonly EdgeStep[]): Failure | undefined {
+function firstFailing(steps: readonly EdgeStep[]): Failure | undefined {
   const all = steps.flatMap((step) => step.parts.map((part) => ({ step, part })))
   const bad = all.find(({ part }) => part.look === 'bad')
   if (bad !== undefined) return bad

@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
-import { type CustomResource, nameOf, nameText, type ResourceName } from '../../managed/cr.ts'
+import type { CustomResource, ResourceName } from '../../managed/cr.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import { Reflector } from '../../runtime/reflector.ts'
@@ -124,9 +124,4 @@ async function check({ kube }: Cluster, descriptor: Descriptor, namespace: strin
 /** A resource as the operator's own decisions expect it. */
 export function asResource(resource: StatedResource): CustomResource {
   return resource as unknown as CustomResource
-}
-
-/** Key of a resource, in views and addresses: `Edge web/shop`. */
-export function keyOf(resource: StatedResource): string {
-  return nameText(nameOf(resource))
 }
