@@ -74,12 +74,12 @@ async function find(page: Page, { edge, from }: Outage): Promise<{ readonly step
   }
   const red = page.locator(from === undefined ? '.step.fails' : '.decides-step')
   await red.waitFor()
-  const step = (await red.locator('h3').innerText()).replace(/^\W*(\w.*: )?/, '')
+  const step = (await red.locator('h3').innerText()).split('\n').at(-1)?.trim() ?? ''
   const text = from === undefined ? await page.locator('.failure').innerText() : await red.innerText()
   return { step, text: text.replaceAll(/\s*\n\s*/g, '\n') }
 }
 
-test('five outages are found by a reader who has only the page and the symptom', { timeout: 420_000 }, async () => {
+test('five outages are found by a reader who has only the page and the symptom', { timeout: 560_000 }, async () => {
   const demo = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'demo'], { stdio: ['ignore', 'pipe', 'pipe'] })
   const browser = await openBrowser()
   const transcript: string[] = []

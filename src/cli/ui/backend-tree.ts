@@ -32,6 +32,9 @@ export interface BackendNode {
 /** What is said of a backend none of whose children receives traffic. */
 export const NO_WEIGHT = 'all weights are 0'
 
+/** What is said of a backend that does not exist. */
+export const MISSING = 'there is no such resource'
+
 /** Backends can be nested; the API refuses cycles, and what resources say may contain some for a moment. */
 const DEEPEST = 8
 
@@ -40,7 +43,9 @@ export function backendTree(find: FindBackend, from: StatedResource, ref: Ref, l
   const resource = find(from, ref)
   const name = ref.id ?? placedName(from, ref)
   if (resource === undefined || depth > DEEPEST) {
-    const text = ref.id === undefined ? 'no such resource is shown here' : 'no resource shown here manages it'
+    const isHere = (ref.namespace ?? from.metadata.namespace) === from.metadata.namespace
+    const text =
+      ref.id === undefined && isHere && resource === undefined ? MISSING : 'not among the resources shown here'
     return { name, label, resource: undefined, text, serves: 'unknown', since: undefined, children: [] }
   }
   const node = { name, label, resource, since: sidesOf(resource)[0]?.lastTransitionTime }

@@ -10,7 +10,7 @@ import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import { type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
 import { nodeState } from '../tree/tree-lines.ts'
-import { type BackendNode, backendTree, flattened, NO_WEIGHT } from './backend-tree.ts'
+import { type BackendNode, backendTree, flattened, MISSING, NO_WEIGHT } from './backend-tree.ts'
 import { asResource } from './live-resources.ts'
 
 /** How something looks: `bad` is red, `idle` is left out of the judgement. */
@@ -133,7 +133,11 @@ function referencePart({ lookup, edge }: EdgeView, kind: string, ref: Ref): Part
     return { text: `${kind} ${ref.id}`, look: 'idle', detail: 'no resource shown here manages it' }
   const target = referredName(asResource(edge), { kind, ref })
   const place = target.namespace === edge.metadata.namespace ? '' : ` in namespace ${target.namespace}`
-  return resourcePart(`${shortName(target)}${place}`, lookup.get(target))
+  const found = lookup.get(target)
+  const name = `${shortName(target)}${place}`
+  if (found === undefined && place !== '')
+    return { text: name, look: 'idle', detail: 'its namespace is not shown here' }
+  return resourcePart(name, found)
 }
 
 function stepOf(kind: EdgeStep['kind'], title: string, text: string, parts: readonly Part[] = []): EdgeStep {
@@ -300,7 +304,7 @@ function backendStep(view: EdgeView): {
     return ref.name === undefined ? undefined : lookup.get(referredName(asResource(from), { kind: 'Backend', ref }))
   }
   const tree = backendTree(find, edge, backend)
-  const parts = [...flattened(tree)].map(({ node, depth }): Part => backendPart(node, depth, tree))
+  const parts = [...flattened(tree)].map(({ node, depth }): Part => backendPart(node, depth, { tree, edge }))
   return { step: stepOf('backend', 'Backend', `${TEXTS[tree.serves]}; ${ageText(view)}`, parts), tree }
 }
 
@@ -313,14 +317,21 @@ function ageText({ account, lookup }: EdgeView): string {
   return `tunnels as of the last read, up to ${resyncInterval} ago`
 }
 
+/** The backends of an edge. */
+interface BackendsOf {
+  readonly tree: BackendNode
+  readonly edge: StatedResource
+}
+
 /** A backend is red only if nothing else answers. */
-function backendPart(node: BackendNode, depth: number, tree: BackendNode): Part {
+function backendPart(node: BackendNode, depth: number, { tree, edge }: BackendsOf): Part {
   const { resource, name, label, text, serves } = node
   const state = resource === undefined ? undefined : nodeState({ name, resource })
   const part = { text: `${name}: ${text}`, depth, resource, ...(label === '' ? {} : { label }) }
   if (state !== undefined && state.style !== 'green') {
     return { ...part, look: state.style === 'red' ? 'bad' : 'warn', detail: state.message }
   }
+  if (text === MISSING) return { ...part, text: name, look: 'bad', detail: MISSING, resource: edge }
   if (serves !== 'no') return { ...part, look: serves === 'yes' ? 'ok' : 'idle' }
   const isCause = node.children.every((child) => child.serves !== 'no') || node.text === NO_WEIGHT
   const look = tree.serves === 'no' && isCause ? 'bad' : 'warn'

@@ -214,5 +214,7 @@ async function explain(
   if (part.inSpec)
     return { text: `Change the spec of ${shortName(root.name)}.`, command: writeCommand('edit', own.kubectl) }
   const { text, command } = remedyOf(root, leader, own, live.cluster.clock.now())
-  return text === '' ? sideRemedy(ownSides(asked), named) : { text, command }
+  if (text !== '') return { text, command }
+  const side = sideRemedy(ownSides(asked), named)
+  return side.command === undefined ? { text: '', command: writeCommand('edit', own.kubectl) } : side
 }

@@ -229,6 +229,11 @@ describe('an edge', () => {
       'closed: deny always: the rule has no expression, and denies every connection.',
       `kubectl edit edges.culvert.dev/shop -n web ${edit}`,
     ])
+    expect(await fails([policy as never, withSpec({ backend: { name: 'absent' } })])).toEqual([
+      'backend',
+      'Backend/absent: there is no such resource.',
+      `kubectl edit edges.culvert.dev/shop -n web ${edit}`,
+    ])
     expect(await fails([policy as never, withSpec({ backend: { name: 'shop', enabled: false } })])).toEqual([
       'backend',
       'The backend is disabled: connections are closed.',
