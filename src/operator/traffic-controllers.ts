@@ -1,9 +1,10 @@
 import type { KubeObject, ObjectKey } from '../kube/types.ts'
-import { OwnedObjects } from '../managed/composed/owned-objects.ts'
+import { ComposedReconciler } from '../managed/composed/composed-reconciler.ts'
+import { OwnedObjects, type OwnedObjectsOptions } from '../managed/composed/owned-objects.ts'
+import { composedService } from '../managed/services/composed-service.ts'
 import { serviceType } from '../managed/services/service.ts'
-import { ServiceReconciler } from '../managed/services/service-reconciler.ts'
 import { subscribePolicies, subscribeServices } from '../managed/services/service-wakeups.ts'
-import { TunnelReconciler } from '../managed/tunnels/tunnel-reconciler.ts'
+import { ComposedTunnel } from '../managed/tunnels/composed-tunnel.ts'
 import { Controller } from '../runtime/controller.ts'
 import type { ObjectSource } from '../runtime/object-source.ts'
 import { tracedReconcile } from '../runtime/reconcile-spans.ts'
@@ -20,29 +21,33 @@ export function tunnelController(parts: ReconcilersOptions, { gate, owners }: Di
     clock,
     options,
   } = parts
+  const known: OwnedObjectsOptions['known'] = ({ kind }, key) => {
+    return workloads.get(kind)?.store.get(key) ?? store.get({ kind, ...key })
+  }
   const objects = new OwnedObjects({
     kube,
     readOwner: ({ kind, metadata }) => kube.get(kinds.resourceType(kind), metadata),
     clock,
-    known: ({ kind }, key) => workloads.get(kind)?.store.get(key) ?? store.get({ kind, ...key }),
+    known,
     // What its own watch reports wakes the reconciler of a credential.
     record: (object) => workloads.get(object.kind)?.record(object),
   })
-  for (const tunnels of composed.values()) forgetDeleted(objects, tunnels)
-  const reconciler = new TunnelReconciler({
+  const tunnel = new ComposedTunnel({
     kinds,
-    resources: {
-      get: (name) => store.get(name),
-      account: (key) => store.account(key),
-      tunnel: (name) => composed.get(name.kind)?.store.get(name),
-      record: (object) => store.record(object),
-    },
-    objects,
+    resources: store,
+    tunnels: composed,
+    known,
     policy: options.tunnels,
     kube,
-    events,
     clock,
   })
+  for (const tunnels of composed.values()) {
+    onDeletion(tunnels, (owner) => {
+      objects.forget(owner)
+      tunnel.forget(owner)
+    })
+  }
+  const reconciler = new ComposedReconciler(tunnel, { objects, kube, events })
   return new Controller({
     ...base(parts),
     ...WAITING,
@@ -64,27 +69,28 @@ export function serviceController(
   const { services, managed, composed } = watches
   const policy = parts.options.services
   if (services === undefined || policy === undefined || owned === undefined) return undefined
+  const known: OwnedObjectsOptions['known'] = ({ kind }, key) => {
+    return (managed.get(kind) ?? composed.get(kind))?.store.get(key)
+  }
   const objects = new OwnedObjects({
     kube,
     readOwner: ({ metadata }) => kube.get(serviceType, metadata),
     clock,
-    known: ({ kind }, key) => (managed.get(kind) ?? composed.get(kind))?.store.get(key),
+    known,
     // What their own watches report wakes the reconcilers of these objects.
     record: () => undefined,
   })
-  forgetDeleted(objects, services)
-  const reconciler = new ServiceReconciler({
+  onDeletion(services, (owner) => objects.forget(owner))
+  const service = composedService({
     kinds,
     resources: store,
     policy,
-    known: (key) => services.store.get(key),
-    record: (service) => services.record(service),
-    parts: owned,
-    objects,
-    kube,
-    events,
+    services,
+    parts: (key) => owned.of(key),
+    known,
     clock,
   })
+  const reconciler = new ComposedReconciler(service, { objects, kube, events })
   const controller = new Controller({
     ...base(parts),
     ...WAITING,
@@ -101,8 +107,8 @@ export function serviceController(
   return controller
 }
 
-function forgetDeleted(objects: OwnedObjects, owners: Pick<ObjectSource<KubeObject>, 'subscribe'>): void {
+function onDeletion(owners: Pick<ObjectSource<KubeObject>, 'subscribe'>, forget: (owner: KubeObject) => void): void {
   owners.subscribe(({ type, object }) => {
-    if (type === 'deleted') objects.forget(object)
+    if (type === 'deleted') forget(object)
   })
 }

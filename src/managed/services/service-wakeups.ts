@@ -6,6 +6,7 @@ import { namedTargets } from '../references/crossings.ts'
 import { targetIds } from '../references/targets.ts'
 import type { ResourceStore } from '../store/resource-store.ts'
 import type { CoreWatches } from '../store/watches.ts'
+import { POLICY } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
 import { isOurs, type ServicePolicy, type ServiceResource } from './service.ts'
 import { settingsOf } from './settings.ts'
@@ -23,7 +24,6 @@ export function subscribeServices(
 }
 
 const POLICIES = 'ip policies'
-const POLICY = 'IPPolicy'
 
 /**
  * Wakes a Service when a policy that it names changes, or a rule of that policy: both decide whether its Edges may

@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import { equalJSON } from '../../util/json.ts'
 import type { CommandStatus } from '../descriptor/command.ts'
 import { ConflictError } from '../run/control-flow-errors.ts'
-import { mergePatch, patchVersion } from '../run/merge-patch.ts'
+import { writeStatus } from '../run/merge-patch.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
 
 const TRIES = 5
@@ -32,12 +32,10 @@ export class CommandStore {
     const { namespace, name, uid } = cr.metadata
     let current = cr
     for (let attempt = 1; ; attempt++) {
-      const patch = mergePatch(commandStatus(current), after)
-      if (patch === undefined) return current
       try {
-        const written = await patchVersion(kube, type, current, { status: patch }, 'status')
-        record(written)
-        return written
+        const written = await writeStatus(kube, type, current, after)
+        if (written !== undefined) record(written)
+        return written ?? current
       } catch (error) {
         if (!(error instanceof KubeError && error.code === 'Conflict')) throw error
         const live = await kube.get<CommandResource>(type, { namespace, name })

@@ -1,4 +1,4 @@
-import type { Failed } from '../composed/failed.ts'
+import type { Failed } from '../composed/composition.ts'
 import type { ConditionText } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
