@@ -7,6 +7,7 @@ import {
   reference,
   referenceFields,
 } from '../../managed/descriptor/common.ts'
+import { SERVICE_FOLLOWED } from '../../managed/descriptor/readiness.ts'
 import { anyObject, bool, choice, integer, list, object, text } from '../../schema/define.ts'
 import { defineKind, type SpecOf } from '../../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../../schema/rules.ts'
@@ -330,13 +331,7 @@ export const edgeDefinition = defineKind({
     textColumn('Access', '.status.access', 'Who may connect.'),
     textColumn('Hostports', '.status.hostportSummary', 'Endpoints on which the edge listens.'),
   ),
-  conditions: [
-    {
-      type: 'ServiceFollowed',
-      description:
-        'False while the configuration of the Service that owns the Edge cannot be applied, for example because of an invalid annotation; the message says what to fix. Absent otherwise.',
-    },
-  ],
+  conditions: [...managedKind.conditions, SERVICE_FOLLOWED],
 })
 
 export type EdgeSpec = SpecOf<typeof edgeDefinition>

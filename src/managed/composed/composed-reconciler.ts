@@ -1,5 +1,5 @@
 import { KubeError } from '../../kube/kube-error.ts'
-import type { KubeClient, KubeObject } from '../../kube/types.ts'
+import type { KubeObject } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
 import { isDeleting, isPaused, type ResourceName } from '../cr.ts'
 import type { Condition, Fields } from '../descriptor/common.ts'
@@ -8,15 +8,13 @@ import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import { writeStatus } from '../run/merge-patch.ts'
 import { kubeReason } from '../run/result.ts'
 import type { ComposedKind, Composition, Failed, OwnedPart, Report, Result, Step } from './composition.ts'
-import { type OwnedObjects, outdated } from './owned-objects.ts'
+import { OwnedObjects, type OwnedObjectsOptions, outdated } from './owned-objects.ts'
 import { isSettled } from './wanted.ts'
 
 /** Retry interval of lasting problems. Their fix requeues the owner; this is only the fallback. */
 export const LASTING_MS = 600_000
 
-export interface ComposedContext {
-  readonly objects: OwnedObjects
-  readonly kube: Pick<KubeClient, 'get' | 'mergePatch'>
+export interface ComposedContext extends Omit<OwnedObjectsOptions, 'readOwner'> {
   readonly events: EventSink
 }
 
@@ -39,10 +37,20 @@ interface Failure {
 export class ComposedReconciler<Owner extends KubeObject, Plan extends Composition> {
   readonly #kind: ComposedKind<Owner, Plan>
   readonly #context: ComposedContext
+  readonly #objects: OwnedObjects
 
   constructor(kind: ComposedKind<Owner, Plan>, context: ComposedContext) {
     this.#kind = kind
     this.#context = context
+    const { kube } = context
+    const readOwner = (owner: KubeObject) => kube.get(kind.typeOf(owner.kind), owner.metadata)
+    this.#objects = new OwnedObjects({ ...context, readOwner })
+  }
+
+  /** The owner is gone. */
+  forget(owner: KubeObject): void {
+    this.#objects.forget(owner)
+    this.#kind.forget?.(owner)
   }
 
   async reconcile(name: ResourceName): Promise<Outcome> {
@@ -104,11 +112,11 @@ export class ComposedReconciler<Owner extends KubeObject, Plan extends Compositi
   }
 
   async #act(run: Run<Owner>, step: Step): Promise<void> {
-    const { objects, events } = this.#context
     const { owner } = run
+    const objects = this.#objects
     switch (step.do) {
       case 'record':
-        for (const event of step.events ?? []) events.record(owner, event)
+        for (const event of step.events ?? []) this.#context.events.record(owner, event)
         run.owner = await this.#write(owner, { ...(owner.status as Fields | undefined), ...step.status })
         return
       case 'check':
@@ -130,7 +138,7 @@ export class ComposedReconciler<Owner extends KubeObject, Plan extends Compositi
 
   async #remove(owner: Owner, parts: readonly OwnedPart[]): Promise<void> {
     for (const { type, stored } of parts) {
-      if (!isDeleting(stored)) await this.#context.objects.remove(owner, { type, name: stored.metadata.name })
+      if (!isDeleting(stored)) await this.#objects.remove(owner, { type, name: stored.metadata.name })
     }
   }
 

@@ -103,6 +103,8 @@ export interface ComposedKind<Owner extends KubeObject, Plan extends Composition
   }
   /** @throws WaitError or TerminalError if nothing can be decided yet */
   compose(owner: Owner): Plan | Promise<Plan>
+  /** The owner is gone. */
+  forget?(owner: KubeObject): void
   /** @param plan undefined if nothing could be decided */
   report(owner: Owner, result: Result, plan: Plan | undefined): Report | Promise<Report>
 }

@@ -13,6 +13,7 @@ import type { Resources } from '../run/context.ts'
 import { composeService } from './compose.ts'
 import { noteFor } from './followed.ts'
 import { roleOf, type ServicePart } from './objects.ts'
+import type { ServiceParts } from './parts.ts'
 import {
   type Ingress,
   isServed,
@@ -32,8 +33,7 @@ export interface ServiceContext {
     readonly store: { get(key: ObjectKey): ServiceResource | undefined }
     record(service: ServiceResource): void
   }
-  /** Everything that a Service of that name owns, or owned under another UID. */
-  readonly parts: (service: ObjectKey) => readonly KubeObject[]
+  readonly parts: ServiceParts
   /** An object that a watch has reported. */
   readonly known: (type: ResourceType, key: ObjectKey) => KubeObject | undefined
   readonly clock: Clock
@@ -46,7 +46,7 @@ export interface ServiceContext {
 export function composedService(context: ServiceContext): ComposedKind<ServiceResource> {
   const { kinds, policy, services, known, clock } = context
   const partsOf = (service: ObjectKey): readonly OwnedPart[] => {
-    return context.parts(service).map((stored) => {
+    return context.parts.of(service).map((stored) => {
       return { type: kinds.resourceType(stored.kind), role: roleOf(stored.kind), stored }
     })
   }

@@ -1,7 +1,6 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
-import type { ObjectEvent } from '../../runtime/replica.ts'
-import { equalJSON } from '../../util/json.ts'
+import { isOtherwise, type ObjectEvent } from '../../runtime/replica.ts'
 import { accountKey, accountText, keyOfAccount } from '../account-resource.ts'
 import { nameOf, type ResourceName, statusOf } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
@@ -80,12 +79,4 @@ function addIndexes(tunnels: ObjectSource<TunnelResource>): void {
 
 function placeOf({ metadata }: KubeObject): string {
   return `${metadata.namespace}/${metadata.name}`
-}
-
-/** Whether an object was added or deleted, or the given part of it changed. */
-function isOtherwise<T extends KubeObject>(
-  { object, previous, type }: ObjectEvent<T>,
-  part: (object: T) => unknown,
-): boolean {
-  return type !== 'updated' || previous === undefined || !equalJSON(part(previous), part(object))
 }
