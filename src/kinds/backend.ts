@@ -58,9 +58,9 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   },
   status: {
     shown: (remote, _kept, spec) => shownBackend(remote, spec?.type),
-    readiness: ({ remote, spec: { type } }) => ({
+    readiness: ({ remote, spec: { type }, holderOf }) => ({
       ...available('the backend exists and matches the spec'),
-      conditions: tunnelsOnlineOf(remote, type),
+      conditions: tunnelsOnlineOf(remote, type, holderOf),
     }),
   },
 }

@@ -80,6 +80,14 @@ export interface ReadinessView<Spec> {
   readonly now: number
   /** The status as noted by the run, with the previous conditions; absent: nothing is known. */
   readonly status?: CommonStatus & Fields
+  /** The resource that holds another object of the account, as last written. Absent: none is known. */
+  readonly holderOf?: (id: string) => Holder | undefined
+}
+
+/** A resource to which the one that reports refers. When its status changes, the latter reports again. */
+export interface Holder {
+  readonly spec: unknown
+  readonly status: CommonStatus & Fields
 }
 
 /** Longest wait that a timer allows. */
