@@ -63,17 +63,10 @@ export function isLeftBehind(stored: KubeObject, { labels, annotations }: Wanted
   return ownerReferences.length === 0 && !isDeleting(stored) && covers(stored.metadata, { labels, annotations })
 }
 
-/** The object to create: a merge patch of nothing has no nulls. */
-export function bodyOf(owner: KubeObject, { type, name, labels, annotations, content }: WantedObject) {
-  const { namespace } = owner.metadata
-  const group = type.group === '' ? '' : `${type.group}/`
-  const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, owner) }
-  return {
-    apiVersion: `${group}${type.version}`,
-    kind: type.kind,
-    metadata,
-    ...(applyMergePatch({}, content) as object),
-  }
+/** The object to create, without its name: a merge patch of nothing leaves no nulls. */
+export function bodyOf(owner: KubeObject, { labels, annotations, content }: WantedObject) {
+  const metadata = { labels, annotations, ownerReferences: withOwner(undefined, owner) }
+  return { metadata, ...(applyMergePatch({}, content) as object) }
 }
 
 /** The merge patch that makes the stored object as wanted. */

@@ -1,8 +1,8 @@
 import { secretType } from '../../kube/core-types.ts'
 import { pods } from '../../kube/streams.ts'
-import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
-import type { Clock } from '../../util/clock.ts'
+import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { AccountKey, AccountResource } from '../account-resource.ts'
+import type { ComposedContext } from '../composed/composed-reconciler.ts'
 import type { ComposedKind, Report, Result } from '../composed/composition.ts'
 import { templateDigest } from '../composed/stored-template.ts'
 import { type CustomResource, generationOf, type ResourceName } from '../cr.ts'
@@ -30,7 +30,7 @@ import {
 /** How often agents that are not connected are asked why. */
 const DISCONNECTED_MS = 30_000
 
-export interface TunnelContext {
+export interface TunnelContext extends Pick<ComposedContext, 'known' | 'clock'> {
   readonly kinds: KindsRegistry
   readonly resources: {
     get(name: ResourceName): CustomResource | undefined
@@ -39,12 +39,9 @@ export interface TunnelContext {
     record(object: KubeObject): void
   }
   readonly tunnels: TunnelWatches['composed']
-  /** An object that a watch has reported. */
-  readonly known: (type: ResourceType, key: ObjectKey) => KubeObject | undefined
   /** Undefined: there are no agents. */
   readonly policy: TunnelPolicy | undefined
   readonly kube: Pick<KubeClient, 'get' | 'list'>
-  readonly clock: Clock
 }
 
 /**

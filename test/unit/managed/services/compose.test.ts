@@ -32,8 +32,10 @@ function stored(of: ServiceResource, more: object = {}): readonly KubeObject[] {
   return objects.ports
     .flatMap((port) => port.objects)
     .map((wanted) => {
-      const body = bodyOf(of, wanted)
-      return { ...body, metadata: { ...body.metadata, uid: wanted.name, resourceVersion: '1', ...more } } as KubeObject
+      const { metadata, ...body } = bodyOf(of, wanted)
+      const { name } = wanted
+      const whole = { ...metadata, namespace: 'shop', name, uid: name, resourceVersion: '1', ...more }
+      return { ...body, apiVersion: 'culvert.dev/v1alpha1', kind: wanted.type.kind, metadata: whole }
     })
 }
 
