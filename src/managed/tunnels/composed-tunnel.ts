@@ -78,10 +78,11 @@ export class ComposedTunnel implements ComposedKind<TunnelResource, TunnelPlan> 
     const { namespace, name, uid } = cr.metadata
     const descriptor = this.#descriptorOf(cr)
     const route = routeOf(this.#context, descriptor, cr)
-    const deployment = known(deploymentType, { namespace, name: workloadName(name) }) as Deployment | undefined
     const { key } = tunnelStatus(cr)
     const metadataOnly = { ...secretType, metadataOnly: true }
     const hasKey = key?.issuedAt === undefined || (await kube.get(metadataOnly, { namespace, name: key.name }))
+    // After that request: another client may scale the Deployment meanwhile, which would then be set back uncounted.
+    const deployment = known(deploymentType, { namespace, name: workloadName(name) }) as Deployment | undefined
     const existing = { descriptor, route, deployment, hasKey: hasKey !== undefined, kinds, resources, now: clock.now() }
     return composeAgents(cr, existing, composeCredential(cr, existing), () => {
       return this.#scaling.decide(uid, replicasOf(cr.spec), deployment?.spec?.replicas, clock.monotonic())
