@@ -101,6 +101,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'print a script that completes commands in a shell',
     load: async () => (await import('./completion-command.ts')).completionCommand(commands),
   },
+  version: {
+    summary: 'print the versions of this program, the operator and the CRDs',
+    load: async () => (await import('./version-command.ts')).versionCommand(),
+  },
   demo: {
     summary: 'run everything on this machine',
     load: async () => (await import('./demo-command.ts')).demoCommand(),

@@ -6,10 +6,10 @@ import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
+import { readNamed } from '../cluster/read-named.ts'
 import { parseResource } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
-import { notFound } from '../requests/request.ts'
 import { graphOf, type Node, type ResourceGraph, referencesOf, rootsOf } from './resource-graph.ts'
 
 /** A graph and the nodes to begin at. */
@@ -178,15 +178,14 @@ export async function readAsked(
   args: readonly string[],
   { reverse, allNamespaces, command }: AskedGraph,
 ): Promise<Rooted> {
-  const { kube, namespace, scope } = cluster
+  const { namespace, scope } = cluster
   const namespaces = allNamespaces ? [] : [namespace]
   if (args.length === 0) {
     if (!reverse) return readAll(cluster, namespaces)
     throw new CommandError('BadArgument', '--reverse needs a resource', `culvert ${command} KIND/NAME --reverse`)
   }
   const argument = parseResource(args, scope)
-  const asked = await kube.get<StatedResource>(resourceTypeOf(argument.descriptor), argument)
-  if (asked === undefined) throw notFound(argument)
+  const asked = await readNamed(cluster, argument)
   return reverse ? readUsers(cluster, asked, namespaces) : readNeeds(cluster, asked)
 }
 
