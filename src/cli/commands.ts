@@ -35,7 +35,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./tree-command.ts')).treeCommand(),
   },
   graph: {
-    summary: 'draw what tree shows, for Markdown, Graphviz or as an image',
+    summary: 'draw what tree shows, for Markdown or Graphviz',
     load: async () => (await import('./graph-command.ts')).graphCommand(),
   },
   doctor: {

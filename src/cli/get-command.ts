@@ -6,7 +6,7 @@ import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './c
 import { followChanges } from './cluster/follow-changes.ts'
 import { readNamed } from './cluster/read-named.ts'
 import { findKind, kindNamed, parseResource, type ResourceArgument } from './cluster/resource-argument.ts'
-import { type StatedResource, stateOf } from './cluster/resource-state.ts'
+import { addressesOf, type StatedResource, stateOf } from './cluster/resource-state.ts'
 import { stopSignal } from './exit.ts'
 import { type WatchFlags, watchOption } from './flags.ts'
 import { spanText } from './terminal/line.ts'
@@ -128,22 +128,14 @@ interface Row {
 
 function rowOf({ kinds }: Cluster, resource: StatedResource): Row {
   const { name } = resource.metadata
-  const path = kinds.descriptor(resource.kind).definition.addressPath
   const accountRef = resource.status?.accountRef as { readonly name?: string } | undefined
   return {
     resource,
     state: nodeState({ name, resource }),
-    addresses: path === undefined ? [] : textsAt(resource, path),
+    addresses: addressesOf(kinds, resource),
     account: accountRef?.name,
     since: stateOf(resource).since,
   }
-}
-
-/** The text, or the texts, at a path such as `.status.hostports`. */
-function textsAt(resource: StatedResource, path: string): readonly string[] {
-  const steps = path.split('.').filter((step) => step !== '')
-  const value = steps.reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], resource)
-  return [value].flat().filter((each) => typeof each === 'string')
 }
 
 function isListed({ state: { word }, account }: Row, flags: GetFlags): boolean {

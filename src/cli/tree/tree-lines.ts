@@ -26,7 +26,7 @@ export function nodeState({ name, resource }: Pick<Node, 'name' | 'resource'>): 
   const { word, style } = wordFor(state)
   const isWell = state.phase === 'current' && GOOD.has(state.reason)
   const message = isWell ? sideMessage(resource) : `${state.reason}: ${state.message}`
-  return { word, style, message }
+  return { word, style: isWell && message !== undefined ? 'yellow' : style, message }
 }
 
 const GOOD: ReadonlySet<string> = new Set(['Available', 'AllDone'])
