@@ -1,11 +1,14 @@
 import { Command } from 'commander'
+import type { ObjectKey } from '../kube/types.ts'
 import { isDeleting, nameOf, nameText, type ResourceName } from '../managed/cr.ts'
+import { serviceType } from '../managed/services/service.ts'
 import type { ObjectEvent } from '../runtime/replica.ts'
 import { accountAbout } from './cluster/account-access.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { auditedRequests } from './cluster/audit-records.ts'
 import { type CulvertEvent, type EventQuery, eventsIfQuick } from './cluster/events-about.ts'
 import { followChanges } from './cluster/follow-changes.ts'
+import { readLive } from './cluster/live-conditions.ts'
 import {
   type Leader,
   leaderOf,
@@ -16,14 +19,15 @@ import {
 } from './cluster/operator-lease.ts'
 import { readNamed } from './cluster/read-named.ts'
 import { parseResource, type ResourceArgument } from './cluster/resource-argument.ts'
-import type { StatedResource } from './cluster/resource-state.ts'
+import { type StatedResource, stateOf } from './cluster/resource-state.ts'
+import { readService, serviceNamed } from './cluster/service-argument.ts'
 import { Snapshot } from './cluster/snapshot.ts'
 import { stopSignal } from './exit.ts'
 import { type OutputFlags, outputOption, type WatchFlags, watchOption } from './flags.ts'
 import { wrap } from './terminal/line.ts'
-import { findCauses, findSides, type Link, ownSides } from './why/causes.ts'
+import { findCauses, findSides, type Link, linkTo, ownSides, readNeeded } from './why/causes.ts'
 import { type Facts, paragraphOf } from './why/paragraph.ts'
-import { namedFor, type Remedy, remedyOf, sideRemedy } from './why/remedy.ts'
+import { isService, namedFor, type Remedy, remedyOf, serviceRemedy, sideRemedy } from './why/remedy.ts'
 
 /** Flags of `culvert why`. */
 export type WhyFlags = ClusterFlags & OutputFlags & OperatorFlags & WatchFlags
@@ -32,7 +36,10 @@ export type WhyFlags = ClusterFlags & OutputFlags & OperatorFlags & WatchFlags
 export function whyCommand(): Command {
   return watchOption(outputOption(operatorOptions(clusterOptions(new Command('why')))))
     .description('Explain in one paragraph what a resource waits for, since when, what was tried, and what to do.')
-    .argument('<resource...>', 'KIND/NAME, or KIND NAME; a kind may be plural or a short name')
+    .argument(
+      '<resource...>',
+      'KIND/NAME, or KIND NAME; a kind may be plural or a short name; svc/NAME for a Service of type LoadBalancer',
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  culvert why edge/shop\n  culvert why edge/shop --watch\n' +
@@ -59,7 +66,7 @@ export async function runWhy(
   flags: WhyFlags,
   stop?: AbortSignal,
 ): Promise<number> {
-  const argument = parseResource(args, cluster.scope)
+  const argument = serviceNamed(args, cluster.namespace) ?? parseResource(args, cluster.scope)
   let printed: string | undefined
   do {
     const explained = await explain(cluster, argument, flags)
@@ -79,27 +86,56 @@ interface Explained {
   readonly remedy: Remedy
 }
 
-async function explain(cluster: Cluster, argument: ResourceArgument, flags: WhyFlags): Promise<Explained> {
+async function explain(cluster: Cluster, argument: ResourceArgument | ObjectKey, flags: WhyFlags): Promise<Explained> {
   const { clock, kinds, kube } = cluster
-  const asked = await readNamed(cluster, argument)
   const snapshot = new Snapshot(kinds, kube)
-  const links = await findCauses(snapshot, asked)
+  const { asked, parts, links } =
+    'descriptor' in argument
+      ? await askedOf(cluster, snapshot, argument)
+      : await askedService(cluster, snapshot, argument)
   const [first = unlinked(), ...rest] = links
   const root = rest.at(-1) ?? first
   const isWell = root.state?.phase === 'current'
   const regarding = root.resource ?? asked
   const leading = isWell ? Promise.resolve(undefined) : leaderAbout(cluster, snapshot, regarding, flags)
-  const [operator, events, requests, sides] = await Promise.all([
+  const needed = isWell ? await readNeeded(snapshot, asked, parts) : []
+  const live = await readLive(cluster, snapshot, needed, flags)
+  const [operator, events, requests] = await Promise.all([
     leading,
     isWell ? [] : eventsIfQuick(kube, queryAbout(regarding), EVENTS_MS),
     leading.then((found) => found && requestsIfQuick(cluster, found, queryAbout(regarding))),
-    isWell ? findSides(snapshot, asked) : isDeleting(asked) ? [] : ownSides(asked),
   ])
+  const sides = isWell ? findSides(live.resources) : isDeleting(asked) ? [] : ownSides(asked)
   const leader = operator?.leader
-  const facts: Facts = { links: [first, ...rest], sides, events, requests, leader, now: clock.now() }
-  const own = remedyOf(root, leader, namedFor(snapshot, root.name), facts.now)
+  const { ages } = live
+  const facts: Facts = { links: [first, ...rest], sides, ages, events, requests, leader, now: clock.now() }
+  const own = isService(root.name)
+    ? serviceRemedy(root)
+    : remedyOf(root, leader, namedFor(snapshot, root.name), facts.now)
   const remedy = own.text === '' ? sideRemedy(sides, (name) => namedFor(snapshot, name)) : own
   return { resource: nameOf(asked), facts, remedy }
+}
+
+/** What was asked about, with what it consists of, and the way to the cause of its state. */
+interface Asked {
+  readonly asked: StatedResource
+  readonly parts: readonly StatedResource[]
+  readonly links: readonly Link[]
+}
+
+async function askedOf(cluster: Cluster, snapshot: Snapshot, argument: ResourceArgument): Promise<Asked> {
+  const asked = await readNamed(cluster, argument)
+  return { asked, parts: [], links: await findCauses(snapshot, asked) }
+}
+
+/** The cause of a Service that is not reached is in the first part that does not work, or in the Service itself. */
+async function askedService(cluster: Cluster, snapshot: Snapshot, key: ObjectKey): Promise<Asked> {
+  const { service, parts } = await readService(cluster, key)
+  snapshot.hold(parts)
+  const link = linkTo(nameOf(service), service, undefined)
+  const failing = link.state?.phase === 'current' ? undefined : parts.find((part) => stateOf(part).phase !== 'current')
+  const causes = failing === undefined ? [] : await findCauses(snapshot, failing)
+  return { asked: service, parts, links: [link, ...causes] }
 }
 
 function print(
@@ -127,7 +163,11 @@ async function changeOf(cluster: Cluster, links: readonly Link[], stop: AbortSig
   const changed = new AbortController()
   const followed = links
     .filter(({ unreadable }) => unreadable === undefined)
-    .map(({ name: { kind, namespace, name } }) => ({ type: cluster.kinds.resourceType(kind), namespace, name }))
+    .map(({ name: each }) => ({
+      type: isService(each) ? serviceType : cluster.kinds.resourceType(each.kind),
+      namespace: each.namespace,
+      name: each.name,
+    }))
   const onChange = ({ type, object }: ObjectEvent<StatedResource>): void => {
     const former = known.get(nameText(nameOf(object)))
     if (type === 'deleted' || former !== object.metadata.resourceVersion) changed.abort()
