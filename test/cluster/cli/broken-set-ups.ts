@@ -32,7 +32,7 @@ export interface BrokenSetUp {
   readonly code?: number
   /** The object that `culvert doctor` must name first, or nothing. Default: the resource that a person asks about. */
   readonly first?: string
-  /** The kubeconfig of whoever asks. Default: an administrator's. */
+  /** The kubeconfig of the user who asks. Default: an administrator's. */
   readonly asker?: (world: World) => Promise<string>
   /** Whether `npm test` plays it too. Not if another one shows the diagnosis as well, in another place. */
   readonly isDaily?: true
@@ -746,7 +746,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       const common = { name: 'hook.example.com', admissionReviewVersions: ['v1'], sideEffects: 'None' }
       await world.kube.apply(webhooks, { name: 'hook' }, { webhooks: [{ ...common, clientConfig, rules }] })
       await world.apply('Backend', 'web', group)
-      await until('the object is there', async () => (await world.remote('backends/tunnel_group')).length > 0)
+      await until('the object exists', async () => (await world.remote('backends/tunnel_group')).length > 0)
     },
     asked: 'Backend/web',
     says: /Backend\/web in namespace \S+ has no conditions.*Check that the operator watches this namespace/,

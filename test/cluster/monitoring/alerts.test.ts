@@ -145,7 +145,7 @@ async function expectData(prometheus: TestPrometheus): Promise<void> {
   for (const { expr } of annotationQueries()) await prometheus.query(filledIn(expr))
 }
 
-/** Whoever is woken reads whole sentences. */
+/** The person on call reads whole sentences. */
 async function expectTexts(prometheus: TestPrometheus): Promise<void> {
   const alerts = await prometheus.alerts()
   expect(alerts.length).toBeGreaterThan(15)
