@@ -43,6 +43,8 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
   /** CEL over the whole resource: `self.spec`, `self.metadata.name`. Also evaluated on status writes. */
   readonly rootRules?: readonly Rule[]
   readonly printerColumns: readonly PrinterColumn[]
+  /** Path of the addresses in the status, a text or a list, by which clients reach what the object serves. */
+  readonly addressPath?: string
   /** Paths of texts, numbers or booleans that `kubectl get --field-selector` accepts, such as `.status.id`. */
   readonly selectableFields?: readonly string[]
   /**

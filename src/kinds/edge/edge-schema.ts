@@ -333,6 +333,7 @@ export const edgeDefinition = defineKind({
     },
     { description: 'Observed state of the edge.' },
   ),
+  addressPath: '.status.hostports',
   printerColumns: managedColumns(
     textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),
     textColumn('Access', '.status.access', 'Who may connect.'),

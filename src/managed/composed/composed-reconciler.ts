@@ -1,6 +1,7 @@
 import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeObject } from '../../kube/types.ts'
 import { done, type Outcome } from '../../runtime/outcome.ts'
+import { equalJSON } from '../../util/json.ts'
 import { isDeleting, isPaused, type ResourceName } from '../cr.ts'
 import type { Condition, Fields } from '../descriptor/common.ts'
 import type { EventSink } from '../run/context.ts'
@@ -149,9 +150,12 @@ export class ComposedReconciler<Owner extends KubeObject, Plan extends Compositi
       await this.#context.kube.mergePatch(part.type, metadata, { metadata: { annotations } }, { uid: metadata.uid })
     }
     const written = await this.#write(owner, status)
-    const isNews = !saysTheSame(conditionsOf(owner), conditionsOf(written))
-    const warnings = result.type === 'stalled' && isNews ? [{ type: 'Warning', ...withoutType(result) } as const] : []
-    for (const event of [...warnings, ...events]) this.#context.events.record(owner, event)
+    const isNews = !equalJSON(saidIn(owner), saidIn(written))
+    if (result.type === 'stalled' && isNews) {
+      const { reason, message } = result
+      this.#context.events.record(owner, { type: 'Warning', reason, message })
+    }
+    for (const event of events) this.#context.events.record(owner, event)
   }
 
   async #write(owner: Owner, status: Fields): Promise<Owner> {
@@ -162,18 +166,10 @@ export class ComposedReconciler<Owner extends KubeObject, Plan extends Compositi
   }
 }
 
-function withoutType({ reason, message }: Failed): Omit<Failed, 'type'> {
-  return { reason, message }
-}
-
-function conditionsOf({ status }: KubeObject): readonly Condition[] {
-  return (status as { readonly conditions?: readonly Condition[] } | undefined)?.conditions ?? []
-}
-
-function saysTheSame(before: readonly Condition[], after: readonly Condition[]): boolean {
-  return after.every(({ type, reason, message }) => {
-    return before.some((each) => each.type === type && each.reason === reason && each.message === message)
-  })
+/** What the conditions of an owner say. */
+function saidIn({ status }: KubeObject) {
+  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Condition[] }
+  return conditions.map(({ type, reason, message }) => ({ type, reason, message }))
 }
 
 /**

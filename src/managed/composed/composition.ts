@@ -2,6 +2,7 @@ import type { KubeObject, ResourceType } from '../../kube/types.ts'
 import type { ResourceName } from '../cr.ts'
 import type { Fields } from '../descriptor/common.ts'
 import type { Reason } from '../descriptor/reasons.ts'
+import type { EventSink } from '../run/context.ts'
 import type { TerminalError, WaitError } from '../run/control-flow-errors.ts'
 import type { Role, WantedObject } from './wanted.ts'
 
@@ -62,11 +63,7 @@ export interface Failed {
 export type Result = { readonly type: 'kept'; readonly parts: readonly OwnedPart[] } | Failed
 
 /** An Event. */
-export interface Notice {
-  readonly type: 'Normal' | 'Warning'
-  readonly reason: string
-  readonly message: string
-}
+export type Notice = Parameters<EventSink['record']>[1]
 
 /** What a reconcile writes at its end. */
 export interface Report {

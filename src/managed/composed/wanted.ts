@@ -1,5 +1,5 @@
 import type { KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
-import { equalJSON } from '../../util/json.ts'
+import { applyMergePatch, equalJSON } from '../../util/json.ts'
 import { generationOf, isDeleting, shortName } from '../cr.ts'
 import type { Condition } from '../descriptor/common.ts'
 import { withOwner } from '../ownership.ts'
@@ -63,12 +63,10 @@ export function isLeftBehind(stored: KubeObject, { labels, annotations }: Wanted
   return ownerReferences.length === 0 && !isDeleting(stored) && covers(stored.metadata, { labels, annotations })
 }
 
-/** The object to create. */
-export function bodyOf(owner: KubeObject, { type, name, labels, annotations, content }: WantedObject) {
-  const { namespace } = owner.metadata
-  const group = type.group === '' ? '' : `${type.group}/`
-  const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, owner) }
-  return { apiVersion: `${group}${type.version}`, kind: type.kind, metadata, ...withoutNulls(content) }
+/** The object to create, without its name: a merge patch of nothing leaves no nulls. */
+export function bodyOf(owner: KubeObject, { labels, annotations, content }: WantedObject) {
+  const metadata = { labels, annotations, ownerReferences: withOwner(undefined, owner) }
+  return { metadata, ...(applyMergePatch({}, content) as object) }
 }
 
 /** The merge patch that makes the stored object as wanted. */
@@ -81,16 +79,6 @@ export function patchOf(
   if (template === undefined) return body
   const { spec } = content as { readonly spec: object }
   return { ...body, spec: { ...spec, template: replacingPatch(templateIn(stored) ?? {}, template) } }
-}
-
-function withoutNulls(value: unknown): object {
-  const strip = (each: unknown): unknown => {
-    if (Array.isArray(each)) return each.map(strip)
-    if (typeof each !== 'object' || each === null) return each
-    const entries = Object.entries(each).filter(([, field]) => field !== null)
-    return Object.fromEntries(entries.map(([name, field]) => [name, strip(field)]))
-  }
-  return strip(value) as object
 }
 
 /** A condition of an object; undefined if it has none of that type. */

@@ -1,5 +1,5 @@
-import type { KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
-import type { Clock } from '../../util/clock.ts'
+import type { KubeObject, ObjectKey } from '../../kube/types.ts'
+import type { ComposedContext } from '../composed/composed-reconciler.ts'
 import type { ComposedKind, OwnedPart, Report, Result } from '../composed/composition.ts'
 import { covers } from '../composed/covers.ts'
 import { keyOf } from '../composed/wanted.ts'
@@ -24,7 +24,7 @@ import {
 } from './service.ts'
 import { conditionOf, ingressOf } from './service-status.ts'
 
-export interface ServiceContext {
+export interface ServiceContext extends Pick<ComposedContext, 'known' | 'clock'> {
   readonly kinds: KindsRegistry
   readonly resources: Resources
   readonly policy: ServicePolicy
@@ -34,9 +34,6 @@ export interface ServiceContext {
     record(service: ServiceResource): void
   }
   readonly parts: ServiceParts
-  /** An object that a watch has reported. */
-  readonly known: (type: ResourceType, key: ObjectKey) => KubeObject | undefined
-  readonly clock: Clock
 }
 
 /**

@@ -94,19 +94,19 @@ export function composeCredential(cr: TunnelResource, existing: Existing): Crede
     const why = found === undefined ? 'does not exist: create it' : unreadinessOf(found)
     return { steps, status, credential: why === undefined ? expectedKey(cr, deployment) : notReady(`${about} ${why}`) }
   }
-  const issued = (): void => {
-    if (own.issuedAt !== undefined) return
-    const { former } = stateOf(status as TunnelStatus, form)
-    record(membersOf(form, { current: { ...own, issuedAt: secondsTime(now) }, former }))
-  }
-  if (form === 'key') {
-    if (own.issuedAt === undefined) steps.push({ do: 'make', wanted: () => newKey(tunnel, own.name) })
-    issued()
+  const isNew = own.issuedAt === undefined
+  const issued = membersOf(form, {
+    current: { ...own, issuedAt: secondsTime(now) },
+    former: stateOf(status as TunnelStatus, form).former,
+  })
+  if (isNew && form === 'key') {
+    steps.push({ do: 'make', wanted: () => newKey(tunnel, own.name) })
+    record(issued)
   }
   const facts = { tunnel, revision: own.revision, labels, accountRef, type: existing.kinds.resourceType(kind) }
   const wanted = tunnelCredential(form, facts)
   steps.push({ do: 'keep', wanted })
-  issued()
+  if (isNew && form === 'token') record(issued)
   if (found === undefined) return { steps, status, credential: notReady(`${about} does not exist yet`) }
   // An edit of it comes first.
   const why = isAsWanted(found, wanted) ? unreadinessOf(found) : RECONCILED

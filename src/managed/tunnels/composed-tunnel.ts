@@ -1,8 +1,8 @@
 import { secretType } from '../../kube/core-types.ts'
 import { pods } from '../../kube/streams.ts'
-import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
-import type { Clock } from '../../util/clock.ts'
+import type { KubeClient, KubeObject, ResourceType } from '../../kube/types.ts'
 import type { AccountKey, AccountResource } from '../account-resource.ts'
+import type { ComposedContext } from '../composed/composed-reconciler.ts'
 import type { ComposedKind, Report, Result } from '../composed/composition.ts'
 import { templateDigest } from '../composed/stored-template.ts'
 import { type CustomResource, generationOf, type ResourceName } from '../cr.ts'
@@ -30,7 +30,7 @@ import {
 /** How often agents that are not connected are asked why. */
 const DISCONNECTED_MS = 30_000
 
-export interface TunnelContext {
+export interface TunnelContext extends Pick<ComposedContext, 'known' | 'clock'> {
   readonly kinds: KindsRegistry
   readonly resources: {
     get(name: ResourceName): CustomResource | undefined
@@ -39,12 +39,9 @@ export interface TunnelContext {
     record(object: KubeObject): void
   }
   readonly tunnels: TunnelWatches['composed']
-  /** An object that a watch has reported. */
-  readonly known: (type: ResourceType, key: ObjectKey) => KubeObject | undefined
   /** Undefined: there are no agents. */
   readonly policy: TunnelPolicy | undefined
   readonly kube: Pick<KubeClient, 'get' | 'list'>
-  readonly clock: Clock
 }
 
 /**
@@ -81,10 +78,11 @@ export class ComposedTunnel implements ComposedKind<TunnelResource, TunnelPlan> 
     const { namespace, name, uid } = cr.metadata
     const descriptor = this.#descriptorOf(cr)
     const route = routeOf(this.#context, descriptor, cr)
-    const deployment = known(deploymentType, { namespace, name: workloadName(name) }) as Deployment | undefined
     const { key } = tunnelStatus(cr)
     const metadataOnly = { ...secretType, metadataOnly: true }
     const hasKey = key?.issuedAt === undefined || (await kube.get(metadataOnly, { namespace, name: key.name }))
+    // After that request: another client may scale the Deployment meanwhile, which would then be set back uncounted.
+    const deployment = known(deploymentType, { namespace, name: workloadName(name) }) as Deployment | undefined
     const existing = { descriptor, route, deployment, hasKey: hasKey !== undefined, kinds, resources, now: clock.now() }
     return composeAgents(cr, existing, composeCredential(cr, existing), () => {
       return this.#scaling.decide(uid, replicasOf(cr.spec), deployment?.spec?.replicas, clock.monotonic())

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
 import { isOtherwise, type ObjectEvent } from '../../runtime/replica.ts'
+import { keyString } from '../../runtime/store.ts'
 import { accountKey, accountText, keyOfAccount } from '../account-resource.ts'
 import { nameOf, type ResourceName, statusOf } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
@@ -51,11 +52,11 @@ export function subscribeTunnels(
     }
     watches.managed.get(backend)?.subscribe((event) => {
       const isOther = isOtherwise(event, ({ spec }) => spec) || isOtherwise(event, (cr) => statusOf(cr).accountRef)
-      if (isOther) wakeBy(BACKEND, placeOf(event.object))
+      if (isOther) wakeBy(BACKEND, keyString(event.object.metadata))
     })
     watches.managed.get(credentials.key)?.subscribe((event) => {
       ownerOf(event)
-      wakeBy(CREDENTIAL, placeOf(event.object))
+      wakeBy(CREDENTIAL, keyString(event.object.metadata))
     })
     watches.managed.get(credentials.token)?.subscribe(ownerOf)
     for (const accounts of watches.accounts.values()) {
@@ -75,8 +76,4 @@ function addIndexes(tunnels: ObjectSource<TunnelResource>): void {
     const { accountRef } = tunnelStatus(tunnel)
     return accountRef === undefined ? [] : [accountText(accountKey(accountRef, tunnel.metadata.namespace ?? ''))]
   })
-}
-
-function placeOf({ metadata }: KubeObject): string {
-  return `${metadata.namespace}/${metadata.name}`
 }
