@@ -113,7 +113,7 @@ export class CollectionCache {
     this.#index.replace(this.#entries.get(id)?.object, object)
     this.#entries.set(id, { ...UNKNOWN, object, writtenAt: answeredAt, answered: object !== undefined })
     this.#view = undefined
-    if (object === undefined) this.#noteDeleted(id, answeredAt)
+    if (object === undefined) this.#recordDeleted(id, answeredAt)
   }
 
   /** Whether the answer to a POST, PATCH or GET was about this object, which has not been deleted by us since. */
@@ -204,7 +204,7 @@ export class CollectionCache {
     return differences
   }
 
-  #noteDeleted(id: string, answeredAt: number): void {
+  #recordDeleted(id: string, answeredAt: number): void {
     this.#deleted.delete(id)
     this.#deleted.set(id, answeredAt)
     const [oldest] = this.#deleted.keys()

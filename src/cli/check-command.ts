@@ -48,7 +48,7 @@ const EXIT = { admitted: 0, error: 1, refused: 2, unknown: 3 } as const
 export function checkCommand(): Command {
   const command = operatorOptions(outputOption(clusterOptions(new Command('check'))))
     .description(
-      'Tell whether a connection to an edge is admitted, and which rule decides, step by step. Opens no connection and ' +
+      'Show whether a connection to an edge is admitted, and which rule decides, step by step. Opens no connection and ' +
         'changes nothing: it reads the account if its key may be read, or else what resources show of it.',
     )
     .argument('[edge]', 'Edge as KIND/NAME, or host:port')

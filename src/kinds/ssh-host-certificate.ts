@@ -11,14 +11,14 @@ import {
   authorityKey,
   authorityProblem,
   certificateColumns,
-  certificateConditions,
   certificateFile,
   certificateParts,
   certificateProblem,
   certificateReplacing,
   certificateRules,
   certificateSpec,
-  certificateStatus,
+  sshCertificateConditions,
+  sshCertificateStatus,
 } from './ssh/certificate.ts'
 import { knownHostsLine } from './ssh/key-lines.ts'
 
@@ -63,9 +63,9 @@ const definition = defineKind({
     },
     { description: 'Desired state of the certificate.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
-  status: object(certificateStatus, { description: 'Observed state of the certificate.' }),
+  status: object(sshCertificateStatus, { description: 'Observed state of the certificate.' }),
   printerColumns: managedColumns(...certificateColumns),
-  conditions: certificateConditions,
+  conditions: sshCertificateConditions,
   replacing: certificateReplacing,
 })
 

@@ -13,14 +13,14 @@ import { placeOf, secretOrConfigMapPlace, templateOf } from './credentials/outpu
 import { cidrText, normaliseCIDR } from './ip-policy/cidr.ts'
 import {
   certificateColumns,
-  certificateConditions,
   certificateFile,
   certificateParts,
   certificateProblem,
   certificateReplacing,
   certificateRules,
   certificateSpec,
-  certificateStatus,
+  sshCertificateConditions,
+  sshCertificateStatus,
 } from './ssh/certificate.ts'
 
 /** Length of a certificate that names no end (`management-api.md § SSH certificates`). */
@@ -115,9 +115,9 @@ const definition = defineKind({
     },
     { description: 'Desired state of the certificate.', rules: [...commonSpecRules, ...certificateRules(ANY, LENGTH)] },
   ),
-  status: object(certificateStatus, { description: 'Observed state of the certificate.' }),
+  status: object(sshCertificateStatus, { description: 'Observed state of the certificate.' }),
   printerColumns: managedColumns(...certificateColumns),
-  conditions: certificateConditions,
+  conditions: sshCertificateConditions,
   replacing: [...certificateReplacing, 'criticalOptions', 'extensions'],
 })
 

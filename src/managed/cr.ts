@@ -162,7 +162,9 @@ export function isPaused(object: KubeObject): boolean {
 export const LONG_WAIT_MS = 30_000
 
 /** Whether a CR that must be reconciled has no conditions yet. */
-export function isUntold(cr: KubeObject & { readonly status?: { readonly conditions?: readonly unknown[] } }): boolean {
+export function hasNoConditions(
+  cr: KubeObject & { readonly status?: { readonly conditions?: readonly unknown[] } },
+): boolean {
   return (cr.status?.conditions ?? []).length === 0 && !isDeleting(cr) && !isPaused(cr)
 }
 

@@ -3,7 +3,7 @@ import { shortName } from './cr.ts'
 import { MANAGED_BY, OUTPUT_KEYS, OUTPUT_OF } from './names.ts'
 
 /** The owner of an object into which a CR wants to write its outputs. */
-export type SecretOwnership =
+export type Ownership =
   | { readonly type: 'absent' }
   /** The CR owns it. */
   | { readonly type: 'own' }
@@ -15,7 +15,7 @@ export type SecretOwnership =
 /**
  * An object is never taken by its name alone: the owner reference decides, or the annotation of a CR that released it.
  */
-export function ownershipOf(object: KubeObject | undefined, cr: KubeObject): SecretOwnership {
+export function ownershipOf(object: KubeObject | undefined, cr: KubeObject): Ownership {
   if (object === undefined) return { type: 'absent' }
   const { ownerReferences = [], annotations = {} } = object.metadata
   if (ownerReferences.some(({ uid }) => uid === cr.metadata.uid)) return { type: 'own' }

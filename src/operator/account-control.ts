@@ -74,7 +74,7 @@ export class AccountControl {
         budgets: this.budgets,
       }),
       wake: (cr, priority) => managed.wake(cr, priority),
-      wakePatiently: (cr) => managed.wakePatiently(cr),
+      enqueueDelayed: (cr) => managed.enqueueDelayed(cr),
     })
     this.controller = new Controller({
       ...base(parts),
@@ -85,7 +85,7 @@ export class AccountControl {
       ),
       longWaits: {
         afterMs: LONG_WAIT_MS,
-        tell: gate.guardTell(owners.account, (key) => this.reconciler.tellWait(accountKeyOf(key))),
+        tell: gate.guardTell(owners.account, (key) => this.reconciler.reportWait(accountKeyOf(key))),
       },
     })
   }

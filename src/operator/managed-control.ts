@@ -58,7 +58,7 @@ export class ManagedControl {
         owners.managed,
         tracedReconcile(tracing(parts), (key) => reconciler.reconcile(key)),
       ),
-      longWaits: { afterMs: LONG_WAIT_MS, tell: gate.guardTell(owners.managed, (key) => reconciler.tellWait(key)) },
+      longWaits: { afterMs: LONG_WAIT_MS, tell: gate.guardTell(owners.managed, (key) => reconciler.reportWait(key)) },
       groupOf: (key) => groupOf(store, key),
       tenantOf,
       queueObserver: metrics.queue,
@@ -71,8 +71,8 @@ export class ManagedControl {
     this.controller.enqueue(cr, priorityOf(this.#parts.store.get(cr), priority))
   }
 
-  /** See `AccountContext.wakePatiently`. */
-  wakePatiently(cr: ReconcileKey): void {
+  /** See `AccountContext.enqueueDelayed`. */
+  enqueueDelayed(cr: ReconcileKey): void {
     this.controller.enqueuePatiently(cr, priorityOf(this.#parts.store.get(cr), 'drift'))
   }
 

@@ -43,7 +43,7 @@ export function createReconcilers(parts: ReconcilersOptions): Reconcilers {
   metrics.watchHeldUp(() => heldUpIn(memories))
   const division = openDivision(parts)
   const { claims, gate, owners } = division
-  store.learnAddressesFrom((account, id) => registry.shownAt(account, id))
+  store.setAddressLookup((account, id) => registry.shownAt(account, id))
   const managed = new ManagedControl(parts, division, core)
   const mirrorReports = new MirrorReports()
   const accounts = new AccountControl(parts, division, { core, managed, mirrorReports })

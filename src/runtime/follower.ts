@@ -82,7 +82,7 @@ export class Follower<T extends KubeObject> {
         if (this.#waiting.length === 0) await this.#watch(this.#from, turn)
       } catch (error) {
         if (signal.aborted) return
-        this.#noteFailure(error)
+        this.#recordFailure(error)
         await this.#pause(turn)
       }
     }
@@ -201,7 +201,7 @@ export class Follower<T extends KubeObject> {
     this.#replica.progress(this.#scope, resourceVersion)
   }
 
-  #noteFailure(error: unknown): void {
+  #recordFailure(error: unknown): void {
     const failure =
       error instanceof KubeError
         ? error

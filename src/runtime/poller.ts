@@ -62,7 +62,7 @@ export class Poller<T extends KubeObject> extends ReplicaSource<T> implements Ob
         const began = clock.monotonic()
         await this.#round(signal)
         if (signal.aborted) break
-        this.#noteRound(began)
+        this.#recordRound(began)
         this.#sync.resolve()
         const pause = AbortSignal.any([signal, this.#pause.signal])
         await sleep(clock, jitter(random, intervalMs, 0.1), pause).catch((error: unknown) => {
@@ -85,7 +85,7 @@ export class Poller<T extends KubeObject> extends ReplicaSource<T> implements Ob
     return true
   }
 
-  #noteRound(began: number): void {
+  #recordRound(began: number): void {
     this.#polledAt = began
     for (const { since, resolve } of this.#waiting) if (since <= began) resolve()
     this.#waiting = this.#waiting.filter(({ since }) => since > began)

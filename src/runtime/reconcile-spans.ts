@@ -35,7 +35,7 @@ export function tracedReconcile(
     return await tracer.startActiveSpan(`${verb} ${key.kind}`, { root: true, attributes }, async (span) => {
       try {
         const outcome = await reconcile(key, signal)
-        noteOutcome(span, outcome, factsOf(key))
+        recordOutcome(span, outcome, factsOf(key))
         return outcome
       } catch (error) {
         note(span, { attributes: { 'culvert.reconcile.outcome': 'backoff' }, error: codeOf(error) })
@@ -56,7 +56,7 @@ function identity({ kind, namespace, name }: ReconcileKey, facts: ResourceFacts 
   }
 }
 
-function noteOutcome(span: Span, outcome: Outcome, facts: ResourceFacts | undefined): void {
+function recordOutcome(span: Span, outcome: Outcome, facts: ResourceFacts | undefined): void {
   const attributes: Attributes = {
     'culvert.reconcile.outcome': outcome.type,
     ...(outcome.type === 'after' ? { 'culvert.reconcile.reason': outcome.reason } : {}),

@@ -15,18 +15,18 @@ export interface LongWaits {
 export class WaitingList {
   readonly #clock: Clock
   readonly #waits: LongWaits
-  readonly #onTold: () => void
+  readonly #onReported: () => void
   /** Monotonic time since when each key that was not yet reported waits, in order of arrival. */
   readonly #since = new Map<string, number>()
   #held: string | undefined
   #telling: Promise<void> = Promise.resolve()
   #cancel: (() => void) | undefined
 
-  /** @param onTold the key that was held is free again */
-  constructor(clock: Clock, waits: LongWaits, onTold: () => void) {
+  /** @param onReported the key that was held is free again */
+  constructor(clock: Clock, waits: LongWaits, onReported: () => void) {
     this.#clock = clock
     this.#waits = waits
-    this.#onTold = onTold
+    this.#onReported = onReported
   }
 
   /** The key that is being reported. It must not be worked on meanwhile. */
@@ -37,7 +37,7 @@ export class WaitingList {
   /** `key` begins to wait. */
   add(key: string): void {
     this.#since.set(key, this.#clock.monotonic())
-    if (this.#held === undefined && this.#cancel === undefined) this.#tellNext()
+    if (this.#held === undefined && this.#cancel === undefined) this.#reportNext()
   }
 
   /** `key` no longer waits. */
@@ -57,13 +57,13 @@ export class WaitingList {
     return this.#telling
   }
 
-  #tellNext(): void {
+  #reportNext(): void {
     this.#endTimer()
     for (const [key, since] of this.#since) {
       const leftMs = since + this.#waits.afterMs - this.#clock.monotonic()
       if (leftMs > 0) {
         // The first key by then may have waited for less: the timer is set again.
-        this.#cancel = this.#clock.setTimer(leftMs, () => this.#tellNext())
+        this.#cancel = this.#clock.setTimer(leftMs, () => this.#reportNext())
         return
       }
       this.#since.delete(key)
@@ -77,8 +77,8 @@ export class WaitingList {
 
   #release(): void {
     this.#held = undefined
-    this.#onTold()
-    this.#tellNext()
+    this.#onReported()
+    this.#reportNext()
   }
 
   #endTimer(): void {

@@ -12,13 +12,13 @@ export const CLOCK_SKEW_MS = 300_000
  * @param noted wall time in milliseconds
  * @param now wall time in milliseconds
  */
-export function notedTime(noted: number, now: number): number {
+export function recordedTime(noted: number, now: number): number {
   return noted > now + CLOCK_SKEW_MS ? now : noted
 }
 
 /** Whether a wrong clock recorded the time, so that it must be recorded again. */
 export function isNotedAhead(noted: number, now: number): boolean {
-  return notedTime(noted, now) !== noted
+  return recordedTime(noted, now) !== noted
 }
 
 /**
@@ -26,7 +26,7 @@ export function isNotedAhead(noted: number, now: number): boolean {
  * milliseconds; 0 if the times agree, or if the other clock may be the one that is wrong, since it is ahead of this
  * one.
  */
-export function notedBehind(noted: number, happened: number, now: number): number {
+export function recordedBehind(noted: number, happened: number, now: number): number {
   const behind = happened - noted
   return behind > CLOCK_SKEW_MS && !isNotedAhead(happened, now) ? behind : 0
 }

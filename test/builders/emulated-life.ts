@@ -3,7 +3,7 @@ import type { CommonSpec, CommonStatus, Fields, Ref } from '../../src/managed/de
 import type { ManagedDescriptor } from '../../src/managed/descriptor/descriptor.ts'
 import type { Desired } from '../../src/managed/descriptor/desired.ts'
 import { formatMarker, type Marker } from '../../src/managed/markers/marker.ts'
-import { intendedModules, settledModules } from '../../src/managed/plan/modules.ts'
+import { intendedModules, modulesAtRest } from '../../src/managed/plan/modules.ts'
 import { type Operation, plan, planCreate } from '../../src/managed/plan/plan.ts'
 import type { ApiClient, Resource } from './contract/api-client.ts'
 
@@ -114,7 +114,7 @@ export class EmulatedLife {
   #seen(spec: CommonSpec, object: RemoteObject): void {
     const { internal } = this.#status
     const kept = { ...internal, ...intendedModules(this.#descriptor.modules, spec, internal ?? {}) }
-    const after = { ...kept, ...settledModules(this.#descriptor.modules, object, kept) }
+    const after = { ...kept, ...modulesAtRest(this.#descriptor.modules, object, kept) }
     this.#status = { ...this.#descriptor.status.shown(object, kept, spec), internal: after }
   }
 

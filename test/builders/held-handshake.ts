@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer, type Socket } from 'node:net'
 import { selfSigned } from './certificate.ts'
 
-/** A TLS server that completes no handshake before `letGo`: it only accepts connections. */
+/** A TLS server that completes no handshake before `removeFinalizer`: it only accepts connections. */
 export interface HeldHandshake extends AsyncDisposable {
   readonly url: string
   readonly ca: string
@@ -12,7 +12,7 @@ export interface HeldHandshake extends AsyncDisposable {
   /** Each request that arrived, such as `POST /ip_policies`. */
   readonly requests: readonly string[]
   /** Completes waiting and future handshakes. */
-  letGo(): void
+  removeFinalizer(): void
 }
 
 /** @param answer body of every answer, JSON. */
@@ -38,7 +38,7 @@ export async function holdHandshakes(answer: unknown): Promise<HeldHandshake> {
     ca: cert,
     connected: connected.promise,
     requests,
-    letGo: () => {
+    removeFinalizer: () => {
       isHeld = false
       for (const socket of waiting.splice(0)) tls.emit('connection', socket)
     },

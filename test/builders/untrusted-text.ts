@@ -6,7 +6,7 @@ export const HOSTILE =
 export const SHOWN = '\\u001b[2J'
 
 /** Colours and weights of ours. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how a terminal is told of them
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is how a terminal receives them
 const STYLES = /\u001b\[(?:1|2|22|31|32|33|39)m/g
 /** Whatever is not one visible character, but a line end. */
 const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u

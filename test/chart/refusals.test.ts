@@ -25,7 +25,7 @@ const refusals: readonly (readonly [what: string, values: Values, says: readonly
   ['a namespace with a capital', { watchNamespaces: ['Shop'] }, ['/watchNamespaces/0']],
   ['a namespace twice', { watchNamespaces: ['shop', 'shop'] }, ['/watchNamespaces']],
   ['a digest that is cut off', { image: { digest: 'sha256:abc' } }, ['/image/digest']],
-  ['a tag beside a digest', { image: { tag: '1.2.3', digest: `sha256:${'a'.repeat(64)}` } }, ['image: ', 'not both']],
+  ['a tag next to a digest', { image: { tag: '1.2.3', digest: `sha256:${'a'.repeat(64)}` } }, ['image: ', 'not both']],
   ['an environment variable without a name', { extraEnv: [{ value: 'x' }] }, ['/extraEnv/0', "'name'"]],
   [
     'a misspelt field of a volume',

@@ -88,7 +88,7 @@ test('in an account made by hand, each kind is shown before any write, adopted o
   await Promise.all(manifests.map(adopted))
   const writes = world.writes(mark)
   const idIn = (path: string): string => path.split('/').at(-1) ?? ''
-  // Rules that bear the mark of a former resource keep it, like their policy: nothing else is written.
+  // Rules that carry the marker of a former resource keep it, like their policy: nothing else is written.
   const own = writes.filter(({ path }) => said.has(idIn(path)))
   expect(own).toEqual(writes)
   expect(own.map(({ method }) => method)).toEqual(manifests.map(() => 'PATCH'))

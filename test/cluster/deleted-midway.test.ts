@@ -84,10 +84,10 @@ beforeAll(async () => {
   aims = await aimsOf(stage, STORIES)
   for (const story of STORIES) {
     const answered = aims.filter((aim) => aim.story === story && aim.stop.when === 'after')
-    const amid = (which: Aim['amid']): number => answered.filter((aim) => aim.amid === which).length
+    const during = (which: Aim['phase']): number => answered.filter((aim) => aim.phase === which).length
     // The attempt, the create and its result; for those that are replaced these again, and the end of the former one.
-    expect(amid('create'), story.name).toBeGreaterThanOrEqual(3)
-    expect(amid('change'), story.name).toBeGreaterThanOrEqual(story.change === undefined ? 0 : 5)
+    expect(during('create'), story.name).toBeGreaterThanOrEqual(3)
+    expect(during('change'), story.name).toBeGreaterThanOrEqual(story.change === undefined ? 0 : 5)
   }
 })
 
@@ -97,7 +97,7 @@ test('a resource deleted while the operator is down, killed at any step, leaves 
 }, async () => {
   await using stage = await open('4s')
   const { world, stops } = stage
-  // What exists before a write, is there after the one before.
+  // What exists before a write, exists after the one before.
   const answered = aims.filter(({ stop }) => stop.when === 'after')
   const shown: Journey[] = []
   for (const [index, wave] of wavesOf(answered).entries()) {

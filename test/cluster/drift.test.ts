@@ -212,7 +212,7 @@ test('rules changed, removed or added by hand are corrected within one resync', 
     const same = async (): Promise<boolean> => JSON.stringify(await meaning()) === JSON.stringify(before)
     await until(`${what} is repaired`, same, { describe: async () => [before, await meaning()] })
     const told = async (): Promise<boolean> => (await toldDrifts(world, { kind: 'IPPolicy', name })).length > 0
-    await until(`${what} is told`, told, { describe: () => world.events('IPPolicy', name) })
+    await until(`${what} is reported`, told, { describe: () => world.events('IPPolicy', name) })
     const after = await driftCounts(world)
     const key = `IPPolicy ${field}`
     expect(after.get(key) ?? 0, what).toBeGreaterThan(counts.get(key) ?? 0)
@@ -248,7 +248,7 @@ test('an object deleted at the API is recreated within one resync', { tags: 'nig
       await world.ready(kind, name)
       const { body } = await world.api.get(`/${path}/${again.status?.id}`)
       expect(essence(path, body)).toEqual(essence(path, before[index]?.body ?? {}))
-      const told = await until('the loss is told', async () => {
+      const told = await until('the loss is reported', async () => {
         return (await world.events(kind, name)).find(({ reason }) => reason === 'RemoteDeleted')
       })
       expect(told).toMatchObject({ type: 'Warning', note: expect.stringContaining(id) })

@@ -244,7 +244,7 @@ test('the records of a deleted resource are garbage-collected; those of a retain
   expect(kept?.spec).toEqual(before?.spec)
   expect(kept?.metadata.ownerReferences ?? []).toEqual([])
 
-  // Whoever comes back under the name takes it up again.
+  // A resource that comes back under the name adopts it again.
   await world.apply('AgentIngress', 'agents', { domain: 'agents.example.com', ...asked })
   const cr = await inPlace(world, 'AgentIngress', 'agents')
   expect((await endpointNamed(world, 'agents'))?.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([

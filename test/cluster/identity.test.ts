@@ -175,7 +175,7 @@ test.each([
     expect((await world.remote(at)).map((object) => object.id)).toEqual([id])
     expect(world.writes(mark).map(({ method, path: where }) => `${method} ${where}`)).toEqual([`DELETE /${at}/${copy}`])
     const told = async () => (await world.events(kind, 'shop')).find(({ reason }) => reason === 'CopyDeleted')
-    expect((await until('it is told', told)).note).toContain(copy)
+    expect((await until('it is reported', told)).note).toContain(copy)
     expect((await world.ready(kind, 'shop')).status?.id).toBe(id)
   },
 )

@@ -171,7 +171,7 @@ async function waitsFor(world: World, kind: string, name: string, user: string):
   const met = ['Ready', 'Synced', 'Reconciling'] as const
   const cr = await world.until(kind, name, `waits for ${user}`, (each) => {
     return met.every((type) => {
-      // Of what no resource manages it is told what to do.
+      // Of what no resource manages, the message says what to do.
       const [message, remedy = ''] = conditionOf(each, type)?.message.split('. ') ?? []
       return message === `in use by ${user}` && user.includes('_') === remedy.includes('delete them in the service')
     })

@@ -13,7 +13,7 @@ test('a policy whose only rule changes its action is never empty meanwhile', asy
   expect(writes).toEqual(['POST', 'DELETE', 'POST', 'DELETE'])
 })
 
-test('rules carry their own metadata beside the marker, and too many bytes of it are refused', async () => {
+test('rules carry their own metadata next to the marker, and too many bytes of it are refused', async () => {
   await using world = await World.open()
   const rule = { cidr: '10.0.0.0/8', action: 'Allow', metadata: { team: 'net' } }
   await world.apply('IPPolicy', 'office', { rules: [rule] })

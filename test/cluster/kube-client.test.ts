@@ -180,7 +180,7 @@ test('the lease is acquired, renewed and released as the server requires', async
   expect(await spec()).toMatchObject({ holderIdentity: '', acquireTime: first.acquireTime })
 })
 
-test('Events appear beside their objects, and those of cluster-scoped objects in the namespace default', async () => {
+test('Events appear next to their objects, and those of cluster-scoped objects in the namespace default', async () => {
   const logger = createSilentLogger()
   const recorder = new EventRecorder({ client, clock: systemClock, random: systemRandom, logger, instance: 'test' })
   const configMap = await client.create(configMaps, named('observed'), {})

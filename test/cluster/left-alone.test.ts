@@ -5,7 +5,7 @@ import { conditionOf, type Resource, World } from './support/world.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** Fields of each PATCH, `id` aside: every update body carries it. Of one that a fault has refused nothing is told. */
+/** Fields of each PATCH, `id` aside: every update body carries it. Of one that a fault has refused nothing is reported. */
 function patched(entries: readonly JournalEntry[]): readonly Body[] {
   return entries
     .filter(({ method }) => method === 'PATCH')
@@ -31,7 +31,7 @@ async function held(world: World): Promise<Body> {
   return object ?? {}
 }
 
-test('for an API that refuses a policy beside the certificate, the certificate is cleared first', {
+test('for an API that refuses a policy next to the certificate, the certificate is cleared first', {
   tags: 'nightly',
 }, async () => {
   await using world = await openSeeded()

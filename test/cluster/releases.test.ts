@@ -115,7 +115,7 @@ async function held({ world }: Takeover): Promise<ReadonlyMap<string, Record<str
 }
 
 /**
- * Scenes that may stand side by side: those of one namespace each, in a cluster with the same CRDs of other projects.
+ * Scenes that may exist side by side: those of one namespace each, in a cluster with the same CRDs of other projects.
  */
 function groupsOf(scenes: readonly RecordedScene[]): readonly (readonly RecordedScene[])[] {
   return [

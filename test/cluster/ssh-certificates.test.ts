@@ -124,7 +124,7 @@ test('an authority that was deleted at the API is recreated, and its certificate
     ssh_certificate_authority_id: status?.id,
   })
   const key = { namespace: world.namespace, name: 'host' }
-  await until('clients are told the new key', async () => {
+  await until('clients receive the new key', async () => {
     const map = await world.kube.get<KubeObject & { data?: Record<string, string> }>(
       core('configmaps', 'ConfigMap'),
       key,

@@ -31,7 +31,7 @@ test(stated('certificate-authorities.pem'), async () => {
     'no certificate inside': '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
     'not a CA': leafPem,
     'a CA, and then one that is not': caPem + leafPem,
-    'a private key beside it': caPem + PRIVATE_KEY,
+    'a private key next to it': caPem + PRIVATE_KEY,
     'cut off': caPem + partnerCaPem.slice(0, -40),
     'damaged inside': caPem.replace('MIIB', 'MIIC'),
   }

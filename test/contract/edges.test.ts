@@ -200,7 +200,7 @@ describe('tls_termination', () => {
     }
   })
 
-  test('terminate_at upstream is accepted beside modules that are disabled, a backend and an IP restriction', async () => {
+  test('terminate_at upstream is accepted next to modules that are disabled, a backend and an IP restriction', async () => {
     const policy = await world.api.create('ip_policies', {})
     const created = await world.api.create(tls, {
       ...upstream,

@@ -187,7 +187,7 @@ test(stated('events.certificates'), async () => {
     [true, expect.objectContaining({ started_at: expect.any(String) })],
     [true, null],
   ])
-  // The emulator's clock goes on by itself as well, however slow the machine is.
+  // The emulator's clock advances by itself as well, however slow the machine is.
   const passed = (performance.now() - begunHere) / 1000
   const seconds = told.map(({ event }) => (Date.parse(event.event_timestamp) - begun) / 1000)
   const day = 86_400

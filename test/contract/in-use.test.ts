@@ -11,11 +11,16 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** The object cannot be deleted while `user` refers to it, and can be after `letGo`. */
-async function expectHeld(path: string, id: string, user: Resource, letGo: () => Promise<unknown>): Promise<void> {
+/** The object cannot be deleted while `user` refers to it, and can be after `removeFinalizer`. */
+async function expectHeld(
+  path: string,
+  id: string,
+  user: Resource,
+  removeFinalizer: () => Promise<unknown>,
+): Promise<void> {
   expectRefusal(await world.api.call('DELETE', `/${path}/${id}`), 409, user.id)
   expect((await world.api.get(path, id)).id).toBe(id)
-  await letGo()
+  await removeFinalizer()
   await world.api.remove(`/${path}/${id}`)
 }
 

@@ -154,7 +154,7 @@ describe('the key of an authority', () => {
     await expect(misfit).rejects.toMatchObject({ code: 'invalidField', details: { field: 'elliptic_curve' } })
   })
 
-  test('is dropped when the emulator stops before it is there', async () => {
+  test('is dropped when the emulator stops before it exists', async () => {
     const context = { services, store: { database: { isOpen: false } } } as WriteContext
     await expect(create(sshCertificateAuthorities, {}, context)).rejects.toMatchObject({ code: 'unavailable' })
   })

@@ -24,7 +24,7 @@ const REMOVE_WITH_PARENT = 'cat >/dev/null; "$1" --root "$2" delete --force "$3"
 
 /** A container that runc runs from an unpacked image. */
 export class Container implements AsyncDisposable {
-  /** When the runtime was told to run it, in the milliseconds of `performance.now()`. */
+  /** When the runtime was asked to run it, in the milliseconds of `performance.now()`. */
   readonly startedAt: number = performance.now()
   readonly #runc: readonly [program: string, ...flags: string[]]
   readonly #id: string

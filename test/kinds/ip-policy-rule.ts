@@ -27,7 +27,7 @@ export const ipPolicyRule: ManagedKindTestData = {
     crossingRefusal((ofAnother) => ({ ipPolicyRef: ofAnother })),
     refuseChange('with another policy', { ipPolicyRef: { name: 'other' } }, 'ipPolicyRef is immutable'),
     refuse(
-      'with an account of its own beside a policy by name',
+      'with an account of its own next to a policy by name',
       { ipPolicyRef: { name: 'office' }, accountRef: { kind: 'Account', name: 'default' } },
       'accountRef is allowed only with ipPolicyRef.id',
     ),

@@ -4,7 +4,7 @@ import { deletionNeedsAccount } from '../../src/managed/delete/delete.ts'
 import { markerOf } from '../../src/managed/markers/marker.ts'
 import { namesakeKey } from '../../src/managed/markers/object-keys.ts'
 import { recoverable } from '../../src/managed/markers/own-objects.ts'
-import { notedOwnership, parseOwnership } from '../../src/managed/markers/sealed-note.ts'
+import { parseOwnership, recordedOwnership } from '../../src/managed/markers/sealed-note.ts'
 import { REMOTE_ID } from '../../src/managed/names.ts'
 import { planUpdate } from '../../src/managed/plan/plan.ts'
 import { dependentsOf, referringDependents } from '../../src/managed/references/dependents.ts'
@@ -89,7 +89,7 @@ export const keeping: readonly Mutant[] = [
   {
     title: 'trust a copied annotation',
     seams: [
-      replaced(notedOwnership, () => (cr) => {
+      replaced(recordedOwnership, () => (cr) => {
         const note = parseOwnership(cr.metadata.annotations?.[REMOTE_ID])
         return note === undefined ? { type: 'none' } : { type: 'own', id: note.id }
       }),

@@ -16,13 +16,13 @@ import { accountInUse, readAccess } from '../cluster/account-access.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import { leaderOf, type OperatorFlags, operatorNamespaceOf, operatorOf } from '../cluster/operator-lease.ts'
+import { readNamed } from '../cluster/read-named.ts'
 import type { ResourceArgument } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
 import { readManifestsAt } from '../manifests.ts'
 import { DryAccount } from '../plan/dry-account.ts'
 import { operatorOver, prepareScene, unplannedAmong } from '../plan/make-plan.ts'
-import { notFound } from '../requests/request.ts'
 import type { AccountView, AskedEdge } from './account-world.ts'
 import { SHOWING_KINDS } from './resource-objects.ts'
 import { liveView, placeKey, plannedView, resourceView, SESSION_KINDS } from './views.ts'
@@ -164,8 +164,8 @@ export async function viewsOfCluster(
     return { view, edgeOf, close: () => Promise.resolve() }
   }
   return async (subject) => {
-    const edge = resources.find((resource) => isSubject(resource, subject))
-    if (edge === undefined && 'descriptor' in subject) throw notFound(subject)
+    const found = resources.find((resource) => isSubject(resource, subject))
+    const edge = found ?? ('descriptor' in subject ? await readNamed(cluster, subject) : undefined)
     const ofNamespace = { kind: 'IPPolicy', metadata: { namespace }, spec: {} }
     const key = await accountInUse(snapshot, (edge ?? ofNamespace) as StatedResource & CustomResource)
     const home = edge?.metadata.namespace ?? namespace

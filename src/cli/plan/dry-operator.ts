@@ -8,9 +8,9 @@ import { LiveSession, type SessionConfig } from '../../managed/accounts/session.
 import { resolveWanted } from '../../managed/apply/resolve-wanted.ts'
 import {
   type CustomResource,
+  hasNoConditions,
   internalOf,
   isDeleting,
-  isUntold,
   nameText,
   type ResourceName,
   shortName,
@@ -96,7 +96,7 @@ export class DryOperator {
     this.#store = store
     const memories = new Memories()
     this.#registry = new AccountRegistry(store, kinds, clock)
-    store.learnAddressesFrom((account, id) => this.#registry.shownAt(account, id))
+    store.setAddressLookup((account, id) => this.#registry.shownAt(account, id))
     const keptKeys = new KeptKeys(cluster, operatorNamespace)
     this.#context = {
       kinds,
@@ -227,7 +227,7 @@ export class DryOperator {
   #hasWork(name: ResourceName): boolean {
     const ended = this.ended(name)
     if (ended === undefined) return false
-    return ended.lacks !== undefined || isUntold(ended.cr) || (internalOf(ended.cr).superseded ?? []).length > 0
+    return ended.lacks !== undefined || hasNoConditions(ended.cr) || (internalOf(ended.cr).superseded ?? []).length > 0
   }
 
   /** Every account that the plan is made for is the one that is read. */

@@ -122,7 +122,7 @@ export const certificateReplacing = [
   ...validityReplacing,
 ] as const
 
-export const certificateStatus = {
+export const sshCertificateStatus = {
   ...commonStatus,
   ...outputStatus,
   keyType: Type.Optional(text({ description: 'Type of the certified key.', maxLength: 64 })),
@@ -142,7 +142,7 @@ export const certificateColumns = [
 ] as const
 
 /** The condition that both kinds show, for their pages. */
-export const certificateConditions = [
+export const sshCertificateConditions = [
   {
     type: 'Renewed',
     description:

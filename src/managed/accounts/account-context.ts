@@ -66,7 +66,7 @@ export interface AccountContext {
    * Queues a CR whose object a list showed otherwise than before, but not right after its last reconcile: that may have
    * made the list itself, and a server that shows something new each time would be asked without any pause.
    */
-  wakePatiently(name: ResourceName): void
+  enqueueDelayed(name: ResourceName): void
 }
 
 export interface AccountMetrics {

@@ -5,12 +5,12 @@ import { eachInTurns } from '../../runtime/turns.ts'
 import { jitter } from '../../util/random.ts'
 import { durationMs } from '../../util/time.ts'
 import { type AccountKey, type AccountResource, accountText, keyOfAccount } from '../account-resource.ts'
-import { type CustomResource, hasFinalizer, isDeleting, isPaused, isUntold, nameOf } from '../cr.ts'
+import { type CustomResource, hasFinalizer, hasNoConditions, isDeleting, isPaused, nameOf } from '../cr.ts'
 import { accountDefaults } from '../descriptor/account.ts'
 import { ownCollections } from '../descriptor/descriptor.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
 import { PAUSED } from '../names.ts'
-import { logUntold } from '../reconcile/long-waits.ts'
+import { logUnreported } from '../reconcile/long-waits.ts'
 import { openRequest } from '../run/requests.ts'
 import { kubeReason } from '../run/result.ts'
 import { accountConfig, sameConfig } from './account-config.ts'
@@ -132,12 +132,12 @@ export class AccountReconciler {
    * Reports in the conditions of a new account that it waits to be reconciled; undefined if they already say something,
    * or nothing is to be done. The account must not be reconciled meanwhile. Never throws.
    */
-  tellWait(key: AccountKey): Promise<void> | undefined {
+  reportWait(key: AccountKey): Promise<void> | undefined {
     const { logger, resources } = this.#context
     const resource = resources.account(key)
-    if (resource === undefined || !isUntold(resource)) return undefined
+    if (resource === undefined || !hasNoConditions(resource)) return undefined
     const waiting = problem(reasons.Progressing, 'waits until other accounts have been reconciled', false)
-    return this.#write(key, resource, waiting).catch((error: unknown) => logUntold(logger, key, error))
+    return this.#write(key, resource, waiting).catch((error: unknown) => logUnreported(logger, key, error))
   }
 
   /**
@@ -194,7 +194,7 @@ export class AccountReconciler {
         if (session.blocked() !== undefined && !session.starting) await probe(session, holdings)
         await listAll(session, holdings)
         session.endResync(holdings.used)
-        this.#noteResync(key, resource, clock.monotonic())
+        this.#recordResync(key, resource, clock.monotonic())
         const reported = this.#orphans.get(accountText(key)) ?? resource.status?.orphans
         this.#orphans.set(accountText(key), await sweep(this.#context, session, holdings.collections, reported))
       } else {
@@ -204,7 +204,7 @@ export class AccountReconciler {
       }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      if (error.code === 'Unauthorized') session.noteRefused()
+      if (error.code === 'Unauthorized') session.recordRefused()
       const held = heldBy(error)
       if (held !== undefined) return held
       // Only a 403 can come from a restriction: searching for one after every failure would walk all members.
@@ -327,7 +327,7 @@ export class AccountReconciler {
   #wakeChanged(changed: readonly CustomResource[], isRequested: boolean): void {
     for (const cr of changed) {
       if (isRequested) this.#context.wake(nameOf(cr), 'drift')
-      else this.#context.wakePatiently(nameOf(cr))
+      else this.#context.enqueueDelayed(nameOf(cr))
     }
   }
 
@@ -400,11 +400,11 @@ export class AccountReconciler {
     const resync = this.#resyncs.get(accountText(key))
     return resync === undefined || resync.interval === resource.spec.resyncInterval
       ? resync?.next
-      : this.#noteResync(key, resource, resync.at)
+      : this.#recordResync(key, resource, resync.at)
   }
 
   /** @returns monotonic time of the resync after the one at `at`. */
-  #noteResync(key: AccountKey, resource: AccountResource, at: number): number {
+  #recordResync(key: AccountKey, resource: AccountResource, at: number): number {
     const next = at + this.#interval(resource)
     this.#resyncs.set(accountText(key), { at, next, interval: resource.spec.resyncInterval })
     return next

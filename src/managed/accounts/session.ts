@@ -114,7 +114,7 @@ export class LiveSession implements AccountSession {
   }
 
   /** The API refused the key. */
-  noteRefused(): void {
+  recordRefused(): void {
     this.#refusedAt ??= this.#options.clock.monotonic()
   }
 
@@ -142,7 +142,7 @@ export class LiveSession implements AccountSession {
   reportFailure(error: ApiError): void {
     this.#hasFailed = true
     if (error.code === 'Unauthorized') {
-      this.noteRefused()
+      this.recordRefused()
       this.block(reasons.AccountNotReady, `${this.#name()}: ${error.message}`)
     }
     this.#options.recheck()

@@ -5,7 +5,7 @@ import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { contestAbout } from '../identity/contest.ts'
 import { refuseTaken } from '../identity/taken-over.ts'
-import { noteUnanswered, waitBeforeCreate } from '../identity/unanswered.ts'
+import { recordUnanswered, waitBeforeCreate } from '../identity/unanswered.ts'
 import { markerOf, parseMarker } from '../markers/marker.ts'
 import { formatOwnership } from '../markers/sealed-note.ts'
 import { REMOTE_ID } from '../names.ts'
@@ -13,21 +13,21 @@ import { announce, createNotApplied, describe, describeAll, writeNotApplied } fr
 import { appliedAfter, appliedBefore } from '../plan/left-alone.ts'
 import { intendedModules } from '../plan/modules.ts'
 import type { Observed, Operation, UpdateOperation } from '../plan/plan.ts'
-import { noteChosen, planFor, recallChosen } from '../plan/remaining.ts'
-import { noteSent, referencesKept, type Wanted } from '../plan/wanted.ts'
+import { planFor, recallChosen, recordChosen } from '../plan/remaining.ts'
+import { recordSent, referencesKept, type Wanted } from '../plan/wanted.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { ApplyMemory } from './apply-memory.ts'
 import {
+  awaitChildPosts,
   type ChildCreate,
+  type ChildWrite,
   changeChild,
   createChildren,
   observeChildren,
   quarantineChildren,
-  settleChildren,
-  type WriteCause,
 } from './children.ts'
-import { noteKindStatus } from './conclude.ts'
+import { recordKindStatus } from './conclude.ts'
 import { type Intent, passGates } from './gates.ts'
 import { sendUpdate } from './send-update.ts'
 
@@ -39,7 +39,7 @@ export async function apply(
   run: Reconciliation,
   wanted: Wanted,
   remote: RemoteObject,
-  cause: WriteCause,
+  cause: ChildWrite,
 ): Promise<Observed> {
   const { isNew } = cause
   recallChosen(run)
@@ -58,7 +58,7 @@ export async function apply(
       run.session.cache.get(run.collection, observed.remote.id)?.object ?? observed.remote,
     )
   }
-  noteSent(run, wanted)
+  recordSent(run, wanted)
   const left = operations.length === 0 ? [] : planFor(run, wanted, observed)
   if (left.length > 0) {
     // The answer shows that another client has changed the object meanwhile: handle that like any other drift.
@@ -70,9 +70,9 @@ export async function apply(
   }
   run.memory.of(ApplyMemory).ignored = undefined
   // What the spec has named meanwhile is no choice of the service any more.
-  if (run.internal.chosen !== undefined) noteChosen(run, wanted, observed.remote)
-  await settleChildren(run, observed.remote)
-  run.noteInternal(appliedAfter(run.descriptor, run.cr, run.status))
+  if (run.internal.chosen !== undefined) recordChosen(run, wanted, observed.remote)
+  await awaitChildPosts(run, observed.remote)
+  run.recordInternal(appliedAfter(run.descriptor, run.cr, run.status))
   run.restored = contested
   return observed
 }
@@ -93,14 +93,15 @@ async function prepare(
   const stored = internalOf(cr)
   const intended = !equalJSON({ ...stored, ...intent }, stored)
   // Whatever becomes of the plan, the status shows the object as it was found.
-  noteKindStatus(run, observed)
-  run.noteInternal(intent)
+  recordKindStatus(run, observed)
+  run.recordInternal(intent)
   if (intended || (run.unstored && !(isNew && isFoundByAttempt(run, operations, remote)))) {
     await run.store(describeAll(operations))
     // Now that the ownership is stored, another CR may turn out to have stored the same meanwhile.
     refuseTaken(run, remote)
   }
-  if (operations.some((operation) => replacesMarker(descriptor, operation, remote))) await noteOwnership(run, remote.id)
+  if (operations.some((operation) => replacesMarker(descriptor, operation, remote)))
+    await recordOwnership(run, remote.id)
   if (operations.some(addsOrRemoves)) await quarantineChildren(run, remote, describeAll(operations))
   if (operations.some(isChildCreate)) waitBeforeCreate(run, 'child')
 }
@@ -130,7 +131,7 @@ function replacesMarker(descriptor: ManagedDescriptor, operation: Operation, rem
  * `rawMetadata`, or the name of a bot, is about to replace the marker: record the object in the CR's annotation
  * instead.
  */
-async function noteOwnership(run: Reconciliation, id: string): Promise<void> {
+async function recordOwnership(run: Reconciliation, id: string): Promise<void> {
   const { namespace = '', name } = nameOf(run.cr)
   const note = formatOwnership({ namespace, name, uid: run.cr.metadata.uid, id }, (text) => run.session.seal(text))
   if (run.cr.metadata.annotations?.[REMOTE_ID] === note) return
@@ -143,7 +144,7 @@ async function execute(
   wanted: Wanted,
   parentId: string,
   operations: readonly Operation[],
-  cause: WriteCause,
+  cause: ChildWrite,
 ): Promise<void> {
   const placeholders: string[] = []
   for (const step of stepsOf(operations)) {
@@ -188,15 +189,15 @@ async function updateObject(
   wanted: Wanted,
   id: string,
   operation: UpdateOperation,
-  { reason }: WriteCause,
+  { reason }: ChildWrite,
 ): Promise<void> {
   const { references } = wanted
-  references.confirm()
+  references.recheck()
   await run.context.inFlight.during(run.session, references.ids, () => {
-    return noteUnanswered(run, 'update', () => sendUpdate(run, id, operation, reason))
+    return recordUnanswered(run, 'update', () => sendUpdate(run, id, operation, reason))
   })
   const answer = run.session.cache.get(run.collection, id)?.object
-  if (answer !== undefined) noteChosen(run, wanted, answer)
+  if (answer !== undefined) recordChosen(run, wanted, answer)
 }
 
 /** Whether everything that an operation would write was already written. */

@@ -5,10 +5,10 @@ import { statusOf } from '../cr.ts'
 import type { Fields } from '../descriptor/common.ts'
 import type { ChildOperation } from '../descriptor/desired.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import { deleteForSure, noteMade } from '../identity/gone.ts'
+import { deleteForSure, recordCreated } from '../identity/gone.ts'
 import { IdentityMemory } from '../identity/identity-memory.ts'
-import { confirm } from '../identity/read-object.ts'
-import { noteUnanswered, UnansweredMemory } from '../identity/unanswered.ts'
+import { readLive } from '../identity/read-object.ts'
+import { recordUnanswered, UnansweredMemory } from '../identity/unanswered.ts'
 import { childrenIn } from '../markers/children-in.ts'
 import type { Observed } from '../plan/plan.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
@@ -32,7 +32,7 @@ export async function observeChildren(run: Reconciliation, remote: RemoteObject,
   for (const id of seen) {
     const known = cache.get(children.collection, id)
     if (known?.object !== undefined && known.suspect === undefined) continue
-    await confirm(run, children.collection, id)
+    await readLive(run, children.collection, id)
   }
   return { remote, children: childrenOf(run, remote.id) }
 }
@@ -54,7 +54,7 @@ export async function quarantineChildren(run: Reconciliation, remote: RemoteObje
  * A POST or DELETE of a child that got no answer may have taken effect, and a spec that changed meanwhile may want the
  * opposite.
  */
-export async function settleChildren(run: Reconciliation, remote: RemoteObject): Promise<void> {
+export async function awaitChildPosts(run: Reconciliation, remote: RemoteObject): Promise<void> {
   const about = 'the response to a write was lost: finding out whether it took effect'
   await listAfter(run, remote, about, run.memory.of(UnansweredMemory).childUnknownUntil ?? 0)
 }
@@ -79,7 +79,7 @@ async function listAfter(run: Reconciliation, remote: RemoteObject, about: strin
 }
 
 /** Why a plan is executed. */
-export interface WriteCause {
+export interface ChildWrite {
   readonly reason: WriteReason
   /** This run created the object: its children, like itself, wait behind edits of others. */
   readonly isNew: boolean
@@ -95,11 +95,11 @@ export type ChildCreate = ChildOperation & { readonly type: 'create' }
 export async function createChildren(
   run: Reconciliation,
   creates: readonly ChildCreate[],
-  { reason, isNew }: WriteCause,
+  { reason, isNew }: ChildWrite,
 ): Promise<readonly string[]> {
   const collection = collectionOfChildren(run)
-  const options = { ...run.because(reason), priority: isNew ? ('create' as const) : ('edit' as const) }
-  return noteUnanswered(run, 'child', async () => {
+  const options = { ...run.originFor(reason), priority: isNew ? ('create' as const) : ('edit' as const) }
+  return recordUnanswered(run, 'child', async () => {
     const ended = await Promise.allSettled(creates.map(({ body }) => createChild(run, collection, body, options)))
     const failures = ended.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []))
     if (failures.length > 0) throw failures.find((each) => !isDefinite(each)) ?? failures[0]
@@ -111,15 +111,15 @@ export async function createChildren(
 export async function changeChild(
   run: Reconciliation,
   operation: Exclude<ChildOperation, ChildCreate>,
-  { reason }: WriteCause,
+  { reason }: ChildWrite,
 ): Promise<void> {
   const collection = collectionOfChildren(run)
   if (operation.type === 'update') {
-    await run.session.cache.update(collection, operation.id, operation.body, run.because(reason))
+    await run.session.cache.update(collection, operation.id, operation.body, run.originFor(reason))
     return
   }
-  await confirmBeside(run, collection, operation)
-  await noteUnanswered(run, 'deletion', () => deleteForSure(run, collection, operation.id, reason))
+  await assertSiblingExists(run, collection, operation)
+  await recordUnanswered(run, 'deletion', () => deleteForSure(run, collection, operation.id, reason))
 }
 
 function collectionOfChildren({ descriptor }: Reconciliation): Collection {
@@ -129,12 +129,12 @@ function collectionOfChildren({ descriptor }: Reconciliation): Collection {
 }
 
 /** @throws WaitError if the child that must outlive a deleted one no longer exists, or may not. */
-async function confirmBeside(
+async function assertSiblingExists(
   run: Reconciliation,
   collection: Collection,
   { about, beside }: ChildOperation & { readonly type: 'delete' },
 ): Promise<void> {
-  if (beside === undefined || (await confirm(run, collection, beside)) !== undefined) return
+  if (beside === undefined || (await readLive(run, collection, beside)) !== undefined) return
   throw new WaitError(reasons.Progressing, `delete ${about}`, 0)
 }
 
@@ -145,7 +145,7 @@ async function createChild(
   options: WriteOptions,
 ): Promise<string> {
   const { id } = await run.session.cache.create(collection, body, options)
-  noteMade(run, collection, id)
+  recordCreated(run, collection, id)
   return id
 }
 

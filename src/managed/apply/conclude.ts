@@ -1,12 +1,12 @@
 import { equalJSON } from '../../util/json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
-import { type CustomResource, retains } from '../cr.ts'
-import { pollIn } from '../descriptor/readiness.ts'
+import { type CustomResource, retains, statusOf } from '../cr.ts'
+import { type Holder, pollIn } from '../descriptor/readiness.ts'
 import { PollMemory } from '../identity/read-object.ts'
-import { noteMark } from '../identity/taken-over.ts'
+import { recordMarker } from '../identity/taken-over.ts'
 import { UnansweredMemory, unansweredMs } from '../identity/unanswered.ts'
 import { markerOf } from '../markers/marker.ts'
-import { intendedModules, settledModules } from '../plan/modules.ts'
+import { intendedModules, modulesAtRest } from '../plan/modules.ts'
 import type { Observed } from '../plan/plan.ts'
 import { isGranted } from '../references/crossings.ts'
 import { grantConditions } from '../references/grant-conditions.ts'
@@ -16,18 +16,18 @@ import type { Reconciliation } from '../run/reconciliation.ts'
 import type { RunResult } from '../run/result.ts'
 
 /** Notes the status fields of the kind, and what is recorded of the object. */
-export function noteKindStatus(run: Reconciliation, { remote, children }: Observed): void {
+export function recordKindStatus(run: Reconciliation, { remote, children }: Observed): void {
   const { cr, descriptor, internal } = run
   const intent = intendedModules(descriptor.modules, cr.spec, internal)
   const kept = { ...internal, ...intent }
-  run.noteKind({
+  run.recordKind({
     ...descriptor.status.shown(remote, kept, cr.spec),
     ...descriptor.children?.status(children),
     ...reportRotation(run, remote).fields,
   })
-  const settled = settledModules(descriptor.modules, remote, kept)
+  const settled = modulesAtRest(descriptor.modules, remote, kept)
   // An update without an answer may still write these fields: that would not be a change by another client.
-  run.noteInternal(unansweredMs(run) > 0 ? { ...settled, ...intent } : settled)
+  run.recordInternal(unansweredMs(run) > 0 ? { ...settled, ...intent } : settled)
 }
 
 /**
@@ -39,7 +39,7 @@ function restMs(run: Reconciliation, { remote }: Observed): number | undefined {
   const { updateUnknownUntil = 0 } = memory.of(UnansweredMemory)
   if (updateUnknownUntil > context.clock.monotonic()) return updateUnknownUntil - context.clock.monotonic()
   const ms = unansweredMs(run)
-  const settled = { ...internal, ...settledModules(descriptor.modules, remote, internal) }
+  const settled = { ...internal, ...modulesAtRest(descriptor.modules, remote, internal) }
   return ms === 0 || equalJSON(settled, internal) ? undefined : ms
 }
 
@@ -47,11 +47,16 @@ function restMs(run: Reconciliation, { remote }: Observed): number | undefined {
 export function conclude(run: Reconciliation, observed: Observed): RunResult {
   const { context, cr, descriptor, memory, session } = run
   const { remote } = observed
-  noteKindStatus(run, observed)
-  noteMark(run, remote)
+  recordKindStatus(run, observed)
+  recordMarker(run, remote)
   const unclaimed = descriptor.whole === undefined ? undefined : countUnclaimed(run, observed)
   const status = ofSameObject(run)
-  const readiness = descriptor.status.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
+  const holderOf = (id: string): Holder | undefined => {
+    const holder = context.resources.holderOf(session.key, id)
+    return holder && { spec: holder.spec, status: statusOf(holder) }
+  }
+  const now = context.clock.now()
+  const readiness = descriptor.status.readiness({ spec: cr.spec, remote, unclaimed, now, status, holderOf })
   const { ready, reason, message, stalled = false, conditions } = readiness
   const pollMs = sooner(readiness.pollMs, restMs(run, observed))
   const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared

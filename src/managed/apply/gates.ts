@@ -1,9 +1,9 @@
 import { refuseSilencing } from '../delete/key-in-use.ts'
 import { refuseContest } from '../identity/contest.ts'
-import { confirm } from '../identity/read-object.ts'
+import { readLive } from '../identity/read-object.ts'
 import { isTakenChild, refuseTaken } from '../identity/taken-over.ts'
 import { writeNotApplied } from '../plan/announce.ts'
-import { refuseShutOut, refuseUnsaidRestriction } from '../plan/lockout-guard.ts'
+import { refuseLockout, refuseUnsaidRestriction } from '../plan/lockout-guard.ts'
 import type { Observed, Operation } from '../plan/plan.ts'
 import type { Wanted } from '../plan/wanted.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
@@ -36,7 +36,7 @@ const gates: readonly Gate[] = [
   (run, { operations }) => refuseSilencing(run, operations),
   /** The write could keep Culvert out of the API. Nothing refers yet to an object that this run created. */
   (run, { isNew, observed, wanted }) => {
-    return isNew || run.descriptor.children === undefined ? undefined : refuseShutOut(run, wanted, observed)
+    return isNew || run.descriptor.children === undefined ? undefined : refuseLockout(run, wanted, observed)
   },
   /** The write would begin a restriction of the API that the spec does not acknowledge. */
   (run, { observed, operations }) => refuseUnsaidRestriction(run, operations, observed.remote),
@@ -54,6 +54,6 @@ export async function passGates(run: Reconciliation, intent: Intent): Promise<vo
  */
 async function refuseTakenChildren(run: Reconciliation, { remote, children }: Observed): Promise<void> {
   if (!children.some((child) => isTakenChild(run, child))) return
-  const now = await confirm(run, run.collection, remote.id)
+  const now = await readLive(run, run.collection, remote.id)
   if (now !== undefined) refuseTaken(run, now)
 }

@@ -12,9 +12,9 @@ import { OutputMemory } from '../outputs/output-memory.ts'
 import type { TokenState } from '../outputs/token.ts'
 import { createNotApplied, rotationReason } from '../plan/announce.ts'
 import { planReplacement, type ReplaceOperation } from '../plan/plan.ts'
-import { noteChosen } from '../plan/remaining.ts'
-import { noteSent, referencesKept, type Wanted } from '../plan/wanted.ts'
-import { announceRotation, noteRotationFailure, rotationStep } from '../rotation/rotation.ts'
+import { recordChosen } from '../plan/remaining.ts'
+import { recordSent, referencesKept, type Wanted } from '../plan/wanted.ts'
+import { announceRotation, recordRotationFailure, rotationStep } from '../rotation/rotation.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { ApplyMemory } from './apply-memory.ts'
@@ -67,7 +67,7 @@ async function rotate(run: Reconciliation, wanted: Wanted, existing: RemoteObjec
   try {
     return await replace(run, wanted, existing, rotationReason(run))
   } catch (error) {
-    if (!noteRotationFailure(run, error)) throw error
+    if (!recordRotationFailure(run, error)) throw error
     return { remote: existing }
   }
 }
@@ -89,7 +89,7 @@ async function replace(
   const kept = referencesKept(run, wanted)
   // An object that is not in the status yet would be forgotten if this process died before its successor was stored.
   if (run.unstored || kept.references !== undefined) {
-    run.noteInternal(kept)
+    run.recordInternal(kept)
     await run.store(`replacing ${existing.id} with a new object`)
     refuseTaken(run, existing)
   }
@@ -116,7 +116,7 @@ export async function createOrRecreate(run: Reconciliation, wanted: Wanted): Pro
 async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason): Promise<Kept> {
   const kept = referencesKept(run, wanted)
   if (kept.references !== undefined) {
-    run.noteInternal(kept)
+    run.recordInternal(kept)
     await run.store('recreating the object')
   }
   return { remote: made(run, wanted, await createObject(run, wanted, reason)), made: reason }
@@ -125,10 +125,10 @@ async function created(run: Reconciliation, wanted: Wanted, reason: WriteReason)
 /** The object that a POST has just created; notes what was sent, and what the service made of it. */
 function made(run: Reconciliation, wanted: Wanted, id: string): RemoteObject {
   // Stored together with the id.
-  noteSent(run, wanted)
+  recordSent(run, wanted)
   const object = run.session.cache.get(run.collection, id)?.object
   if (object === undefined) throw new Error(`the response for ${id} was not cached`)
   // One that was found may have been made for an earlier spec.
-  if (run.made === id) noteChosen(run, wanted, object)
+  if (run.made === id) recordChosen(run, wanted, object)
   return object
 }

@@ -53,7 +53,7 @@ async function observedObject(run: Reconciliation): Promise<RemoteObject> {
       )
     }
     const object = await externalObject(run, id)
-    run.noteObserved(object)
+    run.recordObserved(object)
     return object
   }
   if (id !== undefined && id !== held) {

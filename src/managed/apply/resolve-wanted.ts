@@ -4,7 +4,7 @@ import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { Desired } from '../descriptor/desired.ts'
 import { metadataProblems, rawMetadataProblems } from '../descriptor/metadata.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import { sought } from '../identity/read-object.ts'
+import { searchFor } from '../identity/read-object.ts'
 import { readInputs } from '../inputs/inputs.ts'
 import { decider } from '../plan/left-alone.ts'
 import { markerText, type Wanted } from '../plan/wanted.ts'
@@ -26,7 +26,7 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
     refuseUse(session, cr.metadata.namespace, undefined, { path, id, asked: 'Reference' })
   }
   await checkNamedValues(run)
-  const references = confirmingValues(run, await resolveReferences(context, descriptor, cr, session))
+  const references = recheckingValues(run, await resolveReferences(context, descriptor, cr, session))
   const inputs = await readInputs(context, descriptor, cr)
   const gone = await goneReferences(run, references)
   const desired: Desired<CommonSpec> = {
@@ -52,12 +52,12 @@ export async function resolveWanted(run: Reconciliation): Promise<Wanted> {
 }
 
 /** Another resource may have reserved the value since it was checked. */
-function confirmingValues(run: Reconciliation, references: ResolvedReferences): ResolvedReferences {
-  const confirm = (): void => {
-    references.confirm()
+function recheckingValues(run: Reconciliation, references: ResolvedReferences): ResolvedReferences {
+  const recheck = (): void => {
+    references.recheck()
     refuseNamedValues(run)
   }
-  return { ...references, confirm }
+  return { ...references, recheck }
 }
 
 function refuseProblems(descriptor: ManagedDescriptor, cr: CustomResource): void {
@@ -104,7 +104,7 @@ async function isMissing(run: Reconciliation, kind: string, id: string): Promise
     // Nothing can be shown to be gone there: the id is sent, and the API refuses it if need be.
     if (cache.refusalOf(collection) !== undefined) return false
     await cache.ensureListed(collection)
-    const object = cache.get(collection, id)?.object ?? (await sought(run, collection, id))
+    const object = cache.get(collection, id)?.object ?? (await searchFor(run, collection, id))
     if (object !== undefined) return false
   }
   return true

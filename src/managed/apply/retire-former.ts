@@ -2,7 +2,7 @@ import { isRefusal } from '../../api/errors.ts'
 import { writeReasons } from '../../telemetry/write-origin.ts'
 import { internalOf, targetKeyOf, unresolvedAttempt } from '../cr.ts'
 import type { Former } from '../descriptor/internal.ts'
-import { deleteObject, settle } from '../identity/gone.ts'
+import { checkExistence, deleteObject } from '../identity/gone.ts'
 import { isNeighbours } from '../identity/taken-over.ts'
 import { dependentsOf, IN_USE_MS, referrersInReach } from '../references/dependents.ts'
 import { overlapLeft } from '../rotation/rotation.ts'
@@ -26,7 +26,7 @@ export async function retireFormer(run: Reconciliation): Promise<number | undefi
     left.push(former)
     wait = Math.min(wait, ms)
   }
-  run.noteInternal({ superseded: left.length === 0 ? undefined : left })
+  run.recordInternal({ superseded: left.length === 0 ? undefined : left })
   if (left.length === 0) run.memory.of(ApplyMemory).retiringSince = undefined
   return left.length === 0 ? undefined : wait
 }
@@ -37,7 +37,7 @@ async function retire(run: Reconciliation, former: Former): Promise<number | und
   const { id } = former
   const early = overlapLeft(run, former)
   if (early > 0) return early
-  const existence = await settle(run, run.collection, id)
+  const existence = await checkExistence(run, run.collection, id)
   if (existence.type === 'unsettled') return existence.ms
   // A status that was restored or copied may name another CR's object.
   if (existence.type === 'gone' || isNeighbours(run, existence.object)) return undefined

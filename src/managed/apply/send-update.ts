@@ -1,7 +1,7 @@
 import { ApiError, isRefusal } from '../../api/errors.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import type { Fields } from '../descriptor/common.ts'
-import { settle } from '../identity/gone.ts'
+import { checkExistence } from '../identity/gone.ts'
 import { lastingAbsence, UnansweredMemory } from '../identity/unanswered.ts'
 import type { UpdateOperation } from '../plan/plan.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
@@ -33,11 +33,11 @@ export async function sendUpdate(
 async function updateOne(run: Reconciliation, id: string, body: Fields, reason: WriteReason): Promise<void> {
   const { collection, memory, session } = run
   try {
-    await session.cache.update(collection, id, body, run.because(reason))
+    await session.cache.update(collection, id, body, run.originFor(reason))
     memory.of(UnansweredMemory).written()
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'NotFound') throw error
-    const { type } = await settle(run, collection, id)
+    const { type } = await checkExistence(run, collection, id)
     throw type === 'there' ? lastingAbsence(run, `PATCH ${id}`, error) : error
   }
 }

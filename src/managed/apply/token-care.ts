@@ -5,7 +5,7 @@ import { OutputMemory } from '../outputs/output-memory.ts'
 import { type DataObject, readTarget, targetText } from '../outputs/place.ts'
 import { naming, notOurs, patchTarget, takeOwnership } from '../outputs/take-ownership.ts'
 import { templateChanges, templateOfOutput } from '../outputs/template.ts'
-import { type FoundToken, noteToken, type TokenPlace, type TokenState, tokenPlace } from '../outputs/token.ts'
+import { type FoundToken, recordToken, type TokenPlace, type TokenState, tokenPlace } from '../outputs/token.ts'
 import { vacateOthers } from '../outputs/vacate.ts'
 import { isMarkedAsOwn, keysWritten, ownershipOf } from '../ownership.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
@@ -61,11 +61,11 @@ export function announceReissue({ context, cr }: Reconciliation, state: TokenSta
  */
 export async function keepToken(run: Reconciliation, state: TokenState, fresh: boolean): Promise<void> {
   if (state.type === 'none') return
-  if (!fresh) await putRight(run, state)
+  if (!fresh) await repairToken(run, state)
   await vacateOthers(run, state.place.target)
 }
 
-async function putRight(run: Reconciliation, state: FoundToken): Promise<void> {
+async function repairToken(run: Reconciliation, state: FoundToken): Promise<void> {
   const { place } = state
   switch (state.type) {
     case 'foreign':
@@ -78,7 +78,7 @@ async function putRight(run: Reconciliation, state: FoundToken): Promise<void> {
     case 'kept':
       if (!state.tidy) await writeToken(run, place, state.token)
   }
-  noteToken(run, place, { token: state.token, id: run.status.id ?? '' })
+  recordToken(run, place, { token: state.token, id: run.status.id ?? '' })
 }
 
 function tooEarly(run: Reconciliation, why: string): WaitError {

@@ -3,7 +3,7 @@ import { digestOf } from '../../util/json.ts'
 import { observeChildren } from '../apply/children.ts'
 import { generationOf, isDeleting, needsApproval } from '../cr.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import { confirm } from '../identity/read-object.ts'
+import { readLive } from '../identity/read-object.ts'
 import { otherParts } from '../markers/children-in.ts'
 import { APPROVED_PLAN } from '../names.ts'
 import type { Observed } from '../plan/plan.ts'
@@ -42,7 +42,7 @@ export async function awaitApproval(
   const asOf: Wanted = { ...wanted, desired: { ...wanted.desired, now: Date.parse(waitingSince(run, of)) } }
   await permit(run, of, APPROVAL_MS, async (isLive) => {
     if (existing === undefined) return planOf(run, asOf, undefined)
-    const remote = isLive ? await confirm(run, run.collection, existing.id) : existing
+    const remote = isLive ? await readLive(run, run.collection, existing.id) : existing
     // The next run finds out the current state.
     if (remote === undefined) throw new WaitError(reasons.Progressing, `${existing.id} no longer exists`, 0, true)
     return planOf(run, asOf, await observeChildren(run, remote, isLive))
@@ -94,7 +94,7 @@ async function permit(
   const hash = hashOfPlan(requests, origin)
   if (requests.length === 0) {
     run.note({ plan: undefined })
-    return run.noteInternal({ approved: { ...approved, of } })
+    return run.recordInternal({ approved: { ...approved, of } })
   }
   if (given !== hash) {
     run.note({ plan: shownPlan(requests, hash, waitingSince(run, of)) })
@@ -102,7 +102,7 @@ async function permit(
   }
   // Stored first: after a crash the approved plan continues, and nothing else needs the approval again.
   run.note({ plan: undefined })
-  run.noteInternal({ approved: { of, plan: hash } })
+  run.recordInternal({ approved: { of, plan: hash } })
   await run.store('executing the approved plan')
 }
 

@@ -22,9 +22,9 @@ import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { awaitOwnLists } from '../identity/await-list.ts'
 import { deleteCopies } from '../identity/copies.ts'
-import { settleIdentity } from '../identity/create.ts'
+import { resolveIdentity } from '../identity/create.ts'
 import { deleteForSure, unlisted } from '../identity/gone.ts'
-import { sought } from '../identity/read-object.ts'
+import { searchFor } from '../identity/read-object.ts'
 import { revealPlaceholders } from '../identity/replace.ts'
 import { markedObjects } from '../identity/take-object.ts'
 import { isNeighbours, isTakenLive } from '../identity/taken-over.ts'
@@ -32,13 +32,13 @@ import { kubectlName, retainCommand } from '../kubectl.ts'
 import { copiesOf } from '../markers/own-objects.ts'
 import { refuseToStrand } from '../outputs/companion.ts'
 import { release } from '../outputs/vacate.ts'
-import { heldAlone, refuseShutOut } from '../plan/lockout-guard.ts'
+import { heldAlone, refuseLockout } from '../plan/lockout-guard.ts'
 import { openSession } from '../references/account-choice.ts'
 import {
   type Dependent,
   dependentsOf,
-  hasRunItsCourse,
   IN_USE_MS,
+  isPermanentlyExpired,
   namesOfDependents,
   referringDependents,
 } from '../references/dependents.ts'
@@ -90,7 +90,7 @@ export async function remove(run: Reconciliation, approve: ApproveDeletion): Pro
   if (!hasFinalizer(run.cr) || run.memory.of(DeleteMemory).released) return silent
   if (retains(run.cr)) await releaseOutputs(run)
   else if (deletionNeedsAccount(run) && !isLeft(run)) await removeObject(run, approve)
-  return await letGo(run)
+  return await removeFinalizer(run)
 }
 
 async function releaseOutputs(run: Reconciliation): Promise<void> {
@@ -99,7 +99,7 @@ async function releaseOutputs(run: Reconciliation): Promise<void> {
 }
 
 /** Removes our finalizer: nothing of the CR is left at the API. */
-export async function letGo(run: Reconciliation): Promise<RunResult> {
+export async function removeFinalizer(run: Reconciliation): Promise<RunResult> {
   await run.patchMetadata({ finalizers: withoutFinalizer(run.cr) })
   // After an etcd restore, the answer may show that no one has deleted the CR: it gets the finalizer again.
   run.memory.of(DeleteMemory).released = isDeleting(run.cr)
@@ -112,17 +112,17 @@ async function removeObject(run: Reconciliation, approve: ApproveDeletion): Prom
   await awaitOwnLists(run)
   await run.session.cache.ensureListed(run.collection)
   // Checked first, since it may need a person to act, and again once nothing else is waited for.
-  await awaitReleaseOf(run, heldIds(statusOf(run.cr)))
+  await awaitNameRelease(run, heldIds(statusOf(run.cr)))
   await revealPlaceholders(run)
-  const settled = await settleIdentity(run)
+  const settled = await resolveIdentity(run)
   const former = internalOf(run.cr).superseded?.map(({ id }) => id) ?? []
   // The successor of a deleted object may be settled while the status still has the old id: delete both.
   const ids = new Set([settled, statusOf(run.cr).id, ...former])
   const held = [...ids].filter((id) => id !== undefined)
   const { cache } = run.session
-  await awaitReleaseOf(run, held)
+  await awaitNameRelease(run, held)
   for (const id of held) {
-    await refuseShutOut(run, undefined, heldAlone(cache.get(run.collection, id)?.object))
+    await refuseLockout(run, undefined, heldAlone(cache.get(run.collection, id)?.object))
   }
   // An object that belongs to another CR stays, even if accounts use its key.
   const isTaken = (id: string): boolean => isNeighbours(run, cache.get(run.collection, id)?.object ?? { id })
@@ -139,7 +139,7 @@ async function removeObject(run: Reconciliation, approve: ApproveDeletion): Prom
 }
 
 /** Like `awaitPart`, but not once the objects are gone: then there is nothing left to decide. */
-async function awaitReleaseOf(run: Reconciliation, ids: readonly string[]): Promise<void> {
+async function awaitNameRelease(run: Reconciliation, ids: readonly string[]): Promise<void> {
   const { cache } = run.session
   const areGone = ids.length > 0 && ids.every((id) => cache.isDeleted(run.collection, id)) && !hasCopies(run)
   if (!areGone) await awaitPart(run)
@@ -162,9 +162,9 @@ async function removeOne(run: Reconciliation, id: string): Promise<void> {
 
 /** Refuses while other CRs refer to this one and may have an object that depends on ours. */
 function refuseWhileReferred(run: Reconciliation): void {
-  const dependents = referringDependents(run, targetKeyOf(run.cr), (referrer) => !hasRunItsCourse(run, referrer))
+  const dependents = referringDependents(run, targetKeyOf(run.cr), (referrer) => !isPermanentlyExpired(run, referrer))
   if (dependents.length === 0) return
-  noteHeldUp(run, dependents)
+  recordHeldUp(run, dependents)
   // They may block the deletion for long: by the time they are gone, there may be new dependents.
   run.memory.of(DeleteMemory).deletingSince = undefined
   throw inUse(run, dependents)
@@ -179,7 +179,7 @@ async function refuseWhileUsed(run: Reconciliation, id: string): Promise<void> {
     memory.of(DeleteMemory).deletingSince ?? context.clock.monotonic(),
   )
   if (dependents.length === 0) return
-  noteHeldUp(run, dependents)
+  recordHeldUp(run, dependents)
   // By the next check they may have gone: these lists will not count then.
   run.memory.of(DeleteMemory).deletingSince = undefined
   throw inUse(run, dependents)
@@ -227,7 +227,7 @@ async function removeCopies(run: Reconciliation, kept: string | undefined): Prom
   const { context, cr, session } = run
   const attempts = ownAttempt(cr)?.number ?? 0
   if (attempts > 1) await session.cache.ensureListed(run.collection, { since: context.clock.monotonic() })
-  for (const id of unlisted(run)) if (id !== kept) await sought(run, run.collection, id)
+  for (const id of unlisted(run)) if (id !== kept) await searchFor(run, run.collection, id)
   const known = kept === undefined ? {} : { id: kept }
   const left = copiesOf(markedObjects(run), cr.metadata.uid, known, context.installation)
   await deleteCopies(run, left)
@@ -248,7 +248,7 @@ export async function keepFinalizer(run: Reconciliation): Promise<void> {
  * Users of the namespace only learn that another namespace is involved. Which one is shown to administrators: in a
  * metric, and in the log once for each change.
  */
-function noteHeldUp({ context, cr, memory }: Reconciliation, dependents: readonly Dependent[]): void {
+function recordHeldUp({ context, cr, memory }: Reconciliation, dependents: readonly Dependent[]): void {
   const others = dependents.flatMap(({ resource }) => {
     return resource === undefined || resource.metadata.namespace === cr.metadata.namespace ? [] : [nameOf(resource)]
   })

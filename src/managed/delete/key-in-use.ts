@@ -17,7 +17,7 @@ import { DeleteMemory } from './delete-memory.ts'
 const REFUSED_MS = 120_000
 
 /** Objects to delete with a CR: those that any call can delete, and the key that the calls themselves use. */
-export interface ReleaseRun {
+export interface DeletionOrder {
   readonly others: readonly string[]
   /** Deleted by the last call that its account can make. */
   readonly last: string | undefined
@@ -28,7 +28,7 @@ export interface ReleaseRun {
  * @throws WaitError while an account uses the token of one of them and other resources need that account: they would
  *   stay `Deleting` forever, and their objects would stay at the API.
  */
-export async function deletionOrder(run: Reconciliation, ids: readonly string[]): Promise<ReleaseRun> {
+export async function deletionOrder(run: Reconciliation, ids: readonly string[]): Promise<DeletionOrder> {
   const others: string[] = []
   let last: string | undefined
   for (const id of ids) {

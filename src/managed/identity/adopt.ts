@@ -9,7 +9,7 @@ import { decided } from '../plan/plan.ts'
 import type { Wanted } from '../plan/wanted.ts'
 import { TerminalError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
-import { isReadDue, sought } from './read-object.ts'
+import { isReadDue, searchFor } from './read-object.ts'
 
 /**
  * Returns the object that `spec.externalID` names.
@@ -28,7 +28,7 @@ export async function externalObject(run: Reconciliation, id: string): Promise<R
   const cached = session.cache.get(collection, id)
   // While something in it is in progress, such as a certificate being issued, it is read live when a poll is due.
   const trusted = cached?.suspect === undefined && !isReadDue(run) ? cached?.object : undefined
-  const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
+  const object = trusted ?? (await session.cache.fetch(collection, id)) ?? (await searchFor(run, collection, id))
   if (object === undefined) {
     throw new TerminalError(
       reasons.RemoteMissing,
@@ -49,7 +49,7 @@ export function refuseHeld(run: Reconciliation, id: string, holder: CustomResour
   if (holder === undefined || holder.metadata.uid === cr.metadata.uid) return
   if (statusOf(cr).id === id) {
     run.note({ id: undefined, uri: undefined, createdAt: undefined, adopted: undefined })
-    run.noteInternal({ create: undefined, applied: undefined })
+    run.recordInternal({ create: undefined, applied: undefined })
   }
   const remedy = holder.metadata.namespace === cr.metadata.namespace ? ', or delete that resource first' : ''
   throw notAdoptable(`${id} is managed by ${holderName(cr, holder)}: choose another object${remedy}`)
@@ -107,9 +107,9 @@ export async function adopt(run: Reconciliation, wanted: Wanted): Promise<Remote
     )
   }
   await run.patchMetadata({ finalizers: withFinalizer(cr) })
-  run.noteObject(object, { nonce: markerOf(object)?.nonce ?? context.random.hex(16), attempt: 0 })
+  run.recordObject(object, { nonce: markerOf(object)?.nonce ?? context.random.hex(16), attempt: 0 })
   run.note({ adopted: true })
-  run.noteInternal({ applied: [] })
+  run.recordInternal({ applied: [] })
   // If the object is a recovered one, the Secret may still hold its token. The token of any other object is known only
   // to its creator.
   await withItsToken(run, [object])

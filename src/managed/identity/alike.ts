@@ -49,7 +49,7 @@ function ownText({ spec }: CustomResource, markedBy: 'metadata' | 'name'): strin
  * Reports such objects before another is created: only a person can tell whether they were the CR's or belong to
  * another owner. Only where the namespace may adopt such objects: elsewhere it is not told which exist.
  */
-export function tellAlike({ collection, context, cr, descriptor, session }: Reconciliation): void {
+export function reportLookalikes({ collection, context, cr, descriptor, session }: Reconciliation): void {
   if (!includes(session.access.unmanagedObjects, 'Adopt')) return
   const { markedBy } = descriptor.identity
   const text = ownText(cr, markedBy)

@@ -4,7 +4,7 @@ import { ownCollections } from '../descriptor/descriptor.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
-import { dropVoidAttempt, settleIdentity } from './create.ts'
+import { dropVoidAttempt, resolveIdentity } from './create.ts'
 import { stepOf } from './create-step.ts'
 
 /** A collection that opens wakes whatever waits for it; this is only the fallback. */
@@ -25,7 +25,7 @@ export async function awaitOwnLists(run: Reconciliation): Promise<void> {
   }
   const { type } = stepOf(run)
   // The answer to a POST may hold a token, and this process alone knows it.
-  if (type === 'store') await settleIdentity(run)
+  if (type === 'store') await resolveIdentity(run)
   // What the attempt refers to need not wait for a collection that may never open.
   if (type === 'attempt' && !isDeleting(run.cr)) await dropVoidAttempt(run)
   throw closed

@@ -65,7 +65,7 @@ export function refuseContest(
  * Counts the writes of a run whose result is stored in the status. While it cannot be stored, the next run sends fields
  * that the API never shows once more, and no one contests them.
  */
-export function noteTurn({ context, memory, restored: about }: Reconciliation): void {
+export function recordTurn({ context, memory, restored: about }: Reconciliation): void {
   if (about === undefined) return
   const { contest } = memory.of(IdentityMemory)
   const at = context.clock.monotonic()

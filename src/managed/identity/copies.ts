@@ -7,7 +7,7 @@ import { copiesOf } from '../markers/own-objects.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { deleteForSure } from './gone.ts'
 import { IdentityMemory } from './identity-memory.ts'
-import { sought } from './read-object.ts'
+import { searchFor } from './read-object.ts'
 import { markedObjects } from './take-object.ts'
 
 /**
@@ -21,9 +21,9 @@ export async function deleteCopies(
 ): Promise<void> {
   if (copies.length === 0) return
   const { collection, context, cr, session } = run
-  await run.confirmLive()
+  await run.assertUnchanged()
   for (const copy of copies) {
-    const live = (await session.cache.fetch(collection, copy.id)) ?? (await sought(run, collection, copy.id))
+    const live = (await session.cache.fetch(collection, copy.id)) ?? (await searchFor(run, collection, copy.id))
     if (live === undefined || !equalJSON(markerOf(live), markerOf(copy))) continue
     await deleteForSure(run, collection, copy.id, writeReasons.copy)
     context.events.record(cr, {

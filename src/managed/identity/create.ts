@@ -7,10 +7,10 @@ import { CREATE_ATTEMPT } from '../names.ts'
 import { reserveToken, storeToken } from '../outputs/token.ts'
 import { planCreate } from '../plan/plan.ts'
 import { markerText, type Wanted } from '../plan/wanted.ts'
-import { confirmDefaultAccount } from '../references/account-choice.ts'
+import { recheckDefaultAccount } from '../references/account-choice.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { stepOf } from './create-step.ts'
-import { noteMade } from './gone.ts'
+import { recordCreated } from './gone.ts'
 import { IdentityMemory } from './identity-memory.ts'
 import { refusalPause, refuseUnfit, refuseUnfitFound, waitAfterRefusal } from './issued.ts'
 import { afterForm, formToSend } from './other-form.ts'
@@ -28,7 +28,7 @@ import { lastingAbsence, UnansweredMemory } from './unanswered.ts'
  * Settles any open attempt and returns the id of the CR's remote object; undefined if there is none.
  * @throws WaitError while the outcome of an earlier POST is unknown.
  */
-export async function settleIdentity(run: Reconciliation): Promise<string | undefined> {
+export async function resolveIdentity(run: Reconciliation): Promise<string | undefined> {
   const step = stepOf(run)
   switch (step.type) {
     case 'settled':
@@ -64,7 +64,7 @@ export async function createObject(
   // Whatever the attempt refers to must not be held up by it for an hour.
   if (refusalPause(run) > 0) await dropVoidAttempt(run)
   waitAfterRefusal(run)
-  await confirmDefaultAccount(context, cr, session.account)
+  await recheckDefaultAccount(context, cr, session.account)
   const step = stepOf(run)
   const nonce = step.type === 'attempt' ? step.nonce : context.random.hex(16)
   const created = run.descriptor.modules?.named(cr.spec) ?? []
@@ -83,10 +83,10 @@ export async function createObject(
   // An etcd restore may bring back the previous attempt number. This one was sent since, so a scan must decide then.
   memory.of(IdentityMemory).voidAttempt = undefined
   memory.of(IdentityMemory).firstScanAt = undefined
-  await confirmTargets(run, wanted, attempt)
+  await recheckReferences(run, wanted, attempt)
   let answer: CreateAnswer
   try {
-    const options = { ...run.because(again(reason, attempt)), priority: 'create' as const }
+    const options = { ...run.originFor(again(reason, attempt)), priority: 'create' as const }
     const object = await context.inFlight.during(session, wanted.references.ids, () => {
       return memory.of(IdentityMemory).creates.send(context.clock.monotonic(), () => {
         return session.cache.create(collection, form, options)
@@ -102,7 +102,7 @@ export async function createObject(
   memory.of(IdentityMemory).answer = answer
   memory.of(UnansweredMemory).written()
   memory.of(IdentityMemory).createdHere = true
-  noteMade(run, collection, answer.object.id)
+  recordCreated(run, collection, answer.object.id)
   run.made = answer.object.id
   await refuseUnfit(run, answer)
   await storeToken(run, answer, reserved)
@@ -113,9 +113,13 @@ export async function createObject(
  * Checks the references again now that the attempt is recorded. A search for dependents of a target finds the attempt
  * from now on; a target released before must not be used any more.
  */
-async function confirmTargets(run: Reconciliation, { references }: Wanted, { nonce, number }: Attempt): Promise<void> {
+async function recheckReferences(
+  run: Reconciliation,
+  { references }: Wanted,
+  { nonce, number }: Attempt,
+): Promise<void> {
   try {
-    references.confirm()
+    references.recheck()
   } catch (error) {
     run.memory.of(IdentityMemory).voidAttempt = { nonce, number }
     await dropVoidAttempt(run)

@@ -15,11 +15,11 @@ export async function findObject(run: Reconciliation, known: string | undefined)
   // If etcd was restored, the object may be gone because it was replaced after the backup.
   const successor = await findSuccessor(run)
   if (successor !== undefined) return run.session.cache.get(run.collection, successor)?.object
-  noteVanished(run, known)
+  recordVanished(run, known)
   return undefined
 }
 
-function noteVanished(run: Reconciliation, id: string): void {
+function recordVanished(run: Reconciliation, id: string): void {
   const { context, cr } = run
   run.memory.of(IdentityMemory).isLost = true
   // If creating it again is refused, the status must not go on naming an object that is gone.

@@ -24,7 +24,7 @@ export type Existence =
  * list is made only when one is due, and is shared by everything that needs one.
  * @throws ApiError if the list fails; during a deletion, a WaitError that names the way out.
  */
-export async function settle(run: Reconciliation, collection: Collection, id: string): Promise<Existence> {
+export async function checkExistence(run: Reconciliation, collection: Collection, id: string): Promise<Existence> {
   const { clock, times } = run.context
   const { cache } = run.session
   if (cache.isDeleted(collection, id)) return { type: 'gone' }
@@ -72,7 +72,7 @@ async function listFor(run: Reconciliation, collection: Collection, id: string, 
 const LIST_AGAIN_MS = 10_000
 
 /** Notes that a create was just answered with this id: reads may lag behind it. */
-export function noteMade(run: Reconciliation, { path }: Collection, id: string): void {
+export function recordCreated(run: Reconciliation, { path }: Collection, id: string): void {
   const { clock, times } = run.context
   const identity = run.memory.of(IdentityMemory)
   const now = clock.monotonic()
@@ -116,18 +116,18 @@ export async function deleteObject(
   const { memory, session } = run
   if (session.cache.isDeleted(collection, id)) return 'deleted'
   if (denialOf(memory, id)?.isOpen) {
-    const existence = await settle(run, collection, id)
+    const existence = await checkExistence(run, collection, id)
     if (existence.type !== 'there') return concluded(run, id, existence)
   }
-  if ((await session.cache.delete(collection, id, run.because(reason))) === 'deleted') {
-    noteDenial(memory, id, undefined)
+  if ((await session.cache.delete(collection, id, run.originFor(reason))) === 'deleted') {
+    recordDenial(memory, id, undefined)
     return 'deleted'
   }
   const tries = (denialOf(memory, id)?.tries ?? 0) + 1
-  noteDenial(memory, id, { tries, isOpen: true })
-  const existence = await settle(run, collection, id)
+  recordDenial(memory, id, { tries, isOpen: true })
+  const existence = await checkExistence(run, collection, id)
   if (existence.type !== 'there') return concluded(run, id, existence)
-  noteDenial(memory, id, { tries, isOpen: false })
+  recordDenial(memory, id, { tries, isOpen: false })
   return {
     ms: Math.min(LONGEST_TRY_MS, FIRST_TRY_MS * 2 ** (tries - 1)),
     why: `the API returns 404 for the deletion of ${id}, but still lists it: retrying`,
@@ -137,7 +137,7 @@ export async function deleteObject(
 function concluded({ memory }: Reconciliation, id: string, existence: Exclude<Existence, { type: 'there' }>): Deletion {
   if (existence.type === 'unsettled')
     return { ms: existence.ms, why: `confirming with lists that ${id} no longer exists` }
-  noteDenial(memory, id, undefined)
+  recordDenial(memory, id, undefined)
   return 'absent'
 }
 
@@ -145,7 +145,7 @@ function denialOf(memory: Memory, id: string): Denial | undefined {
   return memory.of(IdentityMemory).denied.find((each) => each.id === id)
 }
 
-function noteDenial(memory: Memory, id: string, denial: Omit<Denial, 'id'> | undefined): void {
+function recordDenial(memory: Memory, id: string, denial: Omit<Denial, 'id'> | undefined): void {
   const identity = memory.of(IdentityMemory)
   const others = identity.denied.filter((each) => each.id !== id)
   identity.denied = denial === undefined ? others : others.concat({ id, ...denial })

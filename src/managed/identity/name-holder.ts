@@ -29,7 +29,7 @@ export interface NameHolder {
  * another namespace, only its existence is revealed, and not even that if namespaces share the account: otherwise one
  * could learn about the others by asking for names.
  */
-export function tellNameHolder({ namespace, id, keeper, isElsewhere, isShared }: NameHolder): string | undefined {
+export function describeNameHolder({ namespace, id, keeper, isElsewhere, isShared }: NameHolder): string | undefined {
   if (keeper !== undefined && keeper.metadata.namespace === namespace) {
     return `${shortName(nameOf(keeper))} in this namespace: remove it there, or choose another name`
   }
@@ -87,7 +87,7 @@ function holderOf({ context, cr, session }: Reconciliation, object: RemoteObject
   const keeper = keeperOf(context, session, cr.kind, object.id)
   if (keeper?.metadata.uid === cr.metadata.uid) return undefined
   const marker = markerOf(object)
-  return tellNameHolder({
+  return describeNameHolder({
     namespace: cr.metadata.namespace,
     id: object.id,
     keeper,

@@ -3,7 +3,7 @@ import { reasons } from '../descriptor/reasons.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { openRequest } from '../run/requests.ts'
-import { settle } from './gone.ts'
+import { checkExistence } from './gone.ts'
 
 /**
  * Reads the remote object: from the cache, unless something asks for a live read (a suspicion, a poll that is due, or
@@ -15,14 +15,14 @@ export async function readObject(run: Reconciliation, id: string): Promise<Remot
   const due = isReadDue(run)
   const asked = openRequest(run.cr, 'reconcile') !== undefined
   if (cached?.object !== undefined && cached.suspect === undefined && !due && !asked) return cached.object
-  return confirm(run, collection, id)
+  return readLive(run, collection, id)
 }
 
 /**
  * Reads an object live: by a GET if the cache has it, by listing the collection if it is missing there. Undefined if it
  * is gone.
  */
-export async function confirm(
+export async function readLive(
   run: Reconciliation,
   collection: Collection,
   id: string,
@@ -32,7 +32,7 @@ export async function confirm(
   // For missing objects, one list serves all instead of a GET for each.
   const isMissing = known?.object === undefined || known.suspect === 'missed'
   const object = isMissing ? undefined : await cache.fetch(collection, id)
-  return object ?? (await sought(run, collection, id))
+  return object ?? (await searchFor(run, collection, id))
 }
 
 /**
@@ -44,12 +44,12 @@ function notFound({ context: { times } }: Reconciliation, id: string, ms: number
 }
 
 /** An object that a list or a GET did not show; undefined if it is gone. @throws WaitError until that is certain. */
-export async function sought(
+export async function searchFor(
   run: Reconciliation,
   collection: Collection,
   id: string,
 ): Promise<RemoteObject | undefined> {
-  const existence = await settle(run, collection, id)
+  const existence = await checkExistence(run, collection, id)
   switch (existence.type) {
     case 'there':
       return existence.object

@@ -5,15 +5,15 @@ import { reasons } from '../descriptor/reasons.ts'
 import { markerOf, PLACEHOLDER_NONCE } from '../markers/marker.ts'
 import { namesakeKey } from '../markers/object-keys.ts'
 import { copiesOf, recoverable } from '../markers/own-objects.ts'
-import { type NotedOwnership, notedOwnership, ownNote } from '../markers/sealed-note.ts'
+import { ownNote, type RecordedOwnership, recordedOwnership } from '../markers/sealed-note.ts'
 import { CREATE_ATTEMPT, REMOTE_ID } from '../names.ts'
 import { withItsToken } from '../outputs/token-recovery.ts'
 import { notPermitted } from '../references/reach.ts'
 import { TerminalError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
-import { tellAlike } from './alike.ts'
+import { reportLookalikes } from './alike.ts'
 import { deleteCopies } from './copies.ts'
-import { sought } from './read-object.ts'
+import { searchFor } from './read-object.ts'
 import { markedObjects } from './take-object.ts'
 
 /**
@@ -23,8 +23,8 @@ import { markedObjects } from './take-object.ts'
 export async function recoverObject(run: Reconciliation): Promise<string | undefined> {
   const marked = await takeNewest(run, namesakesObjects(run))
   if (marked !== undefined) return marked
-  const noted = await ownedByNote(run)
-  if (noted === undefined && !isDeleting(run.cr)) tellAlike(run)
+  const noted = await ownedByRecord(run)
+  if (noted === undefined && !isDeleting(run.cr)) reportLookalikes(run)
   return noted
 }
 
@@ -93,12 +93,12 @@ async function takeNewest(run: Reconciliation, free: readonly RemoteObject[]): P
   return takeMarked(run, own)
 }
 
-async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
-  const noted = notedOwnership(run.cr, (text) => run.session.seal(text))
+async function ownedByRecord(run: Reconciliation): Promise<string | undefined> {
+  const noted = recordedOwnership(run.cr, (text) => run.session.seal(text))
   // A hint does not permit a deletion either.
   if (noted.type === 'none' || (noted.type === 'hint' && isDeleting(run.cr))) return undefined
   refuseHint(run, noted)
-  const object = await notedObject(run, noted.id)
+  const object = await recordedObject(run, noted.id)
   if (object === undefined) return undefined
   if (noted.type === 'hint') {
     throw new TerminalError(
@@ -117,7 +117,7 @@ async function ownedByNote(run: Reconciliation): Promise<string | undefined> {
  * an object of another exists would show in the answer. Nor is another object made, since the note may be true.
  * @throws TerminalError the same for every id
  */
-function refuseHint({ session }: Reconciliation, noted: NotedOwnership): void {
+function refuseHint({ session }: Reconciliation, noted: RecordedOwnership): void {
   if (noted.type !== 'hint' || includes(session.access.unmanagedObjects, 'Adopt')) return
   throw notPermitted(
     `the annotation ${REMOTE_ID} refers to ${noted.id}, but its seal does not prove that the object belongs to this resource: remove the annotation to create a new object, or have the administrator of ${shortName(session.account)} set unmanagedObjects: Adopt in an entry of spec.access that allows this kind`,
@@ -127,13 +127,13 @@ function refuseHint({ session }: Reconciliation, noted: NotedOwnership): void {
 /**
  * The object that the annotation `internal.culvert.dev/id` names, unless another CR holds it or it carries a marker.
  */
-export async function notedObject(run: Reconciliation, id: string) {
+export async function recordedObject(run: Reconciliation, id: string) {
   const { collection, context, cr, session } = run
   const holder = context.resources.holderOf(session.key, id)
   // A holder whose own annotation names another object has a status that is not its own.
   const isMisplaced = holder !== undefined && (ownNote(holder)?.id ?? id) !== id
   if (holder !== undefined && !isMisplaced) return undefined
-  const object = (await session.cache.fetch(collection, id)) ?? (await sought(run, collection, id))
+  const object = (await session.cache.fetch(collection, id)) ?? (await searchFor(run, collection, id))
   if (object === undefined || markerOf(object) !== undefined) return undefined
   return isMisplaced || context.resources.lock(session.key, id, cr) === undefined ? object : undefined
 }
@@ -141,6 +141,6 @@ export async function notedObject(run: Reconciliation, id: string) {
 /** Takes an object whose create ended long ago; the nonce in its marker is recorded as the last one known. */
 function takeMarked(run: Reconciliation, object: RemoteObject): string {
   const nonce = markerOf(object)?.nonce ?? run.context.random.hex(16)
-  run.noteObject(object, { nonce, attempt: 0 })
+  run.recordObject(object, { nonce, attempt: 0 })
   return object.id
 }

@@ -1,7 +1,7 @@
 import type { RemoteObject } from '../../api/types.ts'
 import { statusOf } from '../cr.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import { accompanied, leaveCompanion } from '../outputs/companion.ts'
+import { leaveCompanion, withCompanionCondition } from '../outputs/companion.ts'
 import { isCommon } from '../run/conditions.ts'
 import { TerminalError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
@@ -21,5 +21,5 @@ export async function refuseAnswer(run: Reconciliation, { id }: RemoteObject, pr
   const result = resultOf(new TerminalError(reasons.AnswerRefused, message), run.status.id !== undefined, false)
   const { condition } = run.descriptor.companion ?? {}
   const kept = (statusOf(run.cr).conditions ?? []).filter(({ type }) => !isCommon(type) && type !== condition)
-  return accompanied({ ...result, conditions: kept }, await leaveCompanion(run, problem))
+  return withCompanionCondition({ ...result, conditions: kept }, await leaveCompanion(run, problem))
 }

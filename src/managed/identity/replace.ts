@@ -8,10 +8,10 @@ import { markerText, type Wanted } from '../plan/wanted.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { createObject } from './create.ts'
-import { deleteForSure, noteMade } from './gone.ts'
+import { deleteForSure, recordCreated } from './gone.ts'
 import { IdentityMemory } from './identity-memory.ts'
 import { markedObjects } from './take-object.ts'
-import { noteUnanswered, UnansweredMemory, waitBeforeCreate } from './unanswered.ts'
+import { recordUnanswered, UnansweredMemory, waitBeforeCreate } from './unanswered.ts'
 
 /**
  * Replaces an object by a new one. With `first: create`, the old one stays in `status.internal.superseded` until
@@ -59,8 +59,8 @@ async function createPlaceholder(
   const own = copiesOf(markedObjects(run), cr.metadata.uid, run.status, context.installation)
   if (body === undefined || own.some((object) => markerOf(object)?.nonce === PLACEHOLDER_NONCE)) return
   waitBeforeCreate(run, 'placeholder')
-  const create = () => session.cache.create(collection, body, run.because(reason))
-  noteMade(run, collection, (await noteUnanswered(run, 'placeholder', create)).id)
+  const create = () => session.cache.create(collection, body, run.originFor(reason))
+  recordCreated(run, collection, (await recordUnanswered(run, 'placeholder', create)).id)
 }
 
 /**

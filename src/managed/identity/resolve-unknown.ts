@@ -2,16 +2,16 @@ import type { RemoteObject } from '../../api/types.ts'
 import type { Attempt } from '../attempt.ts'
 import { isDeleting, statusOf } from '../cr.ts'
 import { reasons } from '../descriptor/reasons.ts'
-import { notedOwnership } from '../markers/sealed-note.ts'
+import { recordedOwnership } from '../markers/sealed-note.ts'
 import { objectInSecret, withItsToken } from '../outputs/token-recovery.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
-import { tellAlike } from './alike.ts'
+import { reportLookalikes } from './alike.ts'
 import { deleteCopies, recallPlaceholder } from './copies.ts'
 import { type Scan, stepOf } from './create-step.ts'
 import { IdentityMemory } from './identity-memory.ts'
 import { refuseUnfitFound } from './issued.ts'
-import { notedObject, recoverMarked } from './recovery.ts'
+import { recordedObject, recoverMarked } from './recovery.ts'
 import { scanFor, take } from './take-object.ts'
 
 /**
@@ -32,15 +32,15 @@ export async function resolveUnknown(run: Reconciliation, attempt: Attempt, scan
     throw unresolved(next.type === 'resolve' ? next.scan.waitMs : 0)
   }
   // An object with `rawMetadata` has no marker to be found by; the CR's own annotation names it.
-  const note = notedOwnership(run.cr, (text) => run.session.seal(text))
+  const note = recordedOwnership(run.cr, (text) => run.session.seal(text))
   const former = statusOf(run.cr).id
-  const noted = note.type === 'own' && note.id !== former ? await notedObject(run, note.id) : undefined
+  const noted = note.type === 'own' && note.id !== former ? await recordedObject(run, note.id) : undefined
   if (noted !== undefined) return take(run, noted, attempt)
   const marked = await recoverMarked(run)
   if (marked !== undefined) return marked
   // If the cluster was restored to an older state, the attempt may have ended long ago, with an object that no longer
   // carries a marker.
-  if (!isDeleting(run.cr)) tellAlike(run)
+  if (!isDeleting(run.cr)) reportLookalikes(run)
   return nextAttempt(run, attempt)
 }
 

@@ -32,13 +32,13 @@ export function take(run: Reconciliation, object: RemoteObject, attempt: Attempt
   const ours = create !== undefined && !(adopted && retains(run.cr))
   if (id !== undefined && id !== object.id && ours) {
     const former = { id, nonce: create.nonce, ...formerNotes(run) }
-    run.noteInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
+    run.recordInternal({ superseded: [...superseded.filter((entry) => entry.id !== id), former] })
   }
   run.note({ adopted: undefined, ...issueNotes(run) })
   run.memory.of(RotationMemory).succeeded()
   run.memory.of(IdentityMemory).accepted()
   run.memory.of(IdentityMemory).creates.succeeded()
-  run.noteObject(object, { nonce: attempt.nonce, attempt: attempt.number })
-  run.noteInternal(intendedModules(run.descriptor.modules, run.cr.spec, {}, attempt.modules))
+  run.recordObject(object, { nonce: attempt.nonce, attempt: attempt.number })
+  run.recordInternal(intendedModules(run.descriptor.modules, run.cr.spec, {}, attempt.modules))
   return object.id
 }

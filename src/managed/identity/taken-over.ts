@@ -140,11 +140,11 @@ function ownershipOf({ cr, session }: Reconciliation, taker: Taker): string {
 }
 
 /** Notes that the object carries the marker of this very CR, as it does once the CR has created or taken it. */
-export function noteMark(run: Reconciliation, object: RemoteObject): void {
+export function recordMarker(run: Reconciliation, object: RemoteObject): void {
   const { create } = run.internal
   const { uid } = run.cr.metadata
   if (create === undefined || create.uid === uid || markerOf(object)?.uid !== uid) return
-  run.noteInternal({ create: { ...create, uid } })
+  run.recordInternal({ create: { ...create, uid } })
 }
 
 /**

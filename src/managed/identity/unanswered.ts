@@ -8,7 +8,7 @@ import type { Reconciliation } from '../run/reconciliation.ts'
  * Sends a write. One that gets no answer may still take effect until its request times out: this is remembered for
  * writes of that sort.
  */
-export async function noteUnanswered<T>(
+export async function recordUnanswered<T>(
   { context: { clock, times }, memory }: Reconciliation,
   sort: Sort,
   send: () => Promise<T>,

@@ -48,7 +48,7 @@ export function isSealed(note: OwnershipNote, seal: Seal): boolean {
 }
 
 /** What the annotation `internal.culvert.dev/id` says of a CR that has no id in its status. */
-export type NotedOwnership =
+export type RecordedOwnership =
   | { readonly type: 'none' }
   /** The CR itself held the object and lost its status. */
   | { readonly type: 'own'; readonly id: string }
@@ -62,7 +62,7 @@ export type NotedOwnership =
  * Reads the annotation. One that names another CR was copied with a manifest and is ignored. One whose seal does not
  * match the account's key, because the key has changed or the annotation was forged, is only a hint.
  */
-export function notedOwnership(cr: CustomResource, seal: Seal): NotedOwnership {
+export function recordedOwnership(cr: CustomResource, seal: Seal): RecordedOwnership {
   const note = parseOwnership(cr.metadata.annotations?.[REMOTE_ID])
   const { namespace, name } = nameOf(cr)
   if (note === undefined || note.namespace !== namespace || note.name !== name) return { type: 'none' }

@@ -244,7 +244,7 @@ function told(
 }
 
 /** `result`, extended by the condition of the companion. */
-export function accompanied(result: RunResult, { condition, pollMs }: Accompanied): RunResult {
+export function withCompanionCondition(result: RunResult, { condition, pollMs }: Accompanied): RunResult {
   const { conditions = [], outcome } = result
   const said = condition === undefined ? result : { ...result, conditions: [...conditions, condition] }
   const sooner = outcome.type === 'after' && outcome.ms <= (pollMs ?? Number.POSITIVE_INFINITY)

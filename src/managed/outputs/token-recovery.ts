@@ -5,7 +5,7 @@ import type { Reconciliation } from '../run/reconciliation.ts'
 import { heldToken, type Issued } from './held-token.ts'
 import { readTarget } from './place.ts'
 import { naming } from './take-ownership.ts'
-import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
+import { recordToken, type TokenPlace, tokenPlace } from './token.ts'
 
 /**
  * The object whose token the CR's Secret holds for `nonce`: a former process got the answer and stored it there.
@@ -14,7 +14,7 @@ import { noteToken, type TokenPlace, tokenPlace } from './token.ts'
 export async function objectInSecret(run: Reconciliation, nonce: string): Promise<RemoteObject | undefined> {
   const held = (await heldTokens(run)).find((each) => each.nonce === nonce)
   if (held === undefined) return undefined
-  noteToken(run, held.place, held)
+  recordToken(run, held.place, held)
   const { collection, session } = run
   const known = session.cache.get(collection, held.id)?.object ?? (await session.cache.fetch(collection, held.id))
   // If it was deleted since, that is noticed later and it is created again, like any other.
@@ -30,7 +30,7 @@ export async function withItsToken(
   const ids = new Set(objects.map(({ id }) => id))
   const held = (await heldTokens(run)).find(({ id }) => ids.has(id))
   if (held === undefined) return undefined
-  noteToken(run, held.place, held)
+  recordToken(run, held.place, held)
   return objects.find(({ id }) => id === held.id)
 }
 

@@ -96,18 +96,18 @@ export async function storeToken(run: Reconciliation, answer: CreateAnswer, rese
       secret = undefined
     }
   }
-  noteToken(run, place, issued)
+  recordToken(run, place, issued)
 }
 
 /** Notes where the token of object `id` is. */
-export function noteToken(
+export function recordToken(
   run: Reconciliation,
   { target, key }: TokenPlace,
   { token, id }: Pick<Issued, 'token' | 'id'>,
 ): void {
   run.note({ output: { ...target, keys: [key] } })
   run.memory.of(OutputMemory).tokenSecret = target.name
-  run.noteInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
+  run.recordInternal({ tokenDigest: tokenFingerprint(run.context.fingerprints, token, id) })
 }
 
 /** The token in an answer that was accepted. */

@@ -18,7 +18,7 @@ import type { Wanted } from './wanted.ts'
  * @param wanted undefined: the CR is being deleted
  * @throws TerminalError, or WaitError for a deletion, naming the restriction, unless the spec acknowledges it.
  */
-export async function refuseShutOut(
+export async function refuseLockout(
   run: Reconciliation,
   wanted: Wanted | undefined,
   held: Pick<AccessChange, 'remote' | 'children'>,

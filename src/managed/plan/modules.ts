@@ -21,7 +21,7 @@ export function intendedModules(
 }
 
 /** The same once the object has been read: a module is forgotten once the object no longer has it. */
-export function settledModules(
+export function modulesAtRest(
   modules: Modules<CommonSpec> | undefined,
   remote: RemoteObject,
   { appliedModules }: InternalStatus,

@@ -28,10 +28,10 @@ export function planContextOf(run: Reconciliation, wanted: Wanted): PlanContext 
  * The API has answered a write: a difference in a field that the write left open is the service's choice. It is
  * remembered until it is stored, since it cannot be told from a change by someone else later.
  */
-export function noteChosen(run: Reconciliation, { desired }: Wanted, answer: RemoteObject): void {
+export function recordChosen(run: Reconciliation, { desired }: Wanted, answer: RemoteObject): void {
   const chosen = chosenByServer(run.descriptor, desired, answer)
   run.memory.of(PlanMemory).chosen = { fields: chosen }
-  run.noteInternal({ chosen })
+  run.recordInternal({ chosen })
 }
 
 /** Notes choices again that an earlier run saw and could not store. */
@@ -39,7 +39,7 @@ export function recallChosen(run: Reconciliation): void {
   const plan = run.memory.of(PlanMemory)
   if (plan.chosen === undefined) return
   if (equalJSON(plan.chosen.fields, internalOf(run.cr).chosen)) plan.chosen = undefined
-  else run.noteInternal({ chosen: plan.chosen.fields })
+  else run.recordInternal({ chosen: plan.chosen.fields })
 }
 
 /** Whether the inputs may differ from those last sent. */

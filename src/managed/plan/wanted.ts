@@ -18,9 +18,9 @@ export interface Wanted {
 }
 
 /** Notes what was sent with the last write: it is stored together with the result. */
-export function noteSent(run: Reconciliation, { inputs, references }: Wanted): void {
+export function recordSent(run: Reconciliation, { inputs, references }: Wanted): void {
   const { applied } = references
-  run.noteInternal({
+  run.recordInternal({
     inputsFingerprint: inputs.fingerprint,
     references: applied.length === 0 ? undefined : applied,
   })

@@ -14,14 +14,14 @@ import { pollIn } from '../descriptor/readiness.ts'
 import { adopt } from '../identity/adopt.ts'
 import { awaitOwnLists } from '../identity/await-list.ts'
 import { sweepCopies } from '../identity/copies.ts'
-import { dropVoidAttempt, settleIdentity } from '../identity/create.ts'
+import { dropVoidAttempt, resolveIdentity } from '../identity/create.ts'
 import { findObject } from '../identity/find-object.ts'
 import { IdentityMemory } from '../identity/identity-memory.ts'
 import { namingHolder } from '../identity/name-holder.ts'
 import { answerProblem, refuseAnswer } from '../identity/refused-answer.ts'
-import { accompanied, keepCompanion } from '../outputs/companion.ts'
+import { keepCompanion, withCompanionCondition } from '../outputs/companion.ts'
 import { updateReason } from '../plan/announce.ts'
-import { heldAlone, refuseShutOut, waitBeforeRestricting } from '../plan/lockout-guard.ts'
+import { heldAlone, refuseLockout, waitBeforeRestricting } from '../plan/lockout-guard.ts'
 import type { Wanted } from '../plan/wanted.ts'
 import { WaitError } from '../run/control-flow-errors.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
@@ -44,7 +44,7 @@ export async function converge(run: Reconciliation, approve: ApproveSpec): Promi
   await run.session.cache.ensureListed(run.collection)
   const observed = isObserved(run.cr)
   // The outcome of a POST that may still be in flight must be known, whatever the spec asks for by now.
-  const known = observed && unresolvedAttempt(run.cr) === undefined ? undefined : await settleIdentity(run)
+  const known = observed && unresolvedAttempt(run.cr) === undefined ? undefined : await resolveIdentity(run)
   if (!needsApproval(run.cr)) run.note({ plan: undefined })
   if (observed) return observe(run)
   await keepFinalizer(run)
@@ -66,7 +66,7 @@ async function convergeTo(
   const adopting = isAdopting(run.cr)
   const existing = adopting ? await adopt(run, wanted) : await findObject(run, known)
   waitBeforeRestricting(run, existing)
-  if (run.descriptor.children === undefined) await refuseShutOut(run, wanted, heldAlone(existing))
+  if (run.descriptor.children === undefined) await refuseLockout(run, wanted, heldAlone(existing))
   const token = await findToken(run)
   await approve(run, wanted, existing)
   const { remote, made } =
@@ -84,7 +84,7 @@ async function convergeTo(
   const retireMs = await retireFormer(run)
   // Copies found during a replacement are deleted once the new id is stored.
   const again = run.memory.of(IdentityMemory).copies === undefined ? retireMs : 0
-  return pollingAgain(accompanied(conclude(run, applied), companion), again)
+  return pollingAgain(withCompanionCondition(conclude(run, applied), companion), again)
 }
 
 /**

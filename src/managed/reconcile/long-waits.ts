@@ -1,6 +1,6 @@
 import { KubeError } from '../../kube/kube-error.ts'
 import type { Logger } from '../../util/logger.ts'
-import { isUntold, LONG_WAIT_MS, shortName } from '../cr.ts'
+import { hasNoConditions, LONG_WAIT_MS, shortName } from '../cr.ts'
 import { accountOf } from '../references/account-choice.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 
@@ -11,19 +11,19 @@ export type WaitsFor = 'its turn' | 'the API'
  * Reports in the conditions what the CR waits for. A failure loses nothing: the end of the reconcile reports more.
  * Never throws.
  */
-export async function tellWait(run: Reconciliation, waitsFor: WaitsFor): Promise<void> {
+export async function reportWait(run: Reconciliation, waitsFor: WaitsFor): Promise<void> {
   const { logger } = run.context
   const { kind, metadata } = run.cr
   const fields = { kind, namespace: metadata.namespace, name: metadata.name }
   try {
     await run.tell(messageOf(run, waitsFor))
   } catch (error) {
-    logUntold(logger, fields, error)
+    logUnreported(logger, fields, error)
   }
 }
 
 /** A refusal by Kubernetes is reported later; any other error is a bug. */
-export function logUntold(logger: Logger, fields: object, error: unknown): void {
+export function logUnreported(logger: Logger, fields: object, error: unknown): void {
   if (error instanceof KubeError) logger.debug({ ...fields, err: error }, 'a wait could not be reported')
   else logger.error({ ...fields, err: error }, 'failed to report a wait')
 }
@@ -32,11 +32,11 @@ export function logUntold(logger: Logger, fields: object, error: unknown): void 
  * Reports a reconcile that takes long, such as one whose requests wait in the rate budget.
  * @returns a function that stops this; it resolves once no report is being written.
  */
-export function tellWhenLong(run: Reconciliation): () => Promise<void> {
-  if (!isUntold(run.cr)) return () => Promise.resolve()
+export function reportLongWait(run: Reconciliation): () => Promise<void> {
+  if (!hasNoConditions(run.cr)) return () => Promise.resolve()
   let telling: Promise<void> | undefined
   const cancel = run.context.clock.setTimer(LONG_WAIT_MS, () => {
-    telling = tellWait(run, 'the API')
+    telling = reportWait(run, 'the API')
   })
   return async () => {
     cancel()
@@ -45,10 +45,10 @@ export function tellWhenLong(run: Reconciliation): () => Promise<void> {
 }
 
 /** Whether the CR has had no condition for so long that even a silent wait should be reported. */
-export function isLongUntold({ context: { clock }, cr, memory }: Reconciliation): boolean {
-  if (!isUntold(cr)) return false
-  memory.untoldSince ??= clock.monotonic()
-  return clock.monotonic() - memory.untoldSince >= LONG_WAIT_MS
+export function isLongUnreported({ context: { clock }, cr, memory }: Reconciliation): boolean {
+  if (!hasNoConditions(cr)) return false
+  memory.unreportedSince ??= clock.monotonic()
+  return clock.monotonic() - memory.unreportedSince >= LONG_WAIT_MS
 }
 
 /** The message stays the same for the whole wait, so that it is written once. */

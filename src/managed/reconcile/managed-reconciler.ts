@@ -4,18 +4,24 @@ import { done, type Outcome } from '../../runtime/outcome.ts'
 import {
   type CustomResource,
   generationOf,
+  hasNoConditions,
   isDeleting,
   isPaused,
-  isUntold,
   type ResourceName,
   statusOf,
 } from '../cr.ts'
-import { type ApproveDeletion, deletionNeedsAccount, letGo, remove, sessionForDeletion } from '../delete/delete.ts'
+import {
+  type ApproveDeletion,
+  deletionNeedsAccount,
+  remove,
+  removeFinalizer,
+  sessionForDeletion,
+} from '../delete/delete.ts'
 import { isGoneWithItsCalls } from '../delete/key-in-use.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import { waitForList } from '../identity/await-list.ts'
-import { noteTurn } from '../identity/contest.ts'
+import { recordTurn } from '../identity/contest.ts'
 import { accountOf, openSession } from '../references/account-choice.ts'
 import { isAccountWide } from '../run/account-wide.ts'
 import { type ConditionState, isCommon } from '../run/conditions.ts'
@@ -27,7 +33,7 @@ import { openRequest } from '../run/requests.ts'
 import { type RunResult, resultOf } from '../run/result.ts'
 import type { Blocked } from '../run/session.ts'
 import { type ApproveSpec, converge } from './converge.ts'
-import { isLongUntold, tellWait, tellWhenLong } from './long-waits.ts'
+import { isLongUnreported, reportLongWait, reportWait } from './long-waits.ts'
 
 /** Where a run waits for a person: before writes that a new spec asks for, and before deletions. */
 export interface Approvals {
@@ -54,7 +60,7 @@ export class ManagedReconciler {
     const descriptor = this.#context.kinds.managedKind(name.kind)
     if (cr === undefined || descriptor === undefined) return done
     const run = new Reconciliation(this.#context, descriptor, cr)
-    const endTelling = tellWhenLong(run)
+    const endTelling = reportLongWait(run)
     try {
       const result = await this.#result(run, descriptor)
       return await this.#conclude(run, result)
@@ -68,11 +74,11 @@ export class ManagedReconciler {
    * Reports in the conditions of a new CR that it waits to be reconciled; undefined if the conditions already say
    * something, or nothing is to be done. The CR must not be reconciled meanwhile. Never throws.
    */
-  tellWait(name: ResourceName): Promise<void> | undefined {
+  reportWait(name: ResourceName): Promise<void> | undefined {
     const cr = this.#context.resources.get(name)
     const descriptor = this.#context.kinds.managedKind(name.kind)
-    if (cr === undefined || descriptor === undefined || !isUntold(cr)) return undefined
-    return tellWait(new Reconciliation(this.#context, descriptor, cr), 'its turn')
+    if (cr === undefined || descriptor === undefined || !hasNoConditions(cr)) return undefined
+    return reportWait(new Reconciliation(this.#context, descriptor, cr), 'its turn')
   }
 
   async #result(run: Reconciliation, descriptor: ManagedDescriptor): Promise<RunResult> {
@@ -83,14 +89,14 @@ export class ManagedReconciler {
         run.enter(openSession(this.#context, cr))
         return await converge(run, this.#approvals.spec)
       }
-      if (deletionNeedsAccount(run) && (await isGoneWithItsCalls(run))) return await letGo(run)
+      if (deletionNeedsAccount(run) && (await isGoneWithItsCalls(run))) return await removeFinalizer(run)
       if (deletionNeedsAccount(run)) run.enter(sessionForDeletion(run))
       return await remove(run, this.#approvals.deletion)
     } catch (thrown) {
       const error = thrown instanceof UnlistableError ? waitForList(run, thrown) : thrown
       this.#report(run, descriptor, error)
       if (error instanceof WaitError) this.#tryWayOut(run)
-      const told = error instanceof WaitError && error.silent && isLongUntold(run) ? error.aloud() : error
+      const told = error instanceof WaitError && error.silent && isLongUnreported(run) ? error.visible() : error
       return resultOf(told, run.status.id !== undefined, isDeleting(cr))
     }
   }
@@ -119,7 +125,7 @@ export class ManagedReconciler {
   async #conclude(run: Reconciliation, result: RunResult): Promise<Outcome> {
     const { state, conditions, outcome } = result
     if (state === undefined) {
-      this.#tellMade(run)
+      this.#reportCreated(run)
       return outcome
     }
     const { memory } = run
@@ -128,18 +134,18 @@ export class ManagedReconciler {
       await run.write(state, conditions)
     } catch (error) {
       memory.unannounced = before
-      this.#tellMade(run)
+      this.#reportCreated(run)
       // The answer to a create stays in memory; the retry stores it before anything else.
       return { type: 'backoff', error }
     }
     memory.unannounced = undefined
-    noteTurn(run)
+    recordTurn(run)
     this.#announce(before, run, state)
     return run.overtaken ? { type: 'after', ms: 0, reason: 'changed meanwhile', priority: 'edit' } : outcome
   }
 
   /** Records an Event about the object that the run has created, if it has. */
-  #tellMade({ cr, made }: Reconciliation): void {
+  #reportCreated({ cr, made }: Reconciliation): void {
     if (made === undefined) return
     this.#context.events.record(cr, { type: 'Normal', reason: 'Created', message: `created ${made}` })
   }
@@ -152,7 +158,7 @@ export class ManagedReconciler {
     const { cr: after, descriptor, made } = run
     const [ready, was] = [told(after, 'Ready'), told(before, 'Ready')]
     const turnsReady = state.type === 'ready' && was?.status !== 'True'
-    if (!turnsReady) this.#tellMade(run)
+    if (!turnsReady) this.#reportCreated(run)
     if (state.type === 'ready') {
       for (const { reason, message } of turnedFalse(before, after, descriptor)) {
         this.#context.events.record(after, { type: 'Warning', reason, message })

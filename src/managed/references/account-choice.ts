@@ -62,7 +62,7 @@ export function openSession(
  * default Account of its own: the watch may not have reported it yet, and an object cannot move later.
  * @throws WaitError while the watch has not reported it
  */
-export async function confirmDefaultAccount(
+export async function recheckDefaultAccount(
   context: ManagedContext,
   cr: CustomResource,
   chosen: AccountName,

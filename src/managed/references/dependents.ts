@@ -99,7 +99,7 @@ function mayHoldUp(
 /**
  * The CRs that refer to the target and may have an object that depends on its object. Known without a request, and
  * complete: a CR records its attempt before it creates an object, and checks its targets once more after that
- * (`ResolvedReferences.confirm`).
+ * (`ResolvedReferences.recheck`).
  */
 export function referringDependents(
   { context, cr }: Reconciliation,
@@ -118,7 +118,7 @@ export function referringDependents(
 }
 
 /** Whether a CR's object has expired, by its status, and will not be renewed: it no longer needs what it refers to. */
-export function hasRunItsCourse({ context: { clock, kinds } }: Reconciliation, cr: CustomResource): boolean {
+export function isPermanentlyExpired({ context: { clock, kinds } }: Reconciliation, cr: CustomResource): boolean {
   const descriptor = kinds.managedKind(cr.kind)
   const status = statusOf(cr)
   const until = descriptor?.status.certificate?.expiresAt?.(status)

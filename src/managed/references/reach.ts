@@ -120,10 +120,10 @@ export function keeperOf(
     const marked = resources.get(marker)
     if (marked?.metadata.uid === marker.uid) return marked
   }
-  return notedKeeper(resources, session, id) ?? keeperByStatus(resources, session, id)
+  return recordedKeeper(resources, session, id) ?? keeperByStatus(resources, session, id)
 }
 
-function notedKeeper(
+function recordedKeeper(
   resources: Place['resources'],
   session: Pick<AccountSession, 'key' | 'seal'>,
   id: string,

@@ -1,4 +1,12 @@
-import { type CustomResource, externalId, generationOf, isUntold, LONG_WAIT_MS, shortName, statusOf } from '../cr.ts'
+import {
+  type CustomResource,
+  externalId,
+  generationOf,
+  hasNoConditions,
+  LONG_WAIT_MS,
+  shortName,
+  statusOf,
+} from '../cr.ts'
 import type { Ref } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { ResolvedTarget } from '../descriptor/desired.ts'
@@ -39,7 +47,7 @@ export interface ResolvedReferences {
    * names the ids, one of the two always sees the other.
    * @throws WaitError if a reference is no longer permitted, or leads to another object
    */
-  confirm(): void
+  recheck(): void
   /** For the status: what the remote object will refer to once the spec is applied. */
   readonly applied: NonNullable<InternalStatus['references']>
 }
@@ -78,7 +86,7 @@ export async function resolveReferences(
   return {
     applied,
     ids: [...new Set([...targets.values()].map(({ id }) => id))],
-    confirm: () => {
+    recheck: () => {
       for (const reference of found) {
         const { kind, path, ref } = reference
         if (!targets.has(refKey(kind, ref))) continue
@@ -160,7 +168,7 @@ function idOf(resolver: Resolver, reference: FoundReference): string {
   if (appliedId !== undefined) return appliedId
   const message = `${path}: ${refText(kind, ref)} ${refusal}`
   // Both are new, and the target has yet to be reconciled: nothing is wrong.
-  if (target !== undefined && isUntold(target) && isUntold(cr)) {
+  if (target !== undefined && hasNoConditions(target) && hasNoConditions(cr)) {
     throw new WaitError(reasons.ReferenceNotReady, message, LONG_WAIT_MS, true)
   }
   throw new WaitError(reasons.ReferenceNotReady, message, FALLBACK_MS)

@@ -1,5 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
-import { isNotedAhead, notedBehind, notedTime } from '../../util/noted-time.ts'
+import { isNotedAhead, recordedBehind, recordedTime } from '../../util/noted-time.ts'
 import { timeInMs } from '../../util/time.ts'
 import { internalOf, isObserved, statusOf } from '../cr.ts'
 import type { CommonStatus, Fields } from '../descriptor/common.ts'
@@ -30,7 +30,7 @@ export function rotationStep(
 ): RotationStep {
   correctIssueTime(run, remote)
   if (token.type === 'lost' || token.type === 'foreign') return { type: 'none' }
-  noteStart(run, remote)
+  recordStart(run, remote)
   return stepOf(run, remote)
 }
 
@@ -47,7 +47,7 @@ export function announceRotation({ context, cr, descriptor, memory }: Reconcilia
  * that affect more than this object are not handled here.
  * @returns false for such an error.
  */
-export function noteRotationFailure(run: Reconciliation, error: unknown): boolean {
+export function recordRotationFailure(run: Reconciliation, error: unknown): boolean {
   const isRefused = error instanceof TerminalError || (error instanceof WaitError && PAUSES.has(error.code))
   if (!isRefused && !isOfThisCall(error)) return false
   if (isAccountWide(error)) run.session.reportFailure(error)
@@ -181,13 +181,13 @@ function correctIssueTime(run: Reconciliation, remote: RemoteObject): void {
   const noted = Date.parse(status.rotatedAt)
   if (isNotedAhead(noted, now)) run.note({ rotatedAt: new Date(now).toISOString() })
   const created = createdAt(remote)
-  const behind = created === undefined ? 0 : notedBehind(noted, created, now)
+  const behind = created === undefined ? 0 : recordedBehind(noted, created, now)
   if (behind === 0) return
   const later = (time: number) => new Date(time + behind).toISOString()
   run.note({ rotatedAt: later(noted) })
   const { superseded } = internal
   if (superseded === undefined) return
-  run.noteInternal({
+  run.recordInternal({
     superseded: superseded.map((former) => {
       const { deleteAfter } = former
       return deleteAfter === undefined ? former : { ...former, deleteAfter: later(Date.parse(deleteAfter)) }
@@ -203,11 +203,11 @@ function createdAt({ created_at: created }: RemoteObject): number | undefined {
 /**
  * A token without a recorded time of issue counts from its object's creation. One that is not in our Secret has no age.
  */
-function noteStart(run: Reconciliation, remote: RemoteObject): void {
+function recordStart(run: Reconciliation, remote: RemoteObject): void {
   const { context, descriptor, status } = run
   if (descriptor.rotation?.type !== 'rotation' || status.output === undefined || status.rotatedAt !== undefined) return
   const now = context.clock.now()
-  run.note({ rotatedAt: new Date(notedTime(createdAt(remote) ?? now, now)).toISOString() })
+  run.note({ rotatedAt: new Date(recordedTime(createdAt(remote) ?? now, now)).toISOString() })
 }
 
 /** The failure that still counts: after a change of the spec, or a new request, the next attempt is immediate. */

@@ -33,7 +33,7 @@ export class WaitError extends Error {
   }
 
   /** The same wait, reported in the conditions. */
-  aloud(): WaitError {
+  visible(): WaitError {
     return new WaitError(this.code, this.message, this.retryMs)
   }
 }

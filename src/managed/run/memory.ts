@@ -14,7 +14,7 @@ export interface MemorySlot {
 /** One CR's state in this process, beyond Kubernetes and the API. Losing it costs time, never correctness. */
 export class Memory {
   /** Monotonic time when the CR was first reconciled while it had no condition. */
-  untoldSince?: number | undefined
+  unreportedSince?: number | undefined
   /** The resourceVersion of the copy on which Kubernetes last refused a write, since the CR is another by now. */
   outdated?: string | undefined
   /**

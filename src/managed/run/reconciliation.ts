@@ -4,7 +4,7 @@ import type { ResourceType } from '../../kube/types.ts'
 import type { WriteReason } from '../../telemetry/write-origin.ts'
 import { clockOffset } from '../../util/noted-time.ts'
 import { rfc3339Of } from '../../util/time.ts'
-import { type CustomResource, generationOf, internalOf, isUntold, nameOf, originOf, statusOf } from '../cr.ts'
+import { type CustomResource, generationOf, hasNoConditions, internalOf, nameOf, originOf, statusOf } from '../cr.ts'
 import type { CommonStatus, Condition, Fields } from '../descriptor/common.ts'
 import type { ManagedDescriptor } from '../descriptor/descriptor.ts'
 import type { InternalStatus } from '../descriptor/internal.ts'
@@ -95,7 +95,7 @@ export class Reconciliation {
   }
 
   /** Options of a write to the account: for which CR it is made, and why. */
-  because(reason: WriteReason): WriteOptions {
+  originFor(reason: WriteReason): WriteOptions {
     return { origin: originOf(this.#cr, reason) }
   }
 
@@ -137,25 +137,25 @@ export class Reconciliation {
   }
 
   /** Notes fields of `status.internal` for the next write; undefined removes one. */
-  noteInternal(fields: InternalChange): void {
+  recordInternal(fields: InternalChange): void {
     this.#internal = { ...this.#internal, ...fields }
     this.#status = undefined
   }
 
   /** Notes all status fields of the kind for the next write; fields not in `fields` are removed. */
-  noteKind(fields: Fields): void {
+  recordKind(fields: Fields): void {
     this.#kind = fields
     this.#status = undefined
   }
 
   /** Notes that `object` is the remote object of this CR. */
-  noteObject(object: RemoteObject, create: NonNullable<InternalStatus['create']>): void {
-    this.noteObserved(object)
-    this.noteInternal({ create })
+  recordObject(object: RemoteObject, create: NonNullable<InternalStatus['create']>): void {
+    this.recordObserved(object)
+    this.recordInternal({ create })
   }
 
   /** Notes that the CR observes `object`, which is not its own. */
-  noteObserved(object: RemoteObject): void {
+  recordObserved(object: RemoteObject): void {
     const { kind, name } = this.session.account
     this.note({ id: object.id, accountRef: { kind, name }, ...addressOf(object) })
   }
@@ -181,7 +181,7 @@ export class Reconciliation {
    */
   async tell(message: string): Promise<void> {
     await this.#alone(async () => {
-      if (!isUntold(this.#cr)) return
+      if (!hasNoConditions(this.#cr)) return
       const state: ConditionState = { type: 'progressing', reason: reasons.Progressing, message, existing: false }
       const conditions = this.#stamped(state, undefined)
       await this.#patch({ status: { conditions } }, 'status')
@@ -194,7 +194,7 @@ export class Reconciliation {
   }
 
   /** Reads the CR from the apiserver. @throws ConflictError if it is no longer the same CR in the same state. */
-  async confirmLive(): Promise<void> {
+  async assertUnchanged(): Promise<void> {
     await this.#alone(async () => {
       const live = await this.#readLive()
       if (live?.metadata.resourceVersion !== this.#cr.metadata.resourceVersion) throw new ConflictError(undefined)
@@ -262,7 +262,7 @@ export class Reconciliation {
     try {
       this.#take(await resources.write(before, () => patchVersion(kube, this.#type, before, patch, subresource)))
     } catch (error) {
-      if (isConflict(error)) await this.#noteOutdated(before.metadata.resourceVersion)
+      if (isConflict(error)) await this.#recordOutdated(before.metadata.resourceVersion)
       throw error
     }
   }
@@ -276,7 +276,7 @@ export class Reconciliation {
    * The watch soon shows what made our copy outdated, unless etcd was restored to a state that the watch began after: a
    * copy that is refused for the second time is replaced by what a read of the CR returns.
    */
-  async #noteOutdated(resourceVersion: string): Promise<void> {
+  async #recordOutdated(resourceVersion: string): Promise<void> {
     if (this.memory.outdated === resourceVersion) await this.#readLive()
     this.memory.outdated = resourceVersion
   }

@@ -42,8 +42,8 @@ import {
   withTimesCorrected,
 } from './command-progress.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
-import { conditionsOf, nobody, resultOf, type Said } from './command-said.ts'
-import type { CommandStore } from './command-store.ts'
+import { type CommandState, conditionsOf, nobody, resultOf } from './command-state.ts'
+import { type CommandStore, storeCommand } from './command-store.ts'
 import { type Candidate, candidateOf, targetsOf } from './command-targets.ts'
 import { type MirroredObject, mirrorName } from './mirrored.ts'
 import { RecentActions } from './recent-commands.ts'
@@ -274,7 +274,7 @@ export class CommandReconciler {
   async #finish(descriptor: CommandDescriptor, cr: CommandResource, targets: readonly Target[]): Promise<Outcome> {
     const status = { ...commandStatus(cr), targets: [...targets], finishedAt: time(this.#context.clock.now()) }
     const all = countDone(targets) === targets.length
-    const said: Said = all
+    const said: CommandState = all
       ? ['Complete', reasons.AllDone, summary(targets)]
       : ['Failed', reasons.SomeNotDone, `${summary(targets)}: see status.targets`]
     const finished = await this.#conclude(descriptor, cr, status, said)
@@ -282,7 +282,7 @@ export class CommandReconciler {
     return await this.#afterwards(descriptor, finished)
   }
 
-  async #conclude(descriptor: CommandDescriptor, cr: CommandResource, status: CommandStatus, said: Said) {
+  async #conclude(descriptor: CommandDescriptor, cr: CommandResource, status: CommandStatus, said: CommandState) {
     const written = await this.#write(descriptor, cr, status, said)
     const [phase, reason, message] = said
     this.#context.events.record(written, { type: phase === 'Complete' ? 'Normal' : 'Warning', reason, message })
@@ -372,7 +372,7 @@ export class CommandReconciler {
     return descriptor
   }
 
-  #running(targets: readonly Target[], { action }: CommandStep): Said {
+  #running(targets: readonly Target[], { action }: CommandStep): CommandState {
     return ['Running', reasons.CommandRunning, `${action} is in progress for ${targets.length} targets`]
   }
 
@@ -380,7 +380,7 @@ export class CommandReconciler {
     descriptor: CommandDescriptor,
     cr: CommandResource,
     status: CommandStatus,
-    said?: Said,
+    said?: CommandState,
   ): Promise<CommandResource> {
     const { store, clock } = this.#context
     const observedGeneration = generationOf(cr)
@@ -391,7 +391,7 @@ export class CommandReconciler {
       said === undefined ? kept : stampConditions(conditionsOf(said), previous, observedGeneration, clock.now())
     const counted = status.targets === undefined ? {} : { done: countDone(status.targets) }
     const after = { ...status, ...counted, observedGeneration, conditions: [...conditions] }
-    return await store.write(resourceTypeOf(descriptor), cr, after)
+    return await storeCommand(store, resourceTypeOf(descriptor), cr, after)
   }
 
   /** Drops answers that were stored, or that another operator has found out by itself. */

@@ -123,7 +123,7 @@ export class ResourceStore implements Resources {
   }
 
   /** Sets the function that returns the address of the API that showed an object to an account. */
-  learnAddressesFrom(shownAt: (account: AccountKey, id: string) => string | undefined): void {
+  setAddressLookup(shownAt: (account: AccountKey, id: string) => string | undefined): void {
     this.#shownAt = shownAt
   }
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { GatewayOptions } from '../../../src/emulator/gateway/gateway-options.ts'
 import type { RunningEmulator } from './world.ts'
 
-/** Ends when whoever started it does. */
+/** Ends with the process that started it. */
 const ENTRY = `
   import { startEmulator } from ${JSON.stringify(new URL('../../../src/emulator/emulator.ts', import.meta.url).href)}
   process.once('disconnect', () => process.exit())

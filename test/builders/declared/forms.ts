@@ -53,7 +53,7 @@ export function sorted(values: readonly unknown[]): readonly unknown[] {
 }
 
 /**
- * The keys beside Culvert's marker in the metadata of an object. In an adopted object, which has no marker, only the
+ * The keys next to Culvert's marker in the metadata of an object. In an adopted object, which has no marker, only the
  * keys that the spec sets count.
  */
 export function ownKeys(metadata: unknown, declared: unknown): unknown {

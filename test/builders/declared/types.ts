@@ -6,7 +6,7 @@ export interface Ref {
   readonly id?: string
 }
 
-/** A value of a Secret or ConfigMap that a spec names. */
+/** A value of a Secret or ConfigMap that a spec refers to. */
 export interface KeyRef {
   readonly name: string
   readonly key: string

@@ -38,7 +38,7 @@ export const complaints: Readonly<Record<Bound, RegExp>> = {
 }
 
 /**
- * One row for every bound in the schema of a spec. Fields next to the broken one are there if they are required: the
+ * One row for every bound in the schema of a spec. Fields next to the broken one are set if they are required: the
  * apiserver evaluates rules, such as those that stand for patterns, only where everything else fits.
  */
 export function brokenBounds(spec: SchemaNode): readonly BrokenBound[] {

@@ -97,7 +97,7 @@ it('works in the namespaces that it watches and in no other', async () => {
   expect(await account.objects('ip_policies')).toHaveLength(ONE.watched.length)
 })
 
-it('runs beside another release, which takes no CRD from the first', async () => {
+it('runs next to another release, which takes no CRD from the first', async () => {
   const host = new URL(account.url).host
   const values = `watchNamespaces={${OTHER.watched}},operator.allowApiHosts={${host}},operator.allowHttp=true`
   const install = ['install', 'culvert', CHART, '--namespace', OTHER.home, '--create-namespace', '--set', values]

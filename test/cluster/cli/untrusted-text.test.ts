@@ -149,8 +149,8 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   graph: [
     silent(() => ['graph', ...here()]),
+    silent(() => ['graph', ...here(), '--unhealthy']),
     shown(() => ['graph', ...here(), '-o', 'dot']),
-    shown(() => ['graph', ...here(), '-o', 'svg']),
   ],
   doctor: [shown(() => ['doctor', ...operator()]), shown(() => ['doctor', ...operator(), '-o', 'json'], 'json')],
   reconcile: [shown(() => ['reconcile', 'backend/web', '--wait', '--timeout', '1s', ...here()])],

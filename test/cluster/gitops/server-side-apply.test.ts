@@ -16,7 +16,7 @@ async function succeed(kubectl: Kubectl, args: readonly string[], stdin?: string
   return stdout
 }
 
-test('a tool that applies manifests repeatedly sees no difference and no conflict, even beside others', {
+test('a tool that applies manifests repeatedly sees no difference and no conflict, even next to others', {
   timeout: 300_000,
 }, async () => {
   await using world = await World.open()

@@ -41,7 +41,7 @@ async function handOver(world: World, leader: OperatorProcess, next: OperatorPro
   return { code, released: released.heardAt - told, taken: taken.heardAt - told, ended }
 }
 
-test('an idle leader that is told to stop releases the Lease before it ends, and the standby leads immediately', {
+test('an idle leader that is asked to stop releases the Lease before it ends, and the standby leads immediately', {
   timeout,
 }, async () => {
   await using world = await World.open({ leaderElect: true, flags: TIMES })
@@ -69,7 +69,7 @@ function namesOf(what: string): readonly string[] {
   return Array.from({ length: MANY }, (_, index) => `${what}-${index}`)
 }
 
-/** Creates what there is to tell of, while no Event gets an answer: they are told one at a time. */
+/** Creates what there is to tell of, while no Event gets an answer: they are sent one at a time. */
 async function holdEvents(world: World, proxy: KubeProxy): Promise<Interception> {
   const held = proxy.intercept((request) => (isEvent(request) ? { type: 'hold', when: 'before' } : undefined))
   for (const name of namesOf('told')) await world.apply('Backend', name, tunnels)

@@ -11,7 +11,7 @@ import { report } from './report.ts'
 
 const timeout = 400_000
 
-/** Whoever made an object, as it is marked. Those that bear no mark any more have `rawMetadata`, or are bots. */
+/** The maker of an object, as it is marked. Those without a marker have `rawMetadata`, or are bots. */
 async function marks(world: World): Promise<readonly Marker[]> {
   const paths = new Set(managed.flatMap(({ identity: { collections } }) => collections.map(({ path }) => path)))
   const objects = (await Promise.all([...paths].map((path) => world.remote(path)))).flat()
@@ -24,7 +24,7 @@ async function installationOf(world: World, name: string): Promise<string> {
 }
 
 /**
- * Every resource has an object that exists, and no other carries the installation's mark; resolves to how many bear
+ * Every resource has an object that exists, and no other carries the installation's mark; resolves to how many carry
  * another's.
  */
 async function expectHeldOnce(world: World, installation: string): Promise<number> {
@@ -148,7 +148,7 @@ test('two installations that wrongly share a namespace keep one object per resou
   const creates = world.journal().filter(({ method, status }) => method === 'POST' && status === 201)
   report('two installations that look after one namespace', {
     resources: subjects.length,
-    'objects that bear a mark': made,
+    'objects that carry a marker': made,
     'creates by the one, by the other': [blueId, greenId]
       .map((id) => creates.filter((entry) => markIn(entry)?.installation === id).length)
       .join(', '),

@@ -188,7 +188,7 @@ export async function reasonsFor(world: World, { kind, name }: Manifest): Promis
 /** Waits for an Event with this reason; resolves to its words. */
 export async function told(world: World, { kind, name }: Manifest, reason: string): Promise<string> {
   const look = async () => (await world.events(kind, name)).findLast((event) => event.reason === reason)?.note
-  return until(`${kind}/${name} is told ${reason}`, look, {
+  return until(`${kind}/${name} reports ${reason}`, look, {
     describe: async () => ({ events: await world.events(kind, name), cr: await world.get(kind, name) }),
   })
 }
@@ -221,7 +221,7 @@ export async function readyOf(world: World, { kind, name }: Manifest) {
 }
 
 /**
- * Checks that the account holds each object of `subjects` once and none beside, and that another look changes nothing.
+ * Checks that the account holds each object of `subjects` once and no other, and that another look changes nothing.
  */
 export async function expectAtRest(world: World, subjects: readonly Subject[]): Promise<void> {
   const whole = subjects

@@ -49,7 +49,7 @@ test('two clusters with different installation ids and the same manifests leave 
   await using other = await openBeside(one, 'other')
   await applyManifests(other, await backUp(one))
 
-  // What can be there once only is refused; all else is made a second time. Both are told.
+  // What can be there once only is refused; all else is made a second time. Both are reported.
   for (const subject of first) {
     const way = await settled(other, subject)
     const id = (await other.get(subject.kind, subject.name))?.status?.id

@@ -23,7 +23,7 @@ interface Change {
 /** Where to stop a resource of the story, on its way to its first object or to the next. */
 export interface Aim {
   readonly story: Story
-  readonly amid: 'create' | 'change'
+  readonly phase: 'create' | 'change'
   readonly stop: Stop
 }
 
@@ -41,10 +41,10 @@ export async function aimsOf({ world, stops }: Stage, stories: readonly Story[])
     return Array.from({ length: WITNESSES }, (_, index) => ({ story, name: `${story.name}-witness-${index}` }))
   })
   const aims: Aim[] = []
-  const note = (amid: Aim['amid']): void => {
+  const note = (phase: Aim['phase']): void => {
     for (const story of stories) {
       const passed = all.filter((each) => each.story === story).flatMap(({ name }) => stops.passed(name))
-      aims.push(...shared(passed).map((stop) => ({ story, amid, stop })))
+      aims.push(...shared(passed).map((stop) => ({ story, phase, stop })))
     }
     stops.mark()
   }
@@ -129,10 +129,10 @@ export class Journey {
 
   /** Creates the resource, with a new name. */
   async begin(): Promise<void> {
-    const { story, amid, stop } = this.aim
+    const { story, phase, stop } = this.aim
     this.#name = `${this.#base}-${++this.#tries}`
     this.#state = 'made'
-    if (amid === 'create') this.#stage.stops.arm(this.#name, stop)
+    if (phase === 'create') this.#stage.stops.arm(this.#name, stop)
     await this.#stage.world.apply(story.kind, this.#name, story.spec)
   }
 
@@ -147,14 +147,14 @@ export class Journey {
     }
     const cr = crs.get(name)
     if (cr === undefined || !isAtRest(cr)) return
-    if (aim.amid === 'change' && this.#state === 'made') {
+    if (aim.phase === 'change' && this.#state === 'made') {
       if (!isRipe(aim.story, cr)) return
       this.#former = cr.status?.id
       this.#state = 'changed'
       stops.arm(name, aim.stop)
       return change(world, aim.story, name)
     }
-    if (stops.isMet(name) || (aim.amid === 'change' && cr.status?.id === this.#former)) return
+    if (stops.isMet(name) || (aim.phase === 'change' && cr.status?.id === this.#former)) return
     // It has missed its stop.
     stops.release(name)
     await world.delete(aim.story.kind, name)
@@ -225,7 +225,7 @@ export async function bring(
   const describe = async (): Promise<unknown> => {
     const open = all.filter(({ isOver }) => !isOver)
     const crs = await Promise.all(open.slice(0, 3).map(({ name, aim }) => world.get(aim.story.kind, name)))
-    return [open.map(({ name, aim }) => [name, aim.amid, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
+    return [open.map(({ name, aim }) => [name, aim.phase, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
   }
   await until('every resource has reached its stop', look, { timeoutMs: 120_000, describe })
   return all.filter(({ isThere }) => isThere)
@@ -237,6 +237,6 @@ export function notShown(aims: readonly Aim[], journeys: readonly Journey[]): re
   return [...new Set(aims.map(textOf))].filter((text) => !shown.has(text))
 }
 
-function textOf({ story, amid, stop }: Aim): string {
-  return `${story.name} during ${amid}: ${stop.when} ${stop.sort}`
+function textOf({ story, phase, stop }: Aim): string {
+  return `${story.name} during ${phase}: ${stop.when} ${stop.sort}`
 }

@@ -35,7 +35,7 @@ export class Stage implements AsyncDisposable {
     const own = ['--kubeconfig', kube.kubeconfigPath, '--workers', workers, ...flags]
     const world = resources.use(await World.open({ operator: false, flags: own, leaderElect }))
     const finder = new LaneFinder(world)
-    // An Account's address is immutable: the world's own is created anew.
+    // An Account's address is immutable: the world's own is created again.
     await world.delete('Account', 'default')
     const api = resources.use(await KubeProxy.inFrontOf(world.emulator.url))
     const apiKeySecretRef = { name: 'credentials' }

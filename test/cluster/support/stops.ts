@@ -96,7 +96,7 @@ export class Stops {
     return held.includes(armed.met) && (!stuck || held.length > 1)
   }
 
-  /** Whether the request of the stop has come, even if its answer has not. */
+  /** Whether the request of the stop has arrived, even if its answer has not. */
   isMet(priority: string): boolean {
     return this.#armed.get(priority)?.met !== undefined
   }

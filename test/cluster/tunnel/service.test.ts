@@ -380,7 +380,7 @@ test.each<[string, Readonly<Record<string, string>>, object, string]>([
   ],
   ['source ranges', {}, { loadBalancerSourceRanges: ['10.0.0.0/8'] }, 'spec.loadBalancerSourceRanges'],
   ['seventeen ports', {}, { ports: seventeen }, 'spec.ports: 17 TCP ports'],
-])('a Service with %s opens nothing and is told why, once', async (what, annotations, spec, field) => {
+])('a Service with %s opens nothing and reports why, once', async (what, annotations, spec, field) => {
   const name = `bad-${what.replaceAll(' ', '-')}`
   await serve(name, annotations, http, spec)
   await said(name, 'InvalidSpec', field)
@@ -431,7 +431,7 @@ test('what a Service owns is kept as it is, and goes when its type changes', { t
   expect(conditionIn(await service('kept'))).toBeUndefined()
 })
 
-test('an annotation that makes no sense is told on the Edge too, until it is fixed', async () => {
+test('an annotation that makes no sense is reported on the Edge too, until it is fixed', async () => {
   await serve('told')
   await reached('told')
   await serve('told', { 'culvert.dev/ip-policy': 'office' })

@@ -295,7 +295,7 @@ describe('a Tunnel', () => {
     expect(await find(deployments, 'foreign-tunnel')).toBeUndefined()
   })
 
-  test('uses a credential that is there, once it can be used', async () => {
+  test('uses an existing credential once it can be used', async () => {
     await nameGateway()
     const credentialRef = { name: 'given', privateKeySecretRef: { name: 'given-key', key: 'id' } }
     await world.apply('Tunnel', 'given', { ...SPEC, credentialRef })

@@ -198,7 +198,7 @@ describe('an agent says why it has no tunnel', () => {
     expect(await keyless.failure('KeyUnreadable')).toContain('/nowhere/key cannot be read (ENOENT)')
   })
 
-  test('and gives up where it is told to, with the reason for Kubernetes', async () => {
+  test('and gives up where it is asked to, with the reason for Kubernetes', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'culvert-agent-'))
     const log = join(folder, 'termination-log')
     const agent = connect(await world.agents.newKey(), 'app=x=127.0.0.1:9', '--give-up 1s', `--termination-log ${log}`)
@@ -309,7 +309,7 @@ describe('an agent keeps its tunnels', () => {
   })
 })
 
-describe('an agent that is told to stop', () => {
+describe('an agent that is asked to stop', () => {
   /** A connection through an agent that may drain for that long. */
   async function open(drain: string): Promise<{ agent: CulvertAgent; client: Socket; edge: ReachableEdge }> {
     const { key } = await world.newCredential()

@@ -67,7 +67,7 @@ describe('an ACL', () => {
     )
   })
 
-  it('permits everything with the one rule *, which allows no other beside it', () => {
+  it('permits everything with the one rule *, which allows no other next to it', () => {
     expect(parseAclRule('*')).toEqual({ kind: 'all' })
     expect(aclRules(['*'], 'acl')).toEqual(['*'])
     fc.assert(

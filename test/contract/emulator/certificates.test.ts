@@ -123,7 +123,7 @@ describe('certificate provisioning', () => {
     expect(await certificateOf(id)).not.toBe(first)
   })
 
-  it('shows a failing renewal beside the certificate that is still in use', async () => {
+  it('shows a failing renewal next to the certificate that is still in use', async () => {
     const id = await reserve('www.customer.org')
     const target = (await client.get(`/reserved_domains/${id}`)).body.cname_target
     emulator.admin.putDns({ name: 'www.customer.org', type: 'CNAME', value: String(target) })

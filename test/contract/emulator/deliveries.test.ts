@@ -68,7 +68,7 @@ describe('deliveries', () => {
     expect(await deliveries()).toHaveLength(1)
   })
 
-  it('of what falls due are there without a further request to the API', async () => {
+  it('of what falls due exist without a further request to the API', async () => {
     const to = await destination()
     await subscribe(['reserved_domain_updated.v0'], [to])
     const policy = { authority: 'letsencrypt' }

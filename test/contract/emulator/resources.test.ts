@@ -37,7 +37,7 @@ describe('edges', () => {
     expect((await client.delete(`/backends/tunnel_group/${String(backends[1])}`)).status).toBe(204)
   })
 
-  it('check TLS passed through to upstream against what is there already, on every way in', async () => {
+  it('check TLS passed through to upstream against what exists already, on every way in', async () => {
     const { objects } = emulator.admin.seed({ objects: { certificate_authorities: [{ ca_pem: caPem }] } })
     const mutual = { certificate_authority_ids: objects.certificate_authorities }
     const upstream = { terminate_at: 'upstream' }

@@ -244,8 +244,8 @@ test('three hundred clients that read nothing cost little, and their agent serve
   await start()
   const endless = await Upstream.start((socket) => flood(socket))
   const { key } = await world.newCredential()
-  await world.online(key, `app=endless:1:127.0.0.1:${endless.port}`, `app=beside:1:127.0.0.1:${honest.port}`)
-  const [edge, beside] = [await edgeFor('endless'), await edgeFor('beside')]
+  await world.online(key, `app=endless:1:127.0.0.1:${endless.port}`, `app=honest:1:127.0.0.1:${honest.port}`)
+  const [edge, beside] = [await edgeFor('endless'), await edgeFor('honest')]
   let sent = 0
   const growth = await growthDuring(async () => {
     for (let batch = 0; batch < 6; batch += 1) {

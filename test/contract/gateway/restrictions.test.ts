@@ -16,7 +16,7 @@ let backend: Resource
 const sockets: Socket[] = []
 beforeAll(async () => {
   world = await startTrafficWorld()
-  // Says at once that the connection is open, and then what it is told.
+  // Says at once that the connection is open, and then what it receives.
   upstream = await Upstream.start((socket) => {
     socket.write('open:')
     socket.pipe(socket)
@@ -129,7 +129,7 @@ describe('a restriction of type endpoints', () => {
   const restrict = (enforced: boolean, id: string, type = 'endpoints'): Promise<Resource> =>
     world.api.create('ip_restrictions', { type, enforced, ip_policy_ids: [id] })
 
-  test('holds for every edge of the account, beside the module of the edge', async () => {
+  test('holds for every edge of the account, next to the module of the edge', async () => {
     const everybody = await policy({ '127.0.0.0/8': 'allow' })
     const edges = [await edgeWith(), await edgeWith(everybody.id)]
     const inside = await policy({ '127.0.0.1/32': 'allow' })

@@ -56,7 +56,7 @@ describe('a session of an OpenSSH client', () => {
     expect(await tunnels(second.id)).toHaveLength(1)
   })
 
-  test('ends with the stop command, which the client is told', async () => {
+  test('ends with the stop command, which the client learns', async () => {
     const { key } = await world.newCredential()
     const agent = await connectAgent(key, forward('app=shop:1'))
     await expect.poll(() => world.sessions(), SOON).toHaveLength(1)

@@ -228,7 +228,7 @@ describe('mutual TLS', () => {
   })
 })
 
-test('whoever speaks no TLS, or nothing, is not kept for long', { tags: 'nightly' }, async () => {
+test('a client that speaks no TLS, or nothing, is not kept for long', { tags: 'nightly' }, async () => {
   const { address, port } = await edgeWith()
   const talker = await dial({ address, port })
   talker.write('GET / HTTP/1.1\r\n\r\n')

@@ -27,7 +27,7 @@ const groups: readonly (readonly Trial[])[] = [
 /** Number of each group in a short run. */
 const FEW = 8
 
-test('after a restore, a rollback, a copy, another account’s key, or beside another cluster, each resource has its own object only', async () => {
+test('after a restore, a rollback, a copy, another account’s key, or next to another cluster, each resource has its own object only', async () => {
   const laboratory = await Laboratory.open()
   const list = new CaseList('restored', 'simulation', { least: leastOf(200) })
   for (const trials of groups) {

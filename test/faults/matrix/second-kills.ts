@@ -6,7 +6,7 @@ import { Laboratory } from '../simulation/world.ts'
 import { befalls, numbered, writesAmong } from '../simulation/writes.ts'
 import { some, spread, turnAmong } from '../support/size.ts'
 
-/** When a process is killed: at a write, before it arrives, after it, or once its answer has come. */
+/** When a process is killed: at a write, before it arrives, after it, or once its answer has arrived. */
 export const POINTS = ['before', 'after', 'answered'] as const
 
 /** Number of pairs of kills to run, of more than ten thousand; each run plays others. */

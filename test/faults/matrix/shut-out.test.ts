@@ -70,7 +70,7 @@ const changes: readonly Change[] = [
 
 /** Where a policy without any rule that allows something admits everybody, as the contract leaves open. */
 const openChanges: readonly Change[] = [
-  fromOpen('the first allow comes beside a deny', [DENIED], (world, more) =>
+  fromOpen('the first allow comes next to a deny', [DENIED], (world, more) =>
     world.apply('IPPolicy', 'office', { rules: [DENIED, OTHERS], ...more }),
   ),
   fromOpen('the first rule comes', [], (world, more) =>

@@ -90,7 +90,7 @@ async function cutOff(episode: Episode, when: (typeof KILLS)[number]): Promise<r
     world.api.emulator.admin.seed(EDIT_SEED)
     const oracle = await Oracle.watch(world)
     for (const { kind, name, spec } of episode.needs) world.apply(kind, name, spec)
-    for (const { kind, spec } of BESIDE) world.apply(kind, 'beside', spec)
+    for (const { kind, spec } of BESIDE) world.apply(kind, 'other', spec)
     const problems = [...(await oracle.untilRest())]
     const path = pathOf(world, episode)
     const closed = new ClosedCollection(path, refusal(403, 'ERR_3003', 'the key may not list these'))
@@ -126,7 +126,7 @@ async function play({ episode, answer, variant }: Case): Promise<readonly string
     const path = pathOf(world, episode)
     const neighbours = BESIDE.filter((each) => each.path !== path)
     for (const { kind, spec } of neighbours) {
-      for (const name of ['beside', 'leaving']) world.apply(kind, name, spec)
+      for (const name of ['other', 'leaving']) world.apply(kind, name, spec)
     }
     const problems = [...(await oracle.untilRest())]
     if (problems.length > 0) return problems
@@ -190,7 +190,7 @@ async function goesOn(
 ): Promise<readonly string[]> {
   const problems: string[] = []
   for (const { kind, spec } of neighbours) {
-    world.apply(kind, 'beside', { ...spec, description: 'edited' })
+    world.apply(kind, 'other', { ...spec, description: 'edited' })
     world.apply(kind, 'late', spec)
     world.delete(kind, 'leaving')
   }
@@ -203,19 +203,19 @@ async function goesOn(
     } else if (told?.reason !== REASON || !told.message.includes('spec.deletionPolicy: Retain')) {
       problems.push(`${kind}/leaving does not wait for the list of what may refer to it: ${told?.message}`)
     }
-    for (const name of ['beside', 'late']) {
+    for (const name of ['other', 'late']) {
       const { Ready, Synced } = conditions(world, kind, name)
       if (Ready?.status !== 'True' || Synced?.status !== 'True') problems.push(`${kind}/${name}: ${Synced?.message}`)
     }
-    const { description } = await objectOf(world, kind, 'beside')
-    if (description !== 'edited') problems.push(`${kind}/beside was not edited`)
-    oracle.meddled(kind, 'beside')
-    await changeByHand(world, kind, 'beside')
+    const { description } = await objectOf(world, kind, 'other')
+    if (description !== 'edited') problems.push(`${kind}/other was not edited`)
+    oracle.meddled(kind, 'other')
+    await changeByHand(world, kind, 'other')
   }
   await world.advance(LOOK_MS)
   for (const { kind } of neighbours) {
-    const { description } = await objectOf(world, kind, 'beside')
-    if (description !== 'edited') problems.push(`drift of ${kind}/beside was not repaired: ${description}`)
+    const { description } = await objectOf(world, kind, 'other')
+    if (description !== 'edited') problems.push(`drift of ${kind}/other was not repaired: ${description}`)
   }
   return problems
 }

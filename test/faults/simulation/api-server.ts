@@ -82,7 +82,7 @@ export class ApiServer implements SimulatedServer {
       headers: { ...(headers as Readonly<Record<string, string>>), host: API_HOST },
       body: body === '' ? undefined : body,
     })
-    if (method === 'POST' && answer.status === 201) this.#noteMade(answer.body)
+    if (method === 'POST' && answer.status === 201) this.#recordCreated(answer.body)
     // Without a connection a request counts as plain HTTP: links in its answer are rewritten to the address it was sent
     // to.
     return { ...answer, body: answer.body.replaceAll(`http://${API_HOST}`, `https://${API_HOST}`) }
@@ -110,7 +110,7 @@ export class ApiServer implements SimulatedServer {
     return this.#current.surroundings.clock.monotonic() - madeAt < seconds * 1000
   }
 
-  #noteMade(body: string): void {
+  #recordCreated(body: string): void {
     const { id } = JSON.parse(body) as { readonly id?: string }
     if (id !== undefined) this.#madeAt.set(id, this.#current.surroundings.clock.monotonic())
   }

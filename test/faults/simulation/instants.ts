@@ -263,7 +263,7 @@ export class Instants {
         const other = parseMarker(object.metadata ?? object.name)
         return other?.uid === marker.uid && other.nonce === marker.nonce
       })
-    if (isMade && this.#remade-- <= 0) this.#tell(`POST of what is there already: ${post}`)
+    if (isMade && this.#remade-- <= 0) this.#tell(`POST of what exists already: ${post}`)
     if (cr === undefined || !hasFinalizer(cr)) this.#tell(`POST without finalizer: ${post}`)
     this.#checkAlone(sighting, marker.uid, post)
     if (this.#posted.has(post)) this.#tell(`a second POST of one attempt: ${post}`)

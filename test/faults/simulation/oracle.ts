@@ -380,7 +380,7 @@ export class Oracle {
     const problems: string[] = []
     for (const cr of this.#world.all()) {
       const { output } = this.#world.kinds.managedKind(cr.kind) ?? {}
-      if (output?.type !== 'one-time' || this.#isRefused(cr) || isUntold(cr)) continue
+      if (output?.type !== 'one-time' || this.#isRefused(cr) || hasNoConditions(cr)) continue
       const place = tokenPlaceIn(cr.spec, cr.metadata.name)
       const secret = this.#world
         .secrets()
@@ -636,7 +636,7 @@ function shownOf(value: unknown, names: ReadonlyMap<string, string>, marks: Read
 }
 
 /** Whether only the creator of the object knows its token, and nobody here does. */
-function isUntold(cr: CustomResource): boolean {
+function hasNoConditions(cr: CustomResource): boolean {
   const { adopted, output } = statusOf(cr)
   const { create } = internalOf(cr)
   return output === undefined && (adopted === true || create === undefined)

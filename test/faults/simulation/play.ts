@@ -130,7 +130,7 @@ export async function play(laboratory: Laboratory, episode: Episode, options: Pl
     const picture = await oracle.picture()
     const keepsObject = before !== undefined && world.get(episode.kind, episode.name)?.status?.id === before
     if (reference?.keepsObject !== undefined && reference.keepsObject !== keepsObject)
-      problems.push(keepsObject ? `${before} is there still` : `${before} has given way to another object`)
+      problems.push(keepsObject ? `${before} still exists` : `${before} has given way to another object`)
     world.calm()
     if (isWritten) problems.push(...(await unlikeWritten(world, episode)), ...oracle.idle)
     if (problems.length === 0) problems.push(...(await judgeEnd(world, oracle)))

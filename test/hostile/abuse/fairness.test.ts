@@ -96,7 +96,7 @@ function isNew({ status }: Resource): boolean {
 }
 
 function ratio(noisy: number, alone: number): string {
-  return `${Math.round(alone)} ms alone, ${Math.round(noisy)} ms beside the noise: ${(noisy / alone).toFixed(1)} times`
+  return `${Math.round(alone)} ms alone, ${Math.round(noisy)} ms next to the noise: ${(noisy / alone).toFixed(1)} times`
 }
 
 test('5,000 broken resources of one tenant do not delay another tenant', { timeout: 900_000 }, async () => {

@@ -276,7 +276,7 @@ const planned = { managementPolicy: 'Plan', type: 'TunnelGroup', tunnelGroup: { 
 describe('a plan that waits for approval', () => {
   const approved = { metadata: { annotations: { 'culvert.dev/approved-plan': '1a2b' } } }
 
-  test('is approved by whoever may, and not by everybody who may edit', async () => {
+  test('is approved by users who may approve, not by everybody who may edit', async () => {
     using ed = await Author.create(cluster, { name: 'ed', namespace: PLACE })
     expect(await ed.create(ed.manifest('Backend', 'planned', planned))).toBe('')
     expect(await ed.patch('Backend', 'planned', { spec: { description: 'edited' } })).toBe('')

@@ -192,7 +192,7 @@ test('no key, token or input of any kind appears outside Secrets and its account
   expect(findings(others, { traffic })).toContainEqual(expect.stringMatching(/^other-inputs\//))
   expect(own.size).toBeGreaterThanOrEqual(10)
   expect(findings(own, { traffic })).toEqual([])
-  // Nor do objects bear the name of a Service of which they are no part.
+  // Nor do objects carry the name of a Service of which they are no part.
   const name = new Map([[SERVICE, 'name of the Service']])
   expect(findings(name, { journal: JSON.stringify(world.journal()) })).toHaveLength(1)
   expect(findings(name, { traffic })).toEqual([])

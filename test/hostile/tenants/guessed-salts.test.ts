@@ -10,7 +10,7 @@ import { notesOf, putSalt, saltKey, saltOf } from '../support/salt.ts'
 import { Viewer } from '../support/viewer.ts'
 
 /*
- * Whoever computes the salt can try guesses. They know this code, whatever a viewer sees, and the ids, names and times
+ * An attacker who computes the salt can try guesses. They know this code, what a viewer sees, and the ids, names and times
  * of the installation; only the value of the salt's Secret is hidden from them.
  */
 

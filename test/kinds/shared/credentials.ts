@@ -28,7 +28,7 @@ export const ownerRefusal: Refusal = refuseChange(
   'owner is immutable: delete',
 )
 
-/** If a spec names no owner, it is the user of the account's key. */
+/** If a spec sets no owner, it is the user of the account's key. */
 export function declaredOwner({ owner }: Body, { object }: Held, { id }: Resolved): readonly Declared[] {
   if (owner === undefined) return []
   const { botUserRef, ...byID } = owner as Body
@@ -61,7 +61,7 @@ export const aclRefusals: readonly Refusal[] = [
       'acl has a control character',
     )
   }),
-  refuse('with * beside others', { acl: ['*', 'bind:a=b'] }, 'acl contains both * and other rules, which * makes'),
+  refuse('with * next to others', { acl: ['*', 'bind:a=b'] }, 'acl contains both * and other rules, which * makes'),
 ]
 
 export const aclPlaces: ManagedKindTestData['places'] = {

@@ -21,7 +21,7 @@ export const managedRefusals: readonly Refusal[] = [
     { accountRef: account },
   ),
   refuse(
-    'with an object that is there already and no policy',
+    'with an object that exists already and no policy',
     { externalID: 'x_1' },
     'managementPolicy is required with externalID: set Observe',
   ),
@@ -54,7 +54,7 @@ export const grantRefusals: readonly Refusal[] = [
 /** An id belongs to the account, whatever the namespace: `change` puts the given reference into the spec. */
 export function crossingRefusal(change: (ofAnother: Body) => Body): Refusal {
   return refuse(
-    'with a namespace beside an id',
+    'with a namespace next to an id',
     change({ namespace: 'other', id: 'x_1' }),
     'namespace requires name: set name, or remove namespace',
   )

@@ -1,5 +1,5 @@
 // Command kubenode is what a Kubernetes node and its scheduling consist of in one program, for tests: kubelet,
-// kube-proxy, kube-scheduler and kube-controller-manager at the version of the servers beside it (../../controlplane).
+// kube-proxy, kube-scheduler and kube-controller-manager at the version of the servers next to it (../../controlplane).
 //
 // The component is the first argument:
 //

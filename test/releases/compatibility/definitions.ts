@@ -81,7 +81,7 @@ function versionIncompatibilities(earlier: Version, { versions }: DefinitionSpec
       incompatibility(`${kind}${path}`, 'removed', 'is no longer a selectable field'),
     ),
     ...[...without(before, after), ...without(after, before)].flatMap((name) =>
-      incompatibility(kind, 'changed', `the subresource ${name} is there in one of both only`),
+      incompatibility(kind, 'changed', `the subresource ${name} exists in only one of both`),
     ),
     ...schemaIncompatibilities(earlier.schema.openAPIV3Schema, later.schema.openAPIV3Schema, kind),
   ]

@@ -7,7 +7,7 @@ const tunnels = { type: 'TunnelGroup', tunnelGroup: {} }
 export const updating: Scene = {
   name: 'updating',
   about:
-    'An Edge amid an update: the status says which modules it takes charge of, and the API has not been asked yet.',
+    'An Edge during an update: the status says which modules it takes charge of, and the API has not been asked yet.',
   world: { flags: ['--request-timeout', '30s'] },
   async play({ world }) {
     const edge = { protocol: 'TCP' }
@@ -25,7 +25,7 @@ export const updating: Scene = {
 export const reported: Scene = {
   name: 'reported',
   about:
-    'An account with an orphan and an identity that was confirmed, an Edge with a foreign module, an adopted token amid rotation.',
+    'An account with an orphan and an identity that was confirmed, an Edge with a foreign module, an adopted token during rotation.',
   async play({ world }) {
     await confirmed(world)
     await orphaned(world)
@@ -81,9 +81,9 @@ async function adoptedRotating(world: World): Promise<Subject> {
   await world.apply(kind, name, { ...adopting, rotation })
   await world.ready(kind, name)
   await world.annotate(kind, name, { 'culvert.dev/rotate-requested-at': 'now' })
-  await world.until(kind, name, 'is amid rotation', ({ status }) => status?.internal?.superseded !== undefined)
+  await world.until(kind, name, 'is in rotation', ({ status }) => status?.internal?.superseded !== undefined)
   await world.ready(kind, name)
-  return { kind, name, state: 'amid rotation', phase: 'Current' }
+  return { kind, name, state: 'during rotation', phase: 'Current' }
 }
 
 /**

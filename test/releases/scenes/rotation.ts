@@ -15,7 +15,7 @@ const TOKENS = [
 ] as const
 const ROTATE = 'culvert.dev/rotate-requested-at'
 
-/** A new object exists beside the one that it replaces. */
+/** A new object exists next to the one that it replaces. */
 export const replacing: Scene = {
   name: 'replacing',
   about: 'Replacements, rotations and renewals whose former objects are not deleted yet.',
@@ -70,9 +70,9 @@ async function rotating(world: World): Promise<readonly Subject[]> {
       await world.apply(kind, name, { rotation: { interval: '720h', overlap: '24h' } })
       await world.ready(kind, name)
       await world.annotate(kind, name, { [ROTATE]: 'first' })
-      await world.until(kind, name, 'is amid rotation', ({ status }) => status?.internal?.superseded !== undefined)
+      await world.until(kind, name, 'is in rotation', ({ status }) => status?.internal?.superseded !== undefined)
       await says(world, kind, name, 'RotationScheduled')
-      told.push({ kind, name, state: 'amid rotation', phase: 'Current' })
+      told.push({ kind, name, state: 'during rotation', phase: 'Current' })
     }
     const again = `${kind.toLowerCase()}-asked-again`
     await world.annotate(kind, again, { [ROTATE]: 'second' })
@@ -88,14 +88,14 @@ async function begun(world: World, kinds: readonly string[]): Promise<readonly S
       await world.until(
         kind,
         'replaced',
-        'is amid its replacement',
+        'is in replacement',
         ({ status }) => status?.internal?.superseded !== undefined,
         60_000,
       )
-      return { kind, name: 'replaced', state: 'amid replacement', phase: 'Current', after: 'Current' }
+      return { kind, name: 'replaced', state: 'during replacement', phase: 'Current', after: 'Current' }
     }
     await says(world, kind, 'replaced', 'ApiError')
-    return { kind, name: 'replaced', state: 'amid replacement', phase: 'InProgress', after: 'Current' }
+    return { kind, name: 'replaced', state: 'during replacement', phase: 'InProgress', after: 'Current' }
   })
   const edge = saying(world, 'Edge', 'user', 'ApiError', 'InProgress', 'Current')
   return [...(await Promise.all(told)), await edge]
@@ -109,7 +109,7 @@ async function interrupted(world: World): Promise<readonly Subject[]> {
     await world.apply(kind, name, {})
     await world.ready(kind, name)
     await world.kube.delete(secrets, { namespace: world.namespace, name })
-    await world.until(kind, name, 'is amid its replacement', ({ status }) => status?.internal?.superseded !== undefined)
+    await world.until(kind, name, 'is in replacement', ({ status }) => status?.internal?.superseded !== undefined)
     await says(world, kind, name, 'ApiError')
     told.push({ kind, name, state: 'output vanished', phase: 'InProgress', after: 'Current' })
   }

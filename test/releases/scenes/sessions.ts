@@ -75,7 +75,7 @@ export const leftOut: Scene = {
   },
 }
 
-/** The agent has come back with another id, and the command reports it. */
+/** The agent is back with another id, and the command reports it. */
 async function restarted(world: World): Promise<Subject> {
   const met = ({ status }: Resource): boolean => {
     return ((status?.targets ?? []) as readonly { newID?: string }[]).some(({ newID }) => newID !== undefined)

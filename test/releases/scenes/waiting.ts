@@ -85,7 +85,7 @@ async function forCorrection(world: World): Promise<readonly Subject[]> {
   ]
 }
 
-/** Objects at the API that these resources may not have. */
+/** Remote objects that these resources may not have. */
 async function notTaken(world: World): Promise<readonly Subject[]> {
   await world.apply('Backend', 'owner', tunnels)
   const { status } = await world.ready('Backend', 'owner')

@@ -91,14 +91,14 @@ describe('the end of a connection to the gateway', () => {
       'does not respond to keepalives',
     ],
     ['an end without a word', 'Disconnected', {}, 'was closed'],
-  ])('by %s is told apart as %s', (_what, code, ending, said) => {
+  ])('by %s is distinguished as %s', (_what, code, ending, said) => {
     const error = explain({ ...ENDING, ...ending })
     expect(error.code).toBe(code)
     expect(error.message).toContain(said)
     expect(error.message).toContain('ssh.tunnel.example:22')
   })
 
-  test('is told in one line that cannot mislead, whatever the gateway says', () => {
+  test('is reported in one line that cannot mislead, whatever the gateway says', () => {
     const { message } = explain({ ...ENDING, farewell: 'one\ntwo\u001b[2J\u202e' })
     expect(message).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
   })

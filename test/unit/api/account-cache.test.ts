@@ -188,7 +188,7 @@ describe('a difference found by a list', () => {
     expect(cache.missesOf(ipPolicies, 'a')).toHaveLength(10)
   })
 
-  it('is told to subscribers only', async () => {
+  it('is reported to subscribers only', async () => {
     const { api, cache, settle } = await listedWorld()
     const other: string[] = []
     const unsubscribe = cache.subscribe(({ collection, id }) => other.push(`${collection.path}/${id}`))
@@ -349,7 +349,7 @@ describe('our own writes', () => {
 })
 
 describe('a key that an object had', () => {
-  it('is told when our write, a list or a deletion takes it away, and not while the object keeps it', async () => {
+  it('is reported when our write, a list or a deletion takes it away, and not while the object keeps it', async () => {
     const { api, clock, settle } = world()
     const keysOf = () => (object: RemoteObject) => ['all', `as ${String(object.description)}`]
     const cache = new AccountCache(api, clock, { keysOf })
@@ -391,7 +391,7 @@ describe('a 404 for an object', () => {
     expect(heard).toEqual([])
   })
 
-  it.each(asks)('in answer to %s is a suspicion that later lists bear out', async (_title, ask) => {
+  it.each(asks)('in answer to %s is a suspicion that later lists confirm', async (_title, ask) => {
     const { clock, api, cache, heard, settle } = await listedWorld()
     api.delays = { there: 1, back: 100 }
     const earlier = cache.refresh(ipPolicies)

@@ -42,7 +42,7 @@ describe('TLS', () => {
     }
   })
 
-  it('trusts the authorities of caBundle alone, not those of the operator beside them', async () => {
+  it('trusts the authorities of caBundle alone, not those of the operator next to them', async () => {
     const { url, ca } = await serveTLS()
     const before = getCACertificates()
     onTestFinished(() => setDefaultCACertificates(before))

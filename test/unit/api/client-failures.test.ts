@@ -49,7 +49,7 @@ describe('an error answer', () => {
     ['the name is taken'],
     { reason: 'the name is taken' },
     { detail: [{ loc: ['body'], msg: 'the name is taken' }] },
-  ])('with the body %j is definite, and its sentence is told', async (body) => {
+  ])('with the body %j is definite, and its sentence is reported', async (body) => {
     const server = await serve((_, response) => json(response, 409, body))
     expect(await failure(clientFor(server.url).create(ipPolicies, {}))).toMatchObject({
       code: 'Conflict',
@@ -69,7 +69,7 @@ describe('an error answer', () => {
     },
   )
 
-  it('in plain text is not definite, and its first words are told in one line', async () => {
+  it('in plain text is not definite, and its first words are reported in one line', async () => {
     const text = `the name\nis taken by ${KEY}: ${'x'.repeat(5000)}`
     const server = await serve((_, response) => {
       response.writeHead(409, { 'content-type': 'text/plain; charset=utf-8' }).end(text)

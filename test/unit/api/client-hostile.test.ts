@@ -120,7 +120,7 @@ describe('a list that means harm', () => {
     ['another host', `http://${'key'.repeat(2000)}.example/x`, 'another scheme, host or port'],
     ['a user name', 'http://user:secret@HOST/ip_policies', 'with a user name or password'],
     ['a path outside', 'http://HOST/v2/ip_policies', 'outside the path of the base URL'],
-  ])('is told apart by words alone: a next_page_uri with %s', async (_, next, words) => {
+  ])('is distinguished by words alone: a next_page_uri with %s', async (_, next, words) => {
     const server = await serve((request, response) => {
       const uri = next.replace('HOST', request.headers.host ?? '')
       json(response, 200, { ip_policies: [], next_page_uri: uri })

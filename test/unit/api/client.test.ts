@@ -24,7 +24,7 @@ describe('a request', () => {
     })
   })
 
-  it('names the version in the header it is told to', async () => {
+  it('names the version in the configured header', async () => {
     const server = await serve((_, response) => json(response, 200, { id: 'ipp_1' }))
     await clientFor(server.url, { versionHeader: 'Other-Version' }).get(ipPolicies, 'ipp_1')
     expect(server.requests[0]?.headers['other-version']).toBe('2')

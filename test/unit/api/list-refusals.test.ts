@@ -77,7 +77,7 @@ test('in a closed collection nothing is read or written, and what was known of i
   expect(api.calls).toEqual([])
   expect(told()).toBe(1)
   expect(cache.get(ipPolicies, 'a')?.object?.description).toBe('one')
-  // Whoever needs no newer list has what it needs.
+  // A caller that needs no newer list has what it needs.
   expect(await settle(cache.ensureListed(ipPolicies))).toMatchObject({ value: false })
 })
 

@@ -75,7 +75,7 @@ test('what something on the way answers 404 is no all-clear', async () => {
   expect(lines).toEqual([expect.stringContaining('other than the API server')])
 })
 
-test('what may not be looked at is told of, and is no all-clear even where leftovers are allowed', async () => {
+test('what may not be looked at is reported, and is no all-clear even where leftovers are allowed', async () => {
   server.handle((_request, response) => sendStatus(response, 403, 'Forbidden', 'you may not'))
   expect(await run([], true)).toBe(1)
   expect(lines).toEqual([expect.stringContaining('you may not')])

@@ -23,7 +23,7 @@ function failing(errors: readonly ApiError[]) {
   }
 }
 
-test('a list is read again after the pause that the API asks for, which is told', async () => {
+test('a list is read again after the pause that the API asks for, which is reported', async () => {
   const clock = new FakeClock()
   const told: string[] = []
   const reading = patientReader(failing([limited, limited]), clock, (text) => told.push(text)).list(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { runProbe } from '../../../src/cli/probe-command.ts'
 import { startFakeKubeServer } from '../../builders/fake-kube-server.ts'
 
-test('an answer of 2xx is well, every other one is not, and both are told', async () => {
+test('an answer of 2xx is well, every other one is not, and both are reported', async () => {
   await using server = await startFakeKubeServer(({ path }, response) => {
     response.writeHead(path === '/readyz' ? 200 : 503).end(path === '/readyz' ? 'ok\n' : 'failing: watches\n')
   })

@@ -20,7 +20,7 @@ async function stopsBefore(server: TestServer): Promise<{ readonly stops: Stops;
   return { stops: new Stops([[proxy, find]]), url: `${proxy.url}/status` }
 }
 
-test('a request that its caller gives up before the answer has come leaves its priority lost, although nothing else is asked', async () => {
+test('a request that its caller gives up before the answer arrives leaves its priority lost, although nothing else is asked', async () => {
   const answers: ServerResponse[] = []
   const { stops, url } = await stopsBefore(await startServer((_request, response) => void answers.push(response)))
   stops.arm(LANE, STOP)

@@ -93,7 +93,7 @@ describe('what is found of a kind', () => {
 
   test('a status without its subresource', () => {
     expect(between(released, withVersion({ subresources: {} }))).toEqual([
-      'Sample changed: the subresource status is there in one of both only',
+      'Sample changed: the subresource status exists in only one of both',
     ])
   })
 

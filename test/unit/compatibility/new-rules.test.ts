@@ -73,7 +73,7 @@ describe('a new rule is found when an earlier resource can break it', () => {
     ['a demand of an old value', [], [rule("self.type != 'A' || has(self.a)")]],
     ['a demand of some old values', [], [rule("!(self.type in ['A', 'C'])")]],
     ['more than before', [rule('has(self.a) || has(self.b)')], [rule('has(self.a)')]],
-    ['a demand beside one that was there', [rule('has(self.a)')], [rule('has(self.a) && has(self.b)')]],
+    ['a demand next to one that was there', [rule('has(self.a)')], [rule('has(self.a) && has(self.b)')]],
   ])('%s', (_, before, after) => {
     expect(newRules(node(earlier, ...before), node(later, ...after), 'spec')).toEqual([
       expect.objectContaining({ path: 'spec', sort: 'tightened', what: expect.stringContaining('rule') }),

@@ -146,7 +146,7 @@ describe('of any schema', () => {
     )
   })
 
-  test('a single tightening is found, whatever was loosened beside it', () => {
+  test('a single tightening is found, whatever was loosened next to it', () => {
     fc.assert(
       fc.property(schemas, fc.array(fc.nat(), { maxLength: 3 }), fc.nat(), (schema, choices, choice) => {
         const tighter = picked(tightened(schema), choice)

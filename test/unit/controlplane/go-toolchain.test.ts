@@ -57,7 +57,7 @@ describe('looking for Go', () => {
     expect(String(error)).toContain(goRemedies())
   })
 
-  it('offers a newer Go and a cluster that is there already', () => {
+  it('offers a newer Go and a cluster that exists already', () => {
     expect(goRemedies()).toContain('https://go.dev/dl/')
     expect(goRemedies()).toContain('--kubeconfig')
   })

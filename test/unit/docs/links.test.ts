@@ -61,7 +61,7 @@ test('every link of a document leads to a file of the project, and to a heading 
   expect(broken).toEqual([])
 })
 
-test('every test that the page on security names is there', async () => {
+test('every test that the page on security names exists', async () => {
   const named = [...(documents.get('docs/security.md') ?? '').matchAll(/`(?<path>test\/[^`]+\.ts)`/g)]
   const paths = [...new Set(named.map(({ groups }) => groups?.path ?? ''))]
   const missing = await Promise.all(paths.map(async (path) => ((await exists(path)) ? [] : [path])))

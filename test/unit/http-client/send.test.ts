@@ -73,7 +73,7 @@ test.each(writes)('a process that loses leadership during the TLS handshake send
   const written = clients[write]().catch((error: unknown) => error)
   await server.connected
   leader.isLeader = false
-  server.letGo()
+  server.removeFinalizer()
   expect(await written).toMatchObject({ code: 'NotLeader' })
   expect(server.requests).toEqual([])
   expect(leader.asked).toEqual([true, false])
@@ -84,7 +84,7 @@ test('what was refused on the connection is known not to have been carried out',
   const written = writeAtApi().catch((error: unknown) => error)
   await server.connected
   leader.isLeader = false
-  server.letGo()
+  server.removeFinalizer()
   expect(await written).toMatchObject({ definite: true, status: undefined })
 })
 
@@ -93,7 +93,7 @@ test.each(writes)('a leader is asked before it connects and again before it send
   const { server, leader } = clients
   const written = clients[write]()
   await server.connected
-  server.letGo()
+  server.removeFinalizer()
   await written
   expect(server.requests).toHaveLength(1)
   expect(leader.asked).toEqual([true, true])

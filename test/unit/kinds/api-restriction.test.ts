@@ -19,7 +19,7 @@ describe('the rules of a policy', () => {
     ['allow 10.0.0.0/8', 'allow 10.0.0.0/8, deny 10.0.0.1/32', true, 'a deny comes'],
     ['allow 10.0.0.0/8, deny 10.0.0.1/32', 'allow 10.0.0.0/8', false, 'a deny goes, an allow stays'],
     ['', 'allow 203.0.113.0/24', true, 'the first allow: without any rule everybody may have been admitted'],
-    ['deny 10.0.0.1/32', 'deny 10.0.0.1/32, allow 203.0.113.0/24', true, 'the first allow beside a deny'],
+    ['deny 10.0.0.1/32', 'deny 10.0.0.1/32, allow 203.0.113.0/24', true, 'the first allow next to a deny'],
     ['deny 10.0.0.1/32, deny 10.0.0.2/32', 'deny 10.0.0.1/32', false, 'one deny of two goes'],
     ['deny 10.0.0.1/32', '', true, 'the last deny: without any rule nobody may be admitted'],
     ['allow 10.0.0.0/8', '', true, 'the last allow'],

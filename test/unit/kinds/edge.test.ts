@@ -5,7 +5,7 @@ import { edge } from '../../../src/kinds/edge.ts'
 import { reservedAddress } from '../../../src/kinds/reserved-address.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
-import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
+import { intendedModules, modulesAtRest } from '../../../src/managed/plan/modules.ts'
 import { chosenByServer, type PlanContext, planCreate, planUpdate } from '../../../src/managed/plan/plan.ts'
 import { stored } from '../../builders/kinds/api-model.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
@@ -90,7 +90,7 @@ describe('a module that is not in the spec', () => {
     expect(edge.fields.desire(desired, remote).ip_restriction).toBeUndefined()
     const kept = { appliedModules: ['backend'] }
     expect(edge.status.shown(remote, kept)).toMatchObject({ foreignModules: ['ipRestriction'] })
-    expect(settledModules(edge.modules, remote, kept)).toEqual(kept)
+    expect(modulesAtRest(edge.modules, remote, kept)).toEqual(kept)
   })
 
   test('is somebody else’s when neither the spec nor the status says that we put it there', () => {
@@ -101,14 +101,14 @@ describe('a module that is not in the spec', () => {
       access: 'Restricted',
       foreignModules: ['ipRestriction'],
     })
-    expect(settledModules(edge.modules, remote, kept)).toEqual({ appliedModules: ['backend'] })
+    expect(modulesAtRest(edge.modules, remote, kept)).toEqual({ appliedModules: ['backend'] })
   })
 
   test('is nobody’s once it is disabled', () => {
     const disabled = { ...remote, ip_restriction: { enabled: false, ip_policies: [] } }
     const kept = { appliedModules: ['backend', 'ipRestriction'] }
     expect(edge.status.shown(disabled, kept)).toMatchObject({ access: 'Public' })
-    expect(settledModules(edge.modules, disabled, kept)).toEqual({ appliedModules: ['backend'] })
+    expect(modulesAtRest(edge.modules, disabled, kept)).toEqual({ appliedModules: ['backend'] })
   })
 })
 
@@ -253,7 +253,7 @@ describe('a module that the spec switches off', () => {
 
   test('releases what it refers to once it has left the spec', () => {
     const held = off(['ipp_2'])
-    const kept = settledModules(edge.modules, held, { appliedModules: ['ipRestriction'] })
+    const kept = modulesAtRest(edge.modules, held, { appliedModules: ['ipRestriction'] })
     expect(kept).toEqual({ appliedModules: ['ipRestriction'] })
     expect(edge.status.shown(held, kept).foreignModules).toEqual(['backend'])
     const { ipRestriction: _, ...without } = disabled
@@ -369,7 +369,7 @@ test.each([
   expect(edge.status.shown({ id: 'x', ...modules }, {}).access).toBe(access)
 })
 
-test('the modules stand in the status as the API has them, whoever set them', () => {
+test('the modules stand in the status as the API has them, no matter who set them', () => {
   const modules = {
     backend: { enabled: false, backend: null },
     ip_restriction: { ip_policies: [{ id: 'ipp_2' }, { id: 'ipp_1' }] },

@@ -4,7 +4,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import { kinds } from '../../../src/kinds/index.ts'
 import type { CommonSpec, CommonStatus, Fields } from '../../../src/managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../../../src/managed/descriptor/descriptor.ts'
-import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
+import { intendedModules, modulesAtRest } from '../../../src/managed/plan/modules.ts'
 import { plan, planCreate } from '../../../src/managed/plan/plan.ts'
 import type { SchemaNode } from '../../../src/schema/schema-node.ts'
 import { toStructural } from '../../../src/schema/structural.ts'
@@ -43,7 +43,7 @@ class Life<Spec extends CommonSpec> {
   #seen(spec: Spec, remote: RemoteObject): void {
     const { internal } = this.#status
     const kept = { ...internal, ...intendedModules(this.#descriptor.modules, spec, internal ?? {}) }
-    const after = { ...kept, ...settledModules(this.#descriptor.modules, remote, kept) }
+    const after = { ...kept, ...modulesAtRest(this.#descriptor.modules, remote, kept) }
     this.#status = { ...this.#descriptor.status.shown(remote, kept), internal: after }
   }
 

@@ -73,7 +73,7 @@ class Judge {
 
   #tell(held: readonly AddressRule[], beside: readonly (readonly AddressRule[])[], address: Address): never {
     const shown = [...this.#specs, held].map((rules) => rules.map(({ cidr, action }) => `${action} ${cidr}`).join(', '))
-    throw new Admitted(`${textOf(address)} is admitted beside ${JSON.stringify(beside)}: ${shown.join(' | ')}`)
+    throw new Admitted(`${textOf(address)} is admitted next to ${JSON.stringify(beside)}: ${shown.join(' | ')}`)
   }
 }
 

@@ -119,7 +119,7 @@ test.each([
   [['::ffff:c000:200/120'], '198.51.100.0/31', '198.51.100.0/32'],
   [['0.0.0.0/0'], '2001:db8::/127', '2001:db8::/128'],
   [['::/0', '2001:db8::/127', '2001:db8::2/128'], '2001:db8::4/127', '2001:db8::4/128'],
-])('a guard pair takes a documentation range that no rule uses, beside %j', (taken, deny, allow) => {
+])('a guard pair takes a documentation range that no rule uses, next to %j', (taken, deny, allow) => {
   expect(guardRanges(new Set(taken))).toEqual({ deny, allow })
 })
 

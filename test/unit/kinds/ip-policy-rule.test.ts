@@ -34,7 +34,7 @@ describe('while a rule is replaced', () => {
   const placeholder = (all: readonly RemoteObject[], remote = held()) =>
     ipPolicyRule.replacement?.placeholder?.({ desired: desiredOf({ spec }), remote, all, marker: 'mark' })
 
-  test('the deny of a documentation address stands in, marked, even beside others: they may be going too', () => {
+  test('the deny of a documentation address stands in, marked, even next to others: they may be going too', () => {
     for (const others of [[], [held({ id: 'ipr_2', cidr: '10.1.0.0/16' })]]) {
       expect(placeholder([held(), ...others])).toMatchObject({
         ip_policy_id: 'id-of-office',
@@ -146,7 +146,7 @@ describe('a rule that is deleted', () => {
     const deny: SiblingView = { object: held({ id: 'ipr_2', action: 'deny' }), holder: part() }
     const own = [held()]
 
-    test('stays beside denies, as the last rule does, and the refusal says what is needed', () => {
+    test('stays next to denies, as the last rule does, and the refusal says what is needed', () => {
       const found = release([policy()], { siblings: [deny], own })
       expect(found).toEqual({ type: 'wait', message: expect.stringContaining('Edge/shop') })
       expect(found).toEqual({ type: 'wait', message: expect.stringContaining('add another rule with action: Allow') })

@@ -4,7 +4,7 @@ import type { RemoteObject } from '../../../src/api/types.ts'
 import type { ManagedCertificate } from '../../../src/kinds/certificates/certificate-spec.ts'
 import type { ReservedDomainSpec } from '../../../src/kinds/certificates/reserved-domain-schema.ts'
 import { reservedDomain } from '../../../src/kinds/reserved-domain.ts'
-import { intendedModules, settledModules } from '../../../src/managed/plan/modules.ts'
+import { intendedModules, modulesAtRest } from '../../../src/managed/plan/modules.ts'
 import { planUpdate } from '../../../src/managed/plan/plan.ts'
 import { anySpecOf } from '../../builders/kinds/any-spec.ts'
 import { desiredOf } from '../../builders/kinds/desired.ts'
@@ -175,11 +175,11 @@ describe('an update', () => {
     const named = { ...managed, httpsEndpointConfigurationRef: { id: 'ec_3' } }
     expect(update(named, both)?.body).toEqual({ https_endpoint_configuration_id: 'ec_3' })
     const kept = intendedModules(reservedDomain.modules, named, {})
-    expect(settledModules(reservedDomain.modules, both, kept)).toEqual({
+    expect(modulesAtRest(reservedDomain.modules, both, kept)).toEqual({
       appliedModules: ['httpsEndpointConfiguration'],
     })
-    expect(settledModules(reservedDomain.modules, issued, kept)).toEqual({ appliedModules: [] })
-    expect(settledModules(reservedDomain.modules, both, intendedModules(reservedDomain.modules, managed, {}))).toEqual(
+    expect(modulesAtRest(reservedDomain.modules, issued, kept)).toEqual({ appliedModules: [] })
+    expect(modulesAtRest(reservedDomain.modules, both, intendedModules(reservedDomain.modules, managed, {}))).toEqual(
       {},
     )
   })

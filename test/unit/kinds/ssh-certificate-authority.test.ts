@@ -73,7 +73,7 @@ test.each([
   ['none', '', undefined, {}],
   ['one that is cut off', 'ssh-rsa AAAAB3NzaC1yc2EAAAAD', undefined, { private_key_type: 'rsa' }],
   ['one of an unknown type', 'ssh-dss AAAAB3NzaC1kc3MAAACB', 'DSA', {}],
-  ['none, beside a type', '', 'ECDSA-P256', { private_key_type: 'ecdsa' }],
+  ['none, next to a type', '', 'ECDSA-P256', { private_key_type: 'ecdsa' }],
 ])('of a public key that is %s no more is said than is known', (_what, public_key, key_type, facts) => {
   expect(sshCertificateAuthority.fields.observe({ id: 'sshca_1', public_key, key_type })).toEqual(facts)
 })

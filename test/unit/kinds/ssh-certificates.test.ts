@@ -238,7 +238,7 @@ describe('outputs', () => {
     return sshHostCertificate.output?.type === 'derived' && sshHostCertificate.output.data(desired(spec), remote)
   }
 
-  test('of a user certificate are the file that ssh looks for beside the key', () => {
+  test('of a user certificate are the file that ssh looks for next to the key', () => {
     const { output } = sshUserCertificate
     if (output?.type !== 'derived') throw new Error('a user certificate has a derived output')
     expect(output.data(desired(base), remote)).toEqual({ 'id-cert.pub': `${certificateLine()}\n` })

@@ -31,7 +31,7 @@ describe('splitLines', () => {
     expect(await collect(chunked(new TextEncoder().encode('whole\nhal'), [3]))).toEqual(['whole'])
   })
 
-  test('refuses a line beyond the limit before its end has come', async () => {
+  test('refuses a line beyond the limit before its end arrives', async () => {
     const endless = async function* () {
       for (;;) yield new Uint8Array(64).fill(0x61)
     }

@@ -21,7 +21,7 @@ test.each(STATUSES)('an update refused as %s with %i is sent each other way once
   const run = {
     collection: {},
     memory: new Memory(),
-    because: () => ({}),
+    originFor: () => ({}),
     session: {
       cache: {
         update: async (_collection: unknown, _id: string, body: unknown) => {
@@ -47,7 +47,7 @@ describe('objects with ids in no order', () => {
   const newer = marked('b', {}, { created_at: '2026-01-01t00:00:01.000000000000z' })
   const newest = marked('c', {}, { created_at: '2026-01-01T05:30:02+05:30' })
 
-  test('are told apart by their age', () => {
+  test('are distinguished by their age', () => {
     const own = { installation: 'here', uid: 'mine', nonce: 'a' }
     expect(recoverable([newest, older, newer], cr(), 'here')).toEqual([older, newer, newest])
     expect(createdBy([newer, newest, older], own)).toEqual([older, newer, newest])

@@ -128,7 +128,7 @@ describe('workers', () => {
 describe('objects that wait for long', () => {
   const back = { ...front, name: 'back' }
 
-  test('are told of, and reconciled even when telling threw', async () => {
+  test('are reported, and reconciled even when the report threw', async () => {
     const release = Promise.withResolvers<Outcome>()
     const seen: ReconcileKey[] = []
     const told: ReconcileKey[] = []

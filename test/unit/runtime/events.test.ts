@@ -135,7 +135,7 @@ describe('an Event that the server could not take', () => {
 })
 
 describe('what is not written', () => {
-  test('is what a stop has no time for: it waits as long as it was told to', async () => {
+  test('is what a stop has no time for: it waits as long as it was asked to', async () => {
     const client = { create: () => new Promise<never>(() => undefined) }
     logger = createSilentLogger()
     recorder = new EventRecorder({ client, clock, random: systemRandom, logger, instance: 'culvert-0' })

@@ -188,7 +188,7 @@ describe('taking the lease', () => {
     })
   })
 
-  test('the first attempt has ended, whoever holds it; a term counts from when the Lease was asked for', async () => {
+  test('the first attempt has ended, no matter who holds it; a term counts from when the Lease was asked for', async () => {
     server.put({ holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: microTime(0) })
     const clock = new FakeClock()
     const { election, claimedAt } = start('b', clock)

@@ -69,7 +69,7 @@ test('nothing is asked before the names are known; then everything has been seen
   expect([polling.asked, synced]).toEqual([['a', 'b'], true])
 })
 
-test('what appears, changes, is recreated or goes is told in the next round, and once', async () => {
+test('what appears, changes, is recreated or goes is reported in the next round, and once', async () => {
   const polling = new Polling()
   polling.names = named('a', 'b')
   polling.put('a')
@@ -101,7 +101,7 @@ test('what nobody names any more is forgotten, and not asked for', async () => {
   expect(polling.poller.store.list().map(({ metadata }) => metadata.name)).toEqual(['b'])
 })
 
-test('what we wrote ourselves is told at once, and missed when it is gone by the next round', async () => {
+test('what we wrote ourselves is reported at once, and missed when it is gone by the next round', async () => {
   const polling = new Polling()
   polling.names = named('a')
   polling.ready.resolve()
@@ -132,7 +132,7 @@ test('a look that fails changes nothing, and the next round looks again', async 
   expect(await polling.after(60)).toEqual(['updated a'])
 })
 
-test('it ends when it is told to', async () => {
+test('it ends when it is asked to', async () => {
   const polling = new Polling()
   const stop = new AbortController()
   polling.ready.resolve()
@@ -145,7 +145,7 @@ test('it ends when it is told to', async () => {
   expect(polling.asked).toEqual([])
 })
 
-test('an object that goes back in time, as when etcd is put back, is told', async () => {
+test('an object that goes back in time, as when etcd is restored, is reported', async () => {
   const polling = new Polling()
   polling.put('a')
   const older = polling.objects.get('a') as KubeObject

@@ -235,7 +235,7 @@ describe('indexes and handlers', () => {
     expect(logger.lines).toMatchObject([{ level: 'error' }, { level: 'error' }])
   })
 
-  test('who subscribes late is told of what is there', () => {
+  test('a late subscriber receives what exists', () => {
     const { replica } = setUp()
     replica.put(undefined, object('a', 1))
     const told: string[] = []

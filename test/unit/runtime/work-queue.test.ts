@@ -347,7 +347,7 @@ function tellings() {
 }
 
 describe('a key that waits for long', () => {
-  test('is told of once, one key after the other and the longest wait first', async () => {
+  test('is reported once, one key after the other and the longest wait first', async () => {
     const { told, end, longWaits } = tellings()
     const queue = createQueue({ longWaits })
     queue.add('a', { priority: 'drift' })
@@ -366,7 +366,7 @@ describe('a key that waits for long', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  test('is not told of when it is taken before, and again when it waits again', async () => {
+  test('is not reported when it is taken before, and again when it waits again', async () => {
     const { told, longWaits } = tellings()
     const queue = createQueue({ longWaits })
     queue.add('a')
@@ -382,7 +382,7 @@ describe('a key that waits for long', () => {
     expect(told).toEqual(['a'])
   })
 
-  test('is not handed out while it is told of, then in its place, and keeps nobody else from being handed out', async () => {
+  test('is not handed out while it is being reported, then in its place, and keeps nobody else from being handed out', async () => {
     const { end, longWaits } = tellings()
     const queue = createQueue({ longWaits })
     for (const key of ['a', 'b', 'c']) queue.add(key, { group: 'red' })
@@ -393,7 +393,7 @@ describe('a key that waits for long', () => {
     expect(await drain(queue)).toEqual(['a', 'c'])
   })
 
-  test('is handed out as soon as it was told of to a worker who waits', async () => {
+  test('is handed out as soon as it was reported to a worker who waits', async () => {
     const { end, longWaits } = tellings()
     const queue = createQueue({ longWaits, maxPerGroup: 1 })
     queue.add('busy', { group: 'red' })
@@ -417,7 +417,7 @@ describe('a key that waits for long', () => {
     expect(await drain(queue)).toEqual(['a', 'b', 'c'])
   })
 
-  test('is not told of after shutting down, which waits for what is being told', async () => {
+  test('is not reported after shutdown, which waits for reports in progress', async () => {
     const { told, end, longWaits } = tellings()
     const queue = createQueue({ longWaits })
     queue.add('a')
@@ -491,7 +491,7 @@ const steps = fc.array(
   { maxLength: 60 },
 )
 
-test('whatever happens, no key is in flight twice or while it is told of, no group beyond its limit, and nothing added is lost', async () => {
+test('whatever happens, no key is in flight twice or while it is being reported, no group beyond its limit, and nothing added is lost', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (program) => {
       clock = new FakeClock()
@@ -499,9 +499,9 @@ test('whatever happens, no key is in flight twice or while it is told of, no gro
       /** Keys reported since they were last taken. */
       const told = new Set<string>()
       const tell = (key: string): Promise<void> | undefined => {
-        if (inFlight.has(key)) violations.push(`${key} is told of while in flight`)
-        if (told.has(key)) violations.push(`${key} is told of twice in one wait`)
-        if (telling.size > 0) violations.push(`${key} is told of beside another`)
+        if (inFlight.has(key)) violations.push(`${key} is reported while in flight`)
+        if (told.has(key)) violations.push(`${key} is reported twice in one wait`)
+        if (telling.size > 0) violations.push(`${key} is reported next to another`)
         told.add(key)
         if (key === 'e') return undefined
         telling.add(key)
@@ -521,7 +521,7 @@ test('whatever happens, no key is in flight twice or while it is told of, no gro
           takers--
           if (work === undefined) return
           if (inFlight.has(work.key)) violations.push(`${work.key} is in flight twice`)
-          if (telling.has(work.key)) violations.push(`${work.key} is in flight while it is told of`)
+          if (telling.has(work.key)) violations.push(`${work.key} is in flight while it is being reported`)
           told.delete(work.key)
           inFlight.set(work.key, work)
           const ofGroup = [...inFlight.values()].filter(({ group }) => group === work.group)

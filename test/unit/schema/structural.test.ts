@@ -94,7 +94,7 @@ describe('what a structural schema cannot say is refused with its path', () => {
     ['null', Type.Null(d)],
     ['no description', Type.String()],
     [
-      'fields beside additionalProperties',
+      'fields next to additionalProperties',
       Type.Object({ a: Type.String(d) }, { ...d, additionalProperties: Type.String(d) }),
     ],
     ['additionalProperties: true', Type.Object({}, { ...d, additionalProperties: true })],

@@ -45,7 +45,7 @@ describe('the largest value', () => {
     expect(size(schema).bytes).toBe(bytes)
   })
 
-  test('of a union counts its largest member, beside the discriminator', () => {
+  test('of a union counts its largest member, next to the discriminator', () => {
     const members = { a: Type.Optional(short), b: Type.Optional(integer(d)) }
     const union = object(
       { type: choice(['A', 'B'], d), ...members },
@@ -87,7 +87,7 @@ describe('a limit of texts together', () => {
   })
 })
 
-test('what is too large is told with its size and the places that take most', () => {
+test('what is too large is reported with its size and the places that take most', () => {
   const spec = toStructural(object({ a: list(short, { ...d, maxItems: 100 }), b: short }, d), 'spec')
   expect(sizeProblem(spec, 'spec', 5000)).toBeUndefined()
   expect(sizeProblem(spec, 'spec', 1000)).toMatch(/takes 4,\d{3} bytes .* most is taken by spec\.a\[\] \(4,200 bytes\)/)

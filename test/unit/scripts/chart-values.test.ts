@@ -8,7 +8,7 @@ first: ""
 group:
   # Inside.
   member: 1
-  # Beside it.
+  # Next to it.
   list: [a]
 # A group with a word of its own.
 told:
@@ -25,7 +25,7 @@ test('every value has its path, default and comment, and a group with a comment 
   expect(chartValues(text)).toEqual([
     { path: 'first', description: 'The first.', preset: '' },
     { path: 'group.member', description: 'Inside.', preset: 1 },
-    { path: 'group.list', description: 'Beside it.', preset: ['a'] },
+    { path: 'group.list', description: 'Next to it.', preset: ['a'] },
     { path: 'told', description: 'A group with a word of its own.' },
     { path: 'told.member', description: 'Inside.', preset: true },
     { path: 'whole', description: 'One value, said in two lines.', preset: { a: 1, b: {} } },

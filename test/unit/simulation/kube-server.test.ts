@@ -79,7 +79,7 @@ test('a patch at another version or uid is a conflict, and changes nothing', () 
   expect(ask('GET', ONE).body.spec).toEqual({ mode: 'shut' })
 })
 
-test('a patch that changes nothing makes no version, and nobody is told', () => {
+test('a patch that changes nothing makes no version, and nobody is notified', () => {
   const { metadata } = make('web', { mode: 'open' }).body
   const open = watch(`resourceVersion=${metadata.resourceVersion}`)
   expect(ask('PATCH', ONE, { spec: { mode: 'open' } }).body.metadata.resourceVersion).toBe(metadata.resourceVersion)

@@ -142,6 +142,6 @@ test.each<[name: string, fault: Parameters<typeof watchInto>[0], heard: readonly
   ['instead', { type: 'instead', lines: ['"three"'] }, ['"three"', '"two"'], false],
   ['error', { type: 'error', status: { code: 500 } }, [expect.stringContaining('"code":500'), 'ended'], true],
   ['end', { type: 'end', ms: 5 }, ['ended'], true],
-])('a frame that this befalls is told as told: %s', async (_name, fault, heard, isStopped) => {
+])('a frame that this befalls arrives as described: %s', async (_name, fault, heard, isStopped) => {
   expect(await watchInto(fault)).toEqual({ heard, isStopped })
 })

@@ -76,7 +76,7 @@ test('a disk that is full stops nobody: each failure is counted, and told of now
   expect(told).toMatchObject([{ times: 1, err: { code: 'ENOSPC' } }])
 })
 
-test('what happens all the time is told of at once, and then every five minutes with how often it was', async () => {
+test('what happens all the time is reported at once, and then every five minutes with how often it was', async () => {
   const clock = new FakeClock()
   const told: unknown[] = []
   const rarely = new Rarely(clock, (last, times) => void told.push([last, times]))

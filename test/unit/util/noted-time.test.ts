@@ -4,8 +4,8 @@ import {
   CLOCK_SKEW_MS,
   clockOffset,
   isNotedAhead,
-  notedBehind,
-  notedTime,
+  recordedBehind,
+  recordedTime,
   wasClockSet,
 } from '../../../src/util/noted-time.ts'
 import { FakeClock } from '../../builders/fake-clock.ts'
@@ -15,12 +15,12 @@ const time = fc.integer({ min: 0, max: Date.UTC(2099, 0) })
 test('no noted time is later than now, but for what two clocks may differ by, and one that is not stays as it is', () => {
   fc.assert(
     fc.property(time, time, (noted, now) => {
-      const read = notedTime(noted, now)
+      const read = recordedTime(noted, now)
       expect(read).toBeLessThanOrEqual(now + CLOCK_SKEW_MS)
       expect(isNotedAhead(noted, now)).toBe(read !== noted)
       if (noted <= now) expect(read).toBe(noted)
       // A newly recorded time stays, however often it is read.
-      expect(notedTime(read, now)).toBe(read)
+      expect(recordedTime(read, now)).toBe(read)
     }),
   )
 })
@@ -32,7 +32,7 @@ test.each([
   ['another clock that is ahead itself', 0, 40 * 86_400_000, 0],
 ])('%s: a noted time is corrected by that much', (_title, noted, happened, behind) => {
   const now = Date.UTC(2026, 0)
-  expect(notedBehind(now + noted, now + happened, now)).toBe(behind)
+  expect(recordedBehind(now + noted, now + happened, now)).toBe(behind)
 })
 
 test('a clock counts as set when it steps, and not for the time that passes', async () => {

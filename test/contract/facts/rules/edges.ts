@@ -79,7 +79,7 @@ export const edgeRules = {
     operator: heldBy('cluster/kinds/refusals.test.ts'),
   },
   'edges.upstream-alone': {
-    statement: 'terminate_at upstream beside an enabled mutual_tls or policy is refused, whichever came first',
+    statement: 'terminate_at upstream next to an enabled mutual_tls or policy is refused, whichever came first',
     source: behaviour,
     operator: heldBy('cluster/kinds/refusals.test.ts'),
   },

@@ -22,7 +22,7 @@ export const ipRestrictionRules = {
     operator: serverOnly('how the service judges traffic; the operator only says which policies apply'),
   },
   'restrictions.policy-deleted': {
-    statement: 'a restriction treats a deleted IP policy as one with zero rules and goes on referring to it',
+    statement: 'a restriction treats a deleted IP policy as one with zero rules and still refers to it',
     source: 'management-api.md § States and transitions',
     operator: heldBy('unit/kinds/ip-restriction.test.ts', 'cluster/in-use.test.ts'),
   },

@@ -17,7 +17,7 @@ export const objectRules = {
     operator: serverOnly('the operator tells objects apart by their markers, never by texts'),
   },
   'policies.delete-in-use': {
-    statement: 'an IP policy in use may be deleted, takes its rules with it, and the edge goes on referring to it',
+    statement: 'an IP policy in use may be deleted, takes its rules with it, and the edge still refers to it',
     source: 'management-api.md § States and transitions',
     operator: heldBy('cluster/in-use.test.ts'),
   },

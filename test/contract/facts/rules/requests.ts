@@ -50,7 +50,7 @@ export const requestRules = {
     operator: heldBy('unit/api/client.test.ts'),
   },
   'version.other-header-names': {
-    statement: 'a further version header name given at start is accepted in place of Service-Version',
+    statement: 'a further version header name given at start is accepted instead of Service-Version',
     source: requests,
     operator: heldBy('unit/api/client.test.ts'),
   },

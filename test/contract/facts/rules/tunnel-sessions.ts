@@ -20,7 +20,7 @@ export const tunnelSessionRules = {
     operator: heldBy('cluster/tunnel-sessions.test.ts', 'unit/managed/sessions/mirror-reconciler.test.ts'),
   },
   'sessions.own-account': {
-    statement: 'a session is there for its own account only',
+    statement: 'a session is visible to its own account only',
     source: settled,
     operator: serverOnly('the operator asks with the key of one account'),
   },
@@ -62,7 +62,7 @@ export const tunnelSessionRules = {
   'sessions.ssh': {
     statement: 'a session through the SSH gateway can be stopped, and neither restarted nor updated',
     source: settled,
-    operator: serverOnly('the operator sends what it is told to, and shows the refusal as that of any session'),
+    operator: serverOnly('the operator sends what it is asked to, and shows the refusal as that of any session'),
   },
   'sessions.no-events': {
     statement: 'sessions and tunnels that come and go fire no events',
@@ -72,10 +72,10 @@ export const tunnelSessionRules = {
   'sessions.credential-deleted': {
     statement: 'a session outlives its credential, and its agent is not let in again',
     source: settled,
-    operator: serverOnly('how the service treats agents; the operator deletes credentials as it is told'),
+    operator: serverOnly('how the service treats agents; the operator deletes credentials as asked'),
   },
   'tunnels.matching': {
-    statement: 'a tunnel group backend lists the online tunnels that bear all its labels',
+    statement: 'a tunnel group backend lists the online tunnels that have all its labels',
     source: settled,
     operator: heldBy('unit/kinds/backend.test.ts'),
   },
@@ -95,7 +95,7 @@ export const tunnelSessionRules = {
     operator: noOperator,
   },
   'agents.let-in-again': {
-    statement: 'a restarting agent is judged anew when it comes back',
+    statement: 'a restarting agent is judged again when it comes back',
     source: settled,
     operator: noOperator,
   },

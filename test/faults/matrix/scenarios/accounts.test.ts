@@ -252,7 +252,7 @@ test.each([
   const id = world.get('Backend', 'web-0')?.status?.id
   await world.api.ask('PATCH', `/${PATH}/${id}`, { description: 'changed by hand' })
   const isMended = async () => (await objectsIn(world, PATH))[0]?.description !== 'changed by hand'
-  if (within !== undefined) return await until(world, 'mended', isMended, within)
+  if (within !== undefined) return await until(world, 'repaired', isMended, within)
   await world.advance(3_600_000)
   expect(reads.slice(length)).toEqual([])
 })

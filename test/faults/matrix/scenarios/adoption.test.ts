@@ -56,7 +56,7 @@ async function inSync(world: SimulatedWorld, kind: string, name: string): Promis
 const apiWrites = (writes: Scene['writes'], from: number): readonly string[] =>
   writes.slice(from).filter((write) => write.startsWith('api'))
 
-test('an object that a resource names is observed: the differences are told, nothing is written but the status', async () => {
+test('an object that a resource names is observed: the differences are reported, and only the status is written', async () => {
   const { world, writes, id, observing } = await worldWith(TUNNELS, { labels: { app: 'old' }, metadata: 'by hand' })
   const from = writes.length
   world.apply('Backend', 'web', tunnels('new', { ...observing, description: 'the shop' }))
@@ -78,7 +78,7 @@ test('an object that a resource names is observed: the differences are told, not
   expect(await object(world, TUNNELS, id)).toMatchObject({ labels: { app: 'old' } })
 })
 
-test('with managementPolicy Manage it is adopted by what was told, and stays in the account when the resource goes', async () => {
+test('with managementPolicy Manage it is adopted as reported, and stays in the account when the resource goes', async () => {
   const { world, writes, id, observing, adopting } = await worldWith(TUNNELS, {
     labels: { app: 'old' },
     metadata: 'by hand',
@@ -228,7 +228,7 @@ test('of an adopted object the condition says that it stays, unless the spec has
   expect(synced()).toBe('the remote object matches the spec')
 })
 
-test('managementPolicy Observe releases what Culvert made: drift is told and left, and the object outlives its resource', async () => {
+test('managementPolicy Observe releases what Culvert made: drift is reported and left, and the object outlives its resource', async () => {
   const { world } = await begin(['Backend'])
   world.apply('Backend', 'web', tunnels('one'))
   await inSync(world, 'Backend', 'web')

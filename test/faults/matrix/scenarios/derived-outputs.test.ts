@@ -49,7 +49,7 @@ describe('derived outputs', () => {
     expect(world.get(KIND, 'signer')?.status?.output).toBeUndefined()
   })
 
-  test('bear the labels and annotations of the spec, one write for each change and none of what others set', async () => {
+  test('carry the labels and annotations of the spec, one write for each change and none of what others set', async () => {
     const { world, writes } = await signer()
     const apply = (labels: Readonly<Record<string, string>>, annotations: Readonly<Record<string, string>> = {}) =>
       world.apply(KIND, 'signer', {

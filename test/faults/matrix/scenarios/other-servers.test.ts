@@ -204,7 +204,7 @@ test('a minVersion that leaves the spec goes back to the service', async () => {
     const { length } = writes
     await world.advance(HOUR)
     expect(writes.slice(length)).toEqual([])
-    // The spec names what the service has chosen, and then no longer does: the choice is the service's again.
+    // The spec sets what the service has chosen, and then no longer does: the choice is the service's again.
     world.apply('Edge', 'ci', { protocol: 'TLS', tlsTermination: { minVersion: '1.3' } })
     await world.advance(MINUTE)
     world.apply('Edge', 'ci', { protocol: 'TLS', tlsTermination: {} })

@@ -83,7 +83,7 @@ test('a Service whose operator died right after it opened an Edge is closed when
   world.calm()
   world.delete('IPPolicy', 'office')
   serve(world, { policies: 'office' })
-  // Nobody is there who deletes the object first.
+  // Nobody deletes the object first.
   const key = { namespace: NAMESPACE, name: 'office' }
   await world.api.ask('DELETE', `/ip_policies/${world.get('IPPolicy', 'office')?.status?.id}`)
   world.server.patch(world.typeOf('IPPolicy'), key, { metadata: { finalizers: [] } })

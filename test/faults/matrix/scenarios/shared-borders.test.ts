@@ -22,7 +22,7 @@ async function backendOf({ world }: Tenants): Promise<string> {
 }
 
 describe('an id', () => {
-  test('of another namespace is not used, and the same is told of it as of one that is not there', async () => {
+  test('of another namespace is not used, and the message is the same as for one that does not exist', async () => {
     const shared = await Tenants.begin()
     shared.apply(WEB, tunnels)
     const id = await shared.ready(WEB)
@@ -128,7 +128,7 @@ describe('an id', () => {
 })
 
 describe('a reference by namespace and name', () => {
-  test('is told the same without a grant whether there is such a resource or not, and is used once granted', async () => {
+  test('gets the same message without a grant whether the resource exists or not, and is used once granted', async () => {
     const shared = await Tenants.begin()
     shared.apply(WEB, tunnels)
     const id = await shared.ready(WEB)
@@ -226,7 +226,7 @@ describe('a grant that is withdrawn', () => {
     return shared
   }
 
-  test('is told on both sides; what is in use continues until its spec changes, and new references are refused', async () => {
+  test('is reported on both sides; what is in use continues until its spec changes, and new references are refused', async () => {
     const shared = await withdrawn()
     expect(await shared.says(FRONT, 'ReferencesGranted', 'GrantWithdrawn')).toContain(
       'spec.backend: Backend shop/web no longer allows references from namespace blog',
@@ -254,7 +254,7 @@ describe('a grant that is withdrawn', () => {
     await shared.says(FRONT, 'ReferencesGranted', 'GrantWithdrawn')
     await shared.says(WEB, 'ReferencesGranted', 'GrantWithdrawn')
     shared.apply(WEB, toBlog)
-    await until(shared.world, 'both are told', () => {
+    await until(shared.world, 'both report it', () => {
       return [FRONT, WEB].every((at) => shared.condition(at, 'ReferencesGranted') === undefined)
     })
   })
@@ -264,7 +264,7 @@ describe('a grant that is withdrawn', () => {
     await shared.says(WEB, 'ReferencesGranted', 'GrantWithdrawn')
     shared.apply(FRONT, { backend: null })
     await shared.ready(FRONT)
-    await until(shared.world, 'it is told', () => shared.condition(WEB, 'ReferencesGranted') === undefined, 2_000)
+    await until(shared.world, 'it is reported', () => shared.condition(WEB, 'ReferencesGranted') === undefined, 2_000)
   })
 })
 
@@ -368,7 +368,7 @@ describe('a policy', () => {
   })
 })
 
-test('who has a range already is told in the namespace of who has it, and nowhere else', async () => {
+test('the owner of a range is named in its own namespace, and nowhere else', async () => {
   const shared = await Tenants.begin()
   const rule = (ref: Readonly<Record<string, unknown>>) => ({ ipPolicyRef: ref, cidr: '10.0.0.0/8', action: 'Allow' })
   shared.apply('shop/IPPolicy/open', { rulesSource: 'IPPolicyRules', allowEmpty: true, ...toBlog })

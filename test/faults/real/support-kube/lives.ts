@@ -84,7 +84,7 @@ export async function settleAll(
     return open.size === 0
   }
   try {
-    await until(`every resource has come through the stage ${stage.name}`, look, { timeoutMs: 90_000 })
+    await until(`every resource is through the stage ${stage.name}`, look, { timeoutMs: 90_000 })
   } catch (error) {
     if (open.size === 0) throw error
   }

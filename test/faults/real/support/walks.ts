@@ -111,7 +111,7 @@ export async function settled(
     return [left.map(({ name, aim }) => [name, aim.act.name, aim.stop]), crs, world.operator.log.split('\n').slice(-30)]
   }
   try {
-    await until('every resource has come so far', all, { timeoutMs, describe })
+    await until('every resource is that far', all, { timeoutMs, describe })
     return { left: [] }
   } catch (error) {
     // A failed request to a server concerns all of them.

@@ -120,7 +120,7 @@ async function played(found: FoundObject, kind: string, turn: Turn): Promise<rea
   // No message reveals the content of another namespace.
   const holder = turn.isShared === true ? 'a resource in another namespace' : `${kind}/${winner}`
   if (!refusal.includes(holder)) problems.push(`${loser} does not say who has ${id}: ${refusal}`)
-  if (turn.isShared === true && refusal.includes(winner)) problems.push(`${loser} is told of ${winner}: ${refusal}`)
+  if (turn.isShared === true && refusal.includes(winner)) problems.push(`${loser} learns of ${winner}: ${refusal}`)
   problems.push(...pair.sentFor(loser))
   const before = JSON.stringify(await objectAt(found))
   pair.delete(loser)

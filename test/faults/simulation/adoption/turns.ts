@@ -114,7 +114,7 @@ async function played(
   if (!isHurt()) return undefined
   const problems = [...(await oracle.judge(undefined, LEFT_RULES))]
   const after = await objectAt(found)
-  // The spec names the object: losing other information creates no second one.
+  // The spec sets the object: losing other information creates no second one.
   problems.push(...posts)
   problems.push(...unlikeTurn(turn, before, after), ...unlikeStance(world.get(kind, NAME), turn.after, id))
   world.delete(kind, NAME)

@@ -32,7 +32,7 @@ export interface Subject<T extends Story> {
   readonly prepare: (world: SimulatedWorld, story: T) => void
   /** What keeps the subject from being as it should; empty also if there is none. */
   readonly lacks: (world: SimulatedWorld) => readonly string[]
-  /** What is there and should not be, while the subject exists. */
+  /** What exists and should not, while the subject exists. */
   readonly surplus: (world: SimulatedWorld, workloads: Workloads) => readonly string[]
   /** Begins with the story, and says at any moment of it what must not be. Default: nothing. */
   readonly risks?: (world: SimulatedWorld, story: T) => () => readonly string[]

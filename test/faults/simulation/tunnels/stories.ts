@@ -121,7 +121,7 @@ function tunnelIn(world: SimulatedWorld): (TunnelResource & CustomResource) | un
   return world.get('Tunnel', 'shop') as (TunnelResource & CustomResource) | undefined
 }
 
-/** A Tunnel that is there has its agents as its spec says, and one key or token. */
+/** An existing Tunnel has its agents as its spec says, and one key or token. */
 function lacks(world: SimulatedWorld): readonly string[] {
   const cr = tunnelIn(world)
   if (cr === undefined) return []

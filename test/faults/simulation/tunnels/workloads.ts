@@ -36,7 +36,7 @@ interface Agents {
 
 /**
  * Kubernetes' part of Tunnels and Services: Deployments roll out, former agents drain, and what has no owner is
- * deleted. Agents are connected while the key that they mount is there and its credential can be used, which is checked
+ * deleted. Agents are connected while the key that they mount exists and its credential can be used, which is checked
  * at every moment.
  */
 export class Workloads {

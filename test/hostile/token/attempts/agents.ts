@@ -80,7 +80,7 @@ const BEYOND: Readonly<Record<string, readonly [change: Change, field: string]>>
     { name: 'external-dns', pod: { serviceAccountName: 'external-dns' } },
     'names the objects of a Tunnel after the Tunnel',
   ],
-  'with a container beside it': [
+  'with a container next to it': [
     pod({
       containers: [
         { name: 'agent', image: FOREIGN },
@@ -91,7 +91,7 @@ const BEYOND: Readonly<Record<string, readonly [change: Change, field: string]>>
   ],
   'by an image that nobody listed': [container({ image: 'registry.example.com/agents' }), 'containers[0].image'],
   'with an init container': [pod({ initContainers: [{ name: 'first', image: FOREIGN }] }), 'initContainers'],
-  'with a volume beside its key': [
+  'with a volume next to its key': [
     pod({
       volumes: [
         { name: 'key', secret: { secretName: 'a' } },

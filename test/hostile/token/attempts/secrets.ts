@@ -157,7 +157,7 @@ const UNMARKED: readonly Unmarked[] = [
   ],
   ['that is owned by a kind without outputs', (scene) => mark(scene, 'IPPolicy'), 'notes on every output'],
   [
-    'that is owned by somebody else beside',
+    'that is also owned by somebody else',
     (scene) => {
       const { ownerReferences, ...rest } = mark(scene, 'TunnelCredential')
       const other = { apiVersion: 'v1', kind: 'Secret', name: 'credentials', uid: scene.uids.Secret }

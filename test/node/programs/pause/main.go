@@ -1,4 +1,4 @@
-// Command pause is what keeps a Pod's namespaces open: it waits until it is told to stop, and reaps what is left to it.
+// Command pause is what keeps a Pod's namespaces open: it waits until it is asked to stop, and reaps what is left to it.
 package main
 
 import (

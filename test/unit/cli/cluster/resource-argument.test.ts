@@ -83,7 +83,7 @@ describe('a resource on the command line', () => {
     expect(refusalOf(['edge/..'])).toContain('no resource can have this name')
   })
 
-  test('beside another is refused where a command is about one', () => {
+  test('next to another is refused where a command is about one', () => {
     expect(refusalOf(['edge/a', 'edge/b'])).toContain('specify one resource')
   })
 })

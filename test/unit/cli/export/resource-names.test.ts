@@ -81,7 +81,10 @@ test.each([
   ['  --x--  ', 'x'],
   ['办公室', undefined],
   ['', undefined],
-  ['a very long description that goes on and on until nobody reads it', 'a-very-long-description-that-goes-on-and-on'],
+  [
+    'a very long description that continues and continues until nobody reads it',
+    'a-very-long-description-that-continues-and',
+  ],
 ])('%j becomes %j', (from, name) => {
   expect(nameFrom(from)).toBe(name)
 })

@@ -49,7 +49,7 @@ test('each collection has pauses of its own', async () => {
   expect(closed.due).toEqual([tcpEdges])
 })
 
-test('whoever waits for a collection is woken once, when it opens', () => {
+test('a caller that waits for a collection is woken once, when it opens', () => {
   const { closed, note } = open()
   note(ipPolicies)
   closed.await(ipPolicies.path, web)

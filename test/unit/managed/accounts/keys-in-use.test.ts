@@ -44,7 +44,7 @@ test('where nobody can tell whose a key is, it is one of the accounts at the sam
   expect(await keysOf({ hostile }).dependentOf(issuer, 'ak_1', salted)).toBeUndefined()
 })
 
-test('of two accounts that one key opens, the one that others need is told of', async () => {
+test('of two accounts that one key opens, the one that others need is reported', async () => {
   const keys = keysOf({ idle: { key: 'one', beside: true }, needed: { key: 'one', beside: true } })
   expect(await keys.useOf(issuer, 'ak_1', digestOf('one'))).toEqual({
     account: { kind: 'Account', namespace: 'shop', name: 'needed' },

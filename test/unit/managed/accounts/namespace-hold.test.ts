@@ -77,9 +77,9 @@ test('a namespace is not let go that something came to need before the turn of t
   const cluster = new Cluster()
   const holds = cluster.holds()
   await holds.hold('shop')
-  const letGo = holds.reconcile('shop')
+  const removeFinalizer = holds.reconcile('shop')
   cluster.needed = true
-  await letGo
+  await removeFinalizer
   await holds.hold('shop')
   expect(cluster.finalizers).toContain(FINALIZER)
 })

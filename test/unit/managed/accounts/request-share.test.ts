@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RequestShare } from '../../../../src/managed/accounts/request-share.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 
-/** Number of turns of `cost` requests for each `waiting` member in `minutes`, if each returns when it was told to. */
+/** Number of turns of `cost` requests for each `waiting` member in `minutes`, if each returns when it was asked to. */
 async function turnsIn(
   minutes: number,
   { perMinute, cost, waiting }: { perMinute: number; cost: number; waiting: number },

@@ -128,9 +128,9 @@ describe('the last allow of a policy', () => {
   })
 
   test.each([
-    ['beside a deny', [deny], true],
+    ['next to a deny', [deny], true],
     ['alone', [], true],
-    ['beside another allow', [rule('ipr_3', '10.2.0.0/16', 'allow')], false],
+    ['next to another allow', [rule('ipr_3', '10.2.0.0/16', 'allow')], false],
   ] as const)(
     'is marked as a resource of its own that is deleted or becomes a deny, %s',
     (_beside, others, isMarked) => {

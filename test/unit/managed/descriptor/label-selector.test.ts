@@ -37,7 +37,7 @@ test('each further requirement selects less', () => {
   )
 })
 
-test('labels beside those that are asked for change nothing', () => {
+test('labels next to those that are asked for change nothing', () => {
   fc.assert(
     fc.property(selectors, labels, (selector, own) => {
       expect(selects(selector, { ...own, other: 'x' })).toBe(selects(selector, own))

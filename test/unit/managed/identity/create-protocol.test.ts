@@ -6,7 +6,7 @@ import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { type AttemptMemory, createStep, type Moment } from '../../../../src/managed/identity/create-step.ts'
 import { markerOf, PLACEHOLDER_NONCE } from '../../../../src/managed/markers/marker.ts'
 import { copiesOf, createdBy, recoverable } from '../../../../src/managed/markers/own-objects.ts'
-import { notedOwnership } from '../../../../src/managed/markers/sealed-note.ts'
+import { recordedOwnership } from '../../../../src/managed/markers/sealed-note.ts'
 import { cr, marked } from '../../../builders/custom-resource.ts'
 
 const NONCES = ['aaaaaaaa', 'bbbbbbbb'] as const
@@ -185,7 +185,10 @@ describe('objects of a resource', () => {
 
 describe('what the annotation notes', () => {
   const noted = (text: string | undefined) =>
-    notedOwnership(cr(text === undefined ? {} : { annotations: { 'internal.culvert.dev/id': text } }), () => 'sealed')
+    recordedOwnership(
+      cr(text === undefined ? {} : { annotations: { 'internal.culvert.dev/id': text } }),
+      () => 'sealed',
+    )
 
   test.each([
     [undefined, { type: 'none' }],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
-import { type NameHolder, tellNameHolder } from '../../../../src/managed/identity/name-holder.ts'
+import { describeNameHolder, type NameHolder } from '../../../../src/managed/identity/name-holder.ts'
 
 const keeper = (namespace: string): CustomResource => ({
   apiVersion: 'culvert.dev/v1alpha1',
@@ -9,7 +9,7 @@ const keeper = (namespace: string): CustomResource => ({
   spec: {},
 })
 const told = (fields: Partial<NameHolder>): string | undefined => {
-  return tellNameHolder({
+  return describeNameHolder({
     namespace: 'shop',
     id: 'edgtcp_1',
     keeper: undefined,
@@ -25,7 +25,7 @@ test('a resource of the same namespace is named, whether or not others share the
   }
 })
 
-test('of a resource of another namespace neither namespace nor name is told', () => {
+test('of a resource of another namespace neither namespace nor name is shown', () => {
   const message = told({ keeper: keeper('blog') })
   expect(message).toMatch(/^a resource in another namespace: /)
   expect(message).not.toMatch(/blog|db|edgtcp_1/)
@@ -36,7 +36,7 @@ test('another installation, and what nobody has, are named by the id, with the w
   expect(told({})).toMatch(/^edgtcp_1, which no resource here manages: adopt it/)
 })
 
-test('who shares an account is told the same of all that is not in the own namespace: nothing', () => {
+test('a tenant that shares an account learns nothing of what is in other namespaces', () => {
   const others = [{ keeper: keeper('blog') }, { isElsewhere: true }, {}]
   expect(others.map((each) => told({ ...each, isShared: true }))).toEqual([undefined, undefined, undefined])
 })

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { formatAttempt } from '../../../../src/managed/attempt.ts'
 import { type CustomResource, nameOf } from '../../../../src/managed/cr.ts'
 import { alikeOf } from '../../../../src/managed/identity/alike.ts'
-import { settleIdentity } from '../../../../src/managed/identity/create.ts'
+import { resolveIdentity } from '../../../../src/managed/identity/create.ts'
 import { recoverableObjects } from '../../../../src/managed/identity/recovery.ts'
-import { noteMark, refuseTaken } from '../../../../src/managed/identity/taken-over.ts'
+import { recordMarker, refuseTaken } from '../../../../src/managed/identity/taken-over.ts'
 import { namesakeKey } from '../../../../src/managed/markers/object-keys.ts'
 import { CREATE_ATTEMPT, REMOTE_ID } from '../../../../src/managed/names.ts'
 import type { Reconciliation } from '../../../../src/managed/run/reconciliation.ts'
@@ -34,7 +34,7 @@ function runWith(uid: string | undefined, holder?: CustomResource): Reconciliati
     internal: status.internal,
     noted,
     session: { key: { kind: 'Account', namespace: 'shop', name: 'default' } },
-    noteInternal: (fields: unknown) => noted.push(fields),
+    recordInternal: (fields: unknown) => noted.push(fields),
   }
   return run as unknown as Reconciliation & { readonly noted: unknown[] }
 }
@@ -54,13 +54,13 @@ describe('an object with a mark', () => {
 
   test.each([
     [
-      'of another life, once it bore ours',
+      'of another life, once it had ours',
       'mine',
       { uid: 'other' },
       /carries the marker of another Backend\/web \(UID other\).*--installation/,
     ],
     [
-      'of another resource that is there',
+      'of another existing resource',
       'mine',
       NEIGHBOUR,
       /carries the marker of Backend shop\/neighbour.*from its status/,
@@ -81,7 +81,7 @@ describe('an object with a mark', () => {
     ],
     ['nobody else, once it carries our own mark', cr({ uid: 'other' }), { uid: 'mine' }, undefined],
     ['this one', cr(), undefined, undefined],
-  ])('or without one is that of whoever holds it: %s', (_title, holder, marker, words) => {
+  ])('or without one is that of its holder: %s', (_title, holder, marker, words) => {
     const object = marker === undefined ? { id: 'bkdtg_1' } : marked('bkdtg_1', marker)
     const refused = (): unknown => refuseTaken(runWith('mine', holder), object)
     if (words === undefined) expect(refused()).toBe(object)
@@ -123,7 +123,7 @@ describe('an object with a mark', () => {
       [undefined, 'other', 0],
     ] as const) {
       const run = runWith(seen)
-      noteMark(run, marked('bkdtg_1', { uid }))
+      recordMarker(run, marked('bkdtg_1', { uid }))
       expect(run.noted).toHaveLength(notes)
     }
   })
@@ -140,7 +140,7 @@ describe('objects that may be of a former life', () => {
     { id: 'bkdtg_6', metadata: '', name: 'of web' },
   ]
 
-  test('bear the mark of this name in another installation, or have the same text where a mark stands', () => {
+  test('carry the marker of this name in another installation, or have the same text where a mark stands', () => {
     expect(alikeOf(objects, cr({}, {}, spec), 'metadata', 'here')).toEqual({
       elsewhere: [{ id: 'bkdtg_1', installation: 'there' }],
       unmarked: ['bkdtg_4'],
@@ -193,10 +193,10 @@ test.each([
     cr: tried,
     descriptor: {},
     memory: { of: () => identity },
-    noteObject: () => undefined,
+    recordObject: () => undefined,
     patchMetadata: async () => undefined,
     session: { access: { unmanagedObjects: 'Deny' }, cache },
     status: {},
   } as unknown as Reconciliation
-  expect(await settleIdentity(run)).toBe('bkdtg_1')
+  expect(await resolveIdentity(run)).toBe('bkdtg_1')
 })

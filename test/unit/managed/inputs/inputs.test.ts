@@ -109,7 +109,7 @@ describe('inputs', () => {
     await fc.assert(
       fc.asyncProperty(data, data, async (one, other) => {
         const [first, second] = [await inputs(one), await inputs({ ...other, unused: 'x' })]
-        if (first instanceof Error || second instanceof Error) throw new Error('both are there')
+        if (first instanceof Error || second instanceof Error) throw new Error('both exist')
         const equal = one.id === other.id && one.secret === other.secret
         expect(first.fingerprint === second.fingerprint).toBe(equal)
       }),
@@ -122,7 +122,7 @@ describe('inputs', () => {
       await inputs({ id: 'a', secret: 'b' }, 'one'),
       await inputs({ id: 'a', secret: 'b' }, 'other'),
     ]
-    if (one instanceof Error || other instanceof Error) throw new Error('both are there')
+    if (one instanceof Error || other instanceof Error) throw new Error('both exist')
     expect(one.fingerprint).not.toBe(other.fingerprint)
   })
 

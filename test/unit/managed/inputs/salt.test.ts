@@ -88,7 +88,7 @@ test.each([
   expect(await read([client()])).toEqual([salt])
 })
 
-test('one that may not be read is told of by the Secret and the right', async () => {
+test('one that may not be read is reported with the Secret and the missing right', async () => {
   const { client } = world()
   const forbidden = new KubeError('Forbidden', 'GET secrets/culvert-salt: forbidden', { status: 403 })
   const refused = answering(client(), 'get', () => Promise.reject(forbidden))

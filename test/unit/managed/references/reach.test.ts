@@ -36,7 +36,7 @@ describe('an object named by its id', () => {
     }
   }
 
-  test('is told of by field, value and remedy, and by no other namespace', () => {
+  test('is reported by field, value and remedy, and by no other namespace', () => {
     expect(said('blog', 'Deny')).toBe(
       'ReferenceNotPermitted: spec.backend.id: bkd_1 belongs to no resource in namespace shop, and ClusterAccount/edge does not allow that namespace to use other objects: ' +
         'refer to the resource by name or, in another namespace, by namespace and name if its spec.allowedReferences permits it, or have its administrator set unmanagedObjects: Reference in an entry of spec.access that allows this kind',

@@ -147,7 +147,7 @@ describe('a reference that was applied before', () => {
     expect(resolved.get('Backend', { name: 'spare' }).id).toBe('b_2')
   })
 
-  test('beside a new one does not make that one wait less', async () => {
+  test('next to a new one does not make that one wait less', async () => {
     const both = cr({}, applied, failover('spare', 'other'))
     expect(await reasonOf(resolve(both, []))).toContain('Backend/other does not exist')
   })
@@ -261,7 +261,7 @@ describe('a reference by id', () => {
     const applied = { internal: { references: [{ kind: 'IPPolicy', id: 'ipp_1' }] } }
     const resolved = await resolve(front(applied), [policy(going)], descriptor)
     expect(resolved.get('IPPolicy', { id: 'ipp_1' }).id).toBe('ipp_1')
-    expect(() => resolved.confirm()).not.toThrow()
+    expect(() => resolved.recheck()).not.toThrow()
   })
 })
 
@@ -269,14 +269,14 @@ test('references are resolved once more before they are sent: what is being dele
   const web = named('web', { id: 'b_1' })
   const subject = cr({ name: 'spare', uid: 'uid-spare' }, {}, failover('web'))
   const resolved = await resolve(subject, [web])
-  resolved.confirm()
+  resolved.recheck()
   Object.assign(web, { status: { id: 'b_2' } })
-  expect(() => resolved.confirm()).toThrow('has another object now')
+  expect(() => resolved.recheck()).toThrow('has another object now')
   Object.assign(web, {
     status: { id: 'b_1' },
     metadata: { ...web.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
   })
-  expect(() => resolved.confirm()).toThrow('is being deleted')
+  expect(() => resolved.recheck()).toThrow('is being deleted')
 })
 
 test('one target under its name and its id is refused with both paths where it may be named once', async () => {

@@ -16,7 +16,7 @@ describe('a successor', () => {
   test.each([
     ['is never made where nothing asks for one', {}, { type: 'none' }],
     ['waits for its time', { dueAt: 1400 }, { type: 'early', ms: 400 }],
-    ['is made when its time has come', { dueAt: 1000 }, { type: 'due' }],
+    ['is made when it is due', { dueAt: 1000 }, { type: 'due' }],
     ['is made at once when somebody asks for it', { requested: true, dueAt: 9000 }, { type: 'due' }],
     ['waits until the former object is gone', { dueAt: 1, hasFormer: true }, { type: 'former' }],
     ['waits for that even when somebody asks for it', { requested: true, hasFormer: true }, { type: 'former' }],
@@ -25,7 +25,7 @@ describe('a successor', () => {
     expect(decideRotation({ ...facts, ...given })).toEqual(step)
   })
 
-  test('is made exactly when it is asked for or its time has come, no former object is there, and no pause runs', () => {
+  test('is made exactly when it is asked for or it is due, no former object exists, and no pause runs', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const wanted = given.requested || (given.dueAt !== undefined && given.dueAt <= given.now)
@@ -37,7 +37,7 @@ describe('a successor', () => {
     )
   })
 
-  test('that waited as long as it was told to is made then', () => {
+  test('that waited as long as it was asked to is made then', () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
         const step = decideRotation(given)
@@ -69,7 +69,7 @@ describe('a token', () => {
     ['for an hour', { interval: '720h' }, 3_600_000],
     ['for a tenth of a short interval', { interval: '10s' }, 1000],
     ['for an hour, where one is only asked for', undefined, 3_600_000],
-  ])('works on beside the next one %s', (_title, rotation, ms) => {
+  ])('works on next to the next one %s', (_title, rotation, ms) => {
     expect(overlapMs(rotation === undefined ? {} : { rotation })).toBe(ms)
   })
 })

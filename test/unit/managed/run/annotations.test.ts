@@ -113,7 +113,7 @@ describe('markers', () => {
     )
   })
 
-  test('are found beside any keys of the user, in any order, and equal content is equal text', () => {
+  test('are found next to any keys of the user, in any order, and equal content is equal text', () => {
     fc.assert(
       fc.property(markers, ownKeys, (marker, own) => {
         const text = formatMarker(marker, own)

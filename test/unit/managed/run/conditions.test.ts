@@ -55,7 +55,7 @@ const typed = (conditions: readonly Condition[], type: string) =>
   conditions.find((condition) => condition.type === type)
 
 describe('in any row of states', () => {
-  test('each type stands once, and Reconciling and Stalled are there only while they hold, never both', () => {
+  test('each type stands once, and Reconciling and Stalled exist only while they hold, never both', () => {
     fc.assert(
       fc.property(fc.array(entries, { minLength: 1, maxLength: 6 }), (row) => {
         for (const { conditions } of play(row)) {

@@ -85,7 +85,7 @@ describe('whom it means', () => {
       },
     )
 
-    test('is told the same of a session of another namespace and of one that does not exist', async () => {
+    test('gets the same message for a session of another namespace and for one that does not exist', async () => {
       world.access = shared('Deny')
       world.show('ts_9', {}, {}, 'blog')
       world.command(byId, 'theirs')

@@ -193,7 +193,7 @@ test('while the account cannot be used, what is mirrored stays', async () => {
   expect([mirrored().length, lists]).toEqual([2, 1])
 })
 
-test('a list that fails takes nothing away, is told to the account and tried again', async () => {
+test('a list that fails takes nothing away, is reported to the account and tried again', async () => {
   await reconcile()
   await clock.advance(60_000)
   listed = []
@@ -219,7 +219,7 @@ test('an object that somebody else wrote meanwhile does not keep the others from
   expect(writes).toHaveLength(20)
 })
 
-test('a stop leaves the rest to whoever comes next', async () => {
+test('a stop leaves the rest to the next process', async () => {
   const stop = new AbortController()
   stop.abort()
   await reconciler.reconcile(key, stop.signal)

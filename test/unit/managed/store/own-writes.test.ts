@@ -30,12 +30,12 @@ test('what a watch delivers of an object is a change by others unless a write to
   expect(writes.mayBeOurs(version('3'))).toBe(false)
 })
 
-test('nobody is told of a version that the response shows to be ours', async () => {
+test('nobody is notified of a version that the response shows to be ours', async () => {
   const writes = new OwnWrites()
   expect(await writing(writes, () => writes.mayBeOurs(version('2')))).toEqual([])
 })
 
-test('a version of another client, seen while our write was in flight, is told once it is over', async () => {
+test('a version of another client, seen while our write was in flight, is reported once it is over', async () => {
   const writes = new OwnWrites()
   const changed = await writing(writes, () => {
     writes.mayBeOurs(version('2'))
@@ -44,7 +44,7 @@ test('a version of another client, seen while our write was in flight, is told o
   expect(changed).toEqual(['Backend/web'])
 })
 
-test('a write that fails may have been carried out: whatever was seen meanwhile is told', async () => {
+test('a write that fails may have been carried out: whatever was seen meanwhile is reported', async () => {
   const writes = new OwnWrites()
   const failing = writing(writes, () => {
     writes.mayBeOurs(version('2'))

@@ -190,8 +190,8 @@ describe('a resource', () => {
       start.delete('Backend', 'web')
     })
     expect(await watching.by(() => watching.delete('Backend', 'spare'))).toEqual(['Backend/web edit'])
-    const letGo = { spec: { failover: { backendRefs: [{ id: 'b_1' }] } } }
-    expect(await watching.by(() => watching.patch('Backend', 'other', letGo))).toEqual([
+    const removeFinalizer = { spec: { failover: { backendRefs: [{ id: 'b_1' }] } } }
+    expect(await watching.by(() => watching.patch('Backend', 'other', removeFinalizer))).toEqual([
       'Backend/other edit',
       'Backend/web edit',
     ])
@@ -363,7 +363,7 @@ describe('what is made up of others', () => {
     expect(woken).toEqual(['Edge/shop edit', 'IPPolicy/office edit'])
   })
 
-  test('tells them in which account they live, once it is there or names another', async () => {
+  test('tells them in which account they live, once it exists or names another', async () => {
     const watching = await Watching.start((world) => {
       for (const name of ['default', 'team']) world.create('Account', name, account)
       world.create('IPPolicyRule', 'a', { ipPolicyRef: { name: 'office' }, cidr: '10.0.0.0/8', action: 'Allow' })
@@ -564,7 +564,7 @@ describe('an id is that of one account', () => {
     const holder = (name: string) => store?.holdersOf(shopAccount(name), 'b_1').map((cr) => cr.metadata.name)
     const api = 'https://api.example.com'
     const addresses: Record<string, string> = { default: api, other: 'https://other.example.com' }
-    store?.learnAddressesFrom(({ name }, id) => (id === 'b_1' ? addresses[name] : undefined))
+    store?.setAddressLookup(({ name }, id) => (id === 'b_1' ? addresses[name] : undefined))
     expect(holder('other')).toEqual(['other'])
     addresses.other = api
     expect(holder('other')).toEqual(['default', 'other'])

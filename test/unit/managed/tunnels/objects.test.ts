@@ -135,7 +135,7 @@ test.each<[string, Deployment['status'], boolean]>([
   expect(isRolledOut({ ...deployment, ...(status === undefined ? {} : { status }) })).toBe(expected)
 })
 
-test('the last words of the agent that gave up last are told, before what keeps others from starting', () => {
+test('the last words of the agent that gave up last are reported, before what keeps others from starting', () => {
   const pod = (status: object) => ({ apiVersion: 'v1', kind: 'Pod', metadata, status: { containerStatuses: [status] } })
   const ended = (finishedAt: string, message: string) => ({ lastState: { terminated: { finishedAt, message } } })
   const waiting = pod({ state: { waiting: { message: 'the image cannot be pulled' } } })

@@ -118,7 +118,7 @@ describe('the template of a Tunnel', () => {
   })
 })
 
-test('an agent of the service is told by its environment what to do, and starts again with another token', () => {
+test('the service’s own agent is configured by its environment, and starts again with another token', () => {
   const { metadata, spec } = podOf(FOREIGN)
   expect(metadata.annotations).toEqual({ 'internal.culvert.dev/token-of': 'cr_1' })
   expect(spec.containers).toMatchObject([

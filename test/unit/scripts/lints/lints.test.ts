@@ -83,7 +83,7 @@ describe('fields of a spec have no default', () => {
 })
 
 describe('spec.metadata', () => {
-  test('may be a map, and a text of another name may stand beside it', () => {
+  test('may be a map, and a text of another name is allowed next to it', () => {
     const metadata = stringMap(word, { ...d, maxProperties: 4 })
     expect(placesFound(noMetadataText, kindWith({ metadata, rawMetadata: word }))).toEqual([])
   })

@@ -8,14 +8,14 @@ import type { Result } from './command-progress.ts'
 export type Phase = 'Complete' | 'Failed' | 'Running'
 
 /** Phase, reason and message from which a command's conditions are made. */
-export type Said = readonly [phase: Phase, reason: Reason, message: string]
+export type CommandState = readonly [phase: Phase, reason: Reason, message: string]
 
 /**
  * `Complete` and `Failed` have the meaning of those of a Job, for `kubectl wait`: one of them is True as soon as the
  * command is over, and neither before. `Reconciling` and `Stalled` are for tools that wait by kstatus, which knows
  * `Complete` and `Failed` for Jobs only.
  */
-export function conditionsOf([phase, reason, message]: Said): readonly KindCondition[] {
+export function conditionsOf([phase, reason, message]: CommandState): readonly KindCondition[] {
   const is = (type: string, holds: boolean): KindCondition => {
     return { type, status: holds ? 'True' : 'False', reason, message }
   }
@@ -24,7 +24,7 @@ export function conditionsOf([phase, reason, message]: Said): readonly KindCondi
 }
 
 /** Why nothing is sent at all. */
-export function nobody(count: number, mirroring: boolean, account: string): Said {
+export function nobody(count: number, mirroring: boolean, account: string): CommandState {
   if (count > MAX_TARGETS) {
     return [
       'Failed',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conditionsOf } from '../../../../src/managed/sessions/command-said.ts'
+import { conditionsOf } from '../../../../src/managed/sessions/command-state.ts'
 
 test.each([
   ['over and all done', 'Complete', 'AllDone', { Complete: 'True', Failed: 'False' }],
