@@ -2,9 +2,10 @@ import { ApiError } from '../../api/errors.ts'
 import { readEnvironment } from '../../config.ts'
 import type { AccountResource } from '../../managed/account-resource.ts'
 import type { SessionConfig } from '../../managed/accounts/session.ts'
-import { type CustomResource, nameOf, nameText } from '../../managed/cr.ts'
+import { type CustomResource, internalOf, nameOf, nameText, statusOf } from '../../managed/cr.ts'
 import { accountDefaults } from '../../managed/descriptor/account.ts'
 import type { ManagedDescriptor } from '../../managed/descriptor/descriptor.ts'
+import type { Holder } from '../../managed/descriptor/readiness.ts'
 import { openAccount } from '../account-client.ts'
 import { accountAbout, readAccess } from './account-access.ts'
 import type { Cluster } from './ask-cluster.ts'
@@ -39,23 +40,25 @@ export async function readLive(
   const changing = resources
     .flatMap((resource) => changingOf(snapshot, resource))
     .toSorted((left, right) => Number(right.hasProblem) - Number(left.hasProblem))
+  const holders = new Map(resources.map((resource) => [resource.status?.id, resource]))
   const ages = new Map<string, string>()
   const fresh = new Map<string, StatedResource>()
   const configs = new Map<string, Promise<SessionConfig | undefined>>()
-  for (const [index, { resource, descriptor }] of changing.entries()) {
+  for (const [index, { resource, descriptor }] of targetsFirst(changing).entries()) {
     const key = nameText(nameOf(resource))
     const account = await accountAbout(snapshot, resource)
     ages.set(key, `up to ${account?.spec.resyncInterval ?? accountDefaults.resyncInterval} old`)
     if (account === undefined || index >= MOST_CALLS) continue
     const config = configs.get(account.metadata.uid) ?? configOf(cluster, account, flags)
     configs.set(account.metadata.uid, config)
-    const read = await readNow(cluster, await config, { resource, descriptor })
+    const read = await readNow(cluster, await config, { resource, descriptor }, (id) => holders.get(id))
     if (read === undefined) {
       // Others would have to wait as long.
       configs.set(account.metadata.uid, Promise.resolve(undefined))
       continue
     }
     fresh.set(key, read)
+    holders.set(read.status?.id, read)
     ages.set(key, 'read just now')
   }
   return { resources: resources.map((each) => fresh.get(nameText(nameOf(each))) ?? each), ages }
@@ -75,6 +78,24 @@ function changingOf(snapshot: Snapshot, resource: StatedResource): readonly Chan
   if (descriptor === undefined || shown.length === 0 || typeof resource.status?.id !== 'string') return []
   const hasProblem = shown.some(({ status }) => status === 'False')
   return [{ resource: resource as StatedResource & CustomResource, descriptor, hasProblem }]
+}
+
+/** The same, with each after those that it refers to, since its conditions may follow from theirs. */
+function targetsFirst(changing: readonly Changing[]): readonly Changing[] {
+  const byId = new Map(changing.map((each) => [statusOf(each.resource).id, each]))
+  const visited = new Set<Changing>()
+  const ordered: Changing[] = []
+  const visit = (each: Changing): void => {
+    if (visited.has(each)) return
+    visited.add(each)
+    for (const { id } of internalOf(each.resource).references ?? []) {
+      const target = byId.get(id)
+      if (target !== undefined) visit(target)
+    }
+    ordered.push(each)
+  }
+  for (const each of changing) visit(each)
+  return ordered
 }
 
 /** How to call the API of an account; undefined where the caller may not read its key. */
@@ -99,6 +120,7 @@ async function readNow(
   { clock }: Cluster,
   config: SessionConfig | undefined,
   { resource, descriptor }: Omit<Changing, 'hasProblem'>,
+  holder: (id: string) => StatedResource | undefined,
 ): Promise<StatedResource | undefined> {
   if (config === undefined) return undefined
   const client = openAccount(config, { clock, proxies: readEnvironment().proxies, timeoutMs: CALL_MS })
@@ -107,7 +129,11 @@ async function readNow(
     const signal = AbortSignal.timeout(CALL_MS)
     const remote = await client.get(descriptor.identity.collectionOf(spec), String(status?.id), { signal })
     if (remote === undefined) return undefined
-    const { conditions: now = [] } = descriptor.status.readiness({ spec, remote, now: clock.now() })
+    const holderOf = (id: string): Holder | undefined => {
+      const found = holder(id) as CustomResource | undefined
+      return found && { spec: found.spec, status: statusOf(found) }
+    }
+    const { conditions: now = [] } = descriptor.status.readiness({ spec, remote, now: clock.now(), holderOf })
     const conditions = (status?.conditions ?? []).map((each) => ({
       ...each,
       ...now.find(({ type }) => type === each.type),
