@@ -6,6 +6,7 @@ import { APPROVED_PLAN } from '../managed/names.ts'
 import { counted } from '../util/printable.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { CommandError } from './cluster/command-error.ts'
+import { readNamed } from './cluster/read-named.ts'
 import {
   argumentsFor,
   argumentText,
@@ -17,7 +18,6 @@ import type { StatedResource } from './cluster/resource-state.ts'
 import { duration, namespaceFlag } from './flags.ts'
 import { type Action, changeLine, headLines, linesBelow, type Paper } from './plan/request-lines.ts'
 import { followRequest } from './requests/follow.ts'
-import { notFound } from './requests/request.ts'
 import { type Line, wrap } from './terminal/line.ts'
 import { confirm } from './terminal/terminal.ts'
 
@@ -64,8 +64,7 @@ export async function runApprove(cluster: Cluster, resource: ResourceArgument, f
   const { kube, out, err } = cluster
   const type = resourceTypeOf(resource.descriptor)
   const key: ObjectKey = resource
-  const found = await kube.get<Planned>(type, key)
-  if (found === undefined) throw notFound(resource)
+  const found = (await readNamed(cluster, resource)) as Planned
   const plan = planIn(found, resource)
   if (flags.plan !== undefined && flags.plan !== plan.hash) {
     const message = `${argumentText(resource)}: the plan has changed, it is now ${plan.hash}`

@@ -15,9 +15,9 @@ import {
   type OpenedView,
   type Subject,
   type ViewFlags,
-  viewOfCluster,
   viewOfFlags,
   viewOfManifests,
+  viewsOfCluster,
   withKey,
 } from './check/open-account.ts'
 import { type ClusterFlags, clusterOptions, withCluster } from './cluster/ask-cluster.ts'
@@ -48,7 +48,7 @@ const EXIT = { admitted: 0, error: 1, refused: 2, unknown: 3 } as const
 export function checkCommand(): Command {
   const command = operatorOptions(outputOption(clusterOptions(new Command('check'))))
     .description(
-      'Tell whether a connection to an edge is admitted, and which rule decides, step by step. Opens no connection and ' +
+      'Show whether a connection to an edge is admitted, and which rule decides, step by step. Opens no connection and ' +
         'changes nothing: it reads the account if its key may be read, or else what resources show of it.',
     )
     .argument('[edge]', 'Edge as KIND/NAME, or host:port')
@@ -66,11 +66,13 @@ export function checkCommand(): Command {
     )
     .option('--expect <file>', 'check every connection in this file instead, and what is to become of it')
     .option('--api-key-file <file>', 'file with the API key')
-    .option(
-      '--choose <name=value>',
-      'how the service reads what its documentation leaves open, such as several-policies=each (repeatable)',
-      chosen,
-      DECIDED,
+    .addOption(
+      new Option(
+        '--choose <name=value>',
+        'how the service reads what its documentation leaves open, such as several-policies=each (repeatable)',
+      )
+        .argParser(chosen)
+        .default(DECIDED, 'as docs/api-decisions.md decides'),
     )
     .addHelpText('after', HELP)
   for (const option of accountOptions()) command.addOption(option)
@@ -156,39 +158,42 @@ async function checkAll<T>(
   use: (checked: readonly Checked[]) => T,
 ): Promise<T> {
   const { environment } = around
-  const withView = async (opened: OpenedView, namespace: string): Promise<T> => {
+  const checkIn = async (namespace: string, viewOf: (subject: Subject) => Promise<OpenedView>): Promise<T> => {
+    const views = new Set<OpenedView>()
     try {
       const checked: Checked[] = []
-      for (const connection of connections)
-        checked.push(await checkOne(connection, { opened, namespace, choices: flags.choose }))
+      for (const connection of connections) {
+        const subject = subjectOf(connection.to, namespace)
+        const opened = await viewOf(subject)
+        views.add(opened)
+        checked.push(await checkOne(connection, { opened, subject, choices: flags.choose }))
+      }
       return use(checked)
     } finally {
-      await opened.close()
+      for (const opened of views) await opened.close()
     }
   }
-  const namespace = flags.namespace ?? 'default'
-  if (flags.filename.length > 0) return withView(await viewOfManifests(flags, environment, namespace), namespace)
-  const live =
-    flags.kubeconfig === undefined && flags.context === undefined ? viewOfFlags(flags, environment) : undefined
-  if (live !== undefined) return withView(live, namespace)
+  const { namespace = 'default', filename, kubeconfig, context } = flags
+  const isOfCluster = kubeconfig !== undefined || context !== undefined
+  const fixed =
+    filename.length > 0
+      ? await viewOfManifests(flags, environment, namespace)
+      : isOfCluster
+        ? undefined
+        : viewOfFlags(flags, environment)
+  if (fixed !== undefined) return checkIn(namespace, () => Promise.resolve(fixed))
   return withCluster(flags, around, async (cluster) => {
-    const [first] = connections
-    const subject = subjectOf(first?.to ?? '', cluster.namespace)
-    return withView(await viewOfCluster(cluster, environment, { flags, subject }), cluster.namespace)
+    return checkIn(cluster.namespace, await viewsOfCluster(cluster, environment, flags))
   })
 }
 
 async function checkOne(
   connection: Connection,
-  {
-    opened,
-    namespace,
-    choices,
-  }: { readonly opened: OpenedView; readonly namespace: string; readonly choices: Choices },
+  { opened, subject, choices }: { readonly opened: OpenedView; readonly subject: Subject; readonly choices: Choices },
 ): Promise<Checked> {
-  const { to, from, tls, sni, cert } = connection
+  const { from, tls, sni, cert } = connection
   const certificate = cert === undefined ? undefined : await readCertificate(cert)
-  const world = await readWorld(opened.view, opened.edgeOf(subjectOf(to, namespace), sni?.toLowerCase()))
+  const world = await readWorld(opened.view, opened.edgeOf(subject, sni?.toLowerCase()))
   const asked = { source: from, version: tls, certificate, at: systemClock.now() }
   const steps = judge(world, asked, choices)
   return { connection, verdict: verdictOf(steps), steps, otherwise: otherReadings(world, asked, choices) }

@@ -39,7 +39,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import('./tree-command.ts')).treeCommand(),
   },
   graph: {
-    summary: 'draw what tree shows, for Markdown, Graphviz or as an image',
+    summary: 'draw what tree shows, for Markdown or Graphviz',
     load: async () => (await import('./graph-command.ts')).graphCommand(),
   },
   ui: {
@@ -108,6 +108,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   completion: {
     summary: 'print a script that completes commands in a shell',
     load: async () => (await import('./completion-command.ts')).completionCommand(commands),
+  },
+  version: {
+    summary: 'print the versions of this program, the operator and the CRDs',
+    load: async () => (await import('./version-command.ts')).versionCommand(),
   },
   demo: {
     summary: 'run everything on this machine',

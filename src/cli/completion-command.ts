@@ -1,23 +1,25 @@
 import { Argument, Command } from 'commander'
-import { kinds } from '../kinds/index.ts'
+import { type Commands, type Completion, completionsOf } from './completion/completions.ts'
 import { standardTerminals } from './terminal/terminal.ts'
 
-const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript, kubectl: kubectlScript } as const
 
 type Shell = keyof typeof SCRIPTS
-
-/** The commands to complete, by name. */
-type Commands = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>>
 
 /** `culvert completion`: completion for shells. */
 export function completionCommand(commands: Commands): Command {
   return new Command('completion')
-    .description('Print a script that completes the commands and options of culvert, and the kinds of resources.')
+    .description(
+      'Print a script that completes the commands and options of culvert, kinds, names of resources and namespaces. ' +
+        'kubectl: the program by which kubectl completes `kubectl culvert`, for a folder of the PATH.',
+    )
     .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
     .addHelpText(
       'after',
       '\nExamples:\n  source <(culvert completion bash)\n  culvert completion zsh > ~/.zsh/completions/_culvert\n' +
-        '  culvert completion fish > ~/.config/fish/completions/culvert.fish\n',
+        '  culvert completion fish > ~/.config/fish/completions/culvert.fish\n' +
+        '  culvert completion kubectl > ~/.local/bin/kubectl_complete-culvert\n' +
+        '  chmod +x ~/.local/bin/kubectl_complete-culvert\n',
     )
     .action(async (shell: Shell) => {
       standardTerminals().out.write(await completionScript(shell, commands))
@@ -26,53 +28,28 @@ export function completionCommand(commands: Commands): Command {
 
 /** The script that completes these commands in a shell. */
 export async function completionScript(shell: Shell, commands: Commands): Promise<string> {
-  return SCRIPTS[shell](await completions(commands))
+  return SCRIPTS[shell](await completionsOf(commands))
 }
 
-async function completions(commands: Commands): Promise<readonly Completion[]> {
-  const named = Object.entries(commands).map(async ([name, { summary, load }]): Promise<Completion> => {
-    const command = await load()
-    const takesResource = command.registeredArguments.some((argument) => argument.name() === 'resource')
-    return {
-      name,
-      summary,
-      options: command.options.flatMap(({ long }) => long ?? []),
-      words: takesResource ? kinds.map(({ definition }) => `${definition.singular}/`) : subcommands(command),
-    }
-  })
-  return Promise.all(named)
-}
-
-function subcommands(command: Command): readonly string[] {
-  return [
-    ...command.commands.map((each) => each.name()),
-    ...command.registeredArguments.flatMap((each) => each.argChoices ?? []),
-  ]
-}
-
-/** What can follow the name of a command. */
-export interface Completion {
-  readonly name: string
-  readonly summary: string
-  /** Long options, such as `--output`. */
-  readonly options: readonly string[]
-  /** Words that may follow: subcommands, or kinds with a slash. */
-  readonly words: readonly string[]
-}
-
-/** A completion script for bash. */
+/**
+ * A completion script for bash. Like those of other shells, it holds the commands and options, which costs no process,
+ * and asks `culvert __complete` for names.
+ */
 export function bashScript(completions: readonly Completion[]): string {
   const cases = completions.map(
     ({ name, options, words }) => `    ${name}) words="${[...words, ...options].join(' ')}" ;;`,
   )
   return `# Completion of culvert for bash.
 _culvert() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" words
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" words
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
     *) words="" ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then words="${completions.map(({ name }) => name).join(' ')}"; fi
+  if [[ "$current" == */* || "$previous" == -n || "$previous" == --namespace ]]; then
+    words="$(culvert __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | grep -v '^:')"
+  fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   # A name follows the slash of a kind.
   if [[ "\${COMPREPLY[0]}" == */ ]]; then compopt -o nospace; fi
@@ -95,6 +72,10 @@ _culvert() {
 ${described.join('\n')}
   )
   if (( CURRENT == 2 )); then _describe command commands; return; fi
+  if [[ "$words[CURRENT]" == */* || "$words[CURRENT-1]" == (-n|--namespace) ]]; then
+    compadd -- \${(f)"$(culvert __complete "\${(@)words[2,CURRENT]}" 2>/dev/null | grep -v '^:')"}
+    return
+  fi
   case "$words[2]" in
 ${cases.join('\n')}
   esac
@@ -113,7 +94,19 @@ export function fishScript(completions: readonly Completion[]): string {
     const lines = options.map((option) => `${after} -l ${option.replace(/^--/, '')}`)
     return words.length === 0 ? lines : [`${after} -a '${words.join(' ')}'`, ...lines]
   })
-  return `# Completion of culvert for fish.\n${[...first, ...rest].join('\n')}\n`
+  return `# Completion of culvert for fish.
+function __culvert_names
+  culvert __complete (commandline -opc)[2..] (commandline -ct) 2>/dev/null | string match -rv '^:'
+end
+complete -c culvert -f -n 'string match -q "*/*" -- (commandline -ct)' -a '(__culvert_names)'
+complete -c culvert -f -n 'contains -- (commandline -opc)[-1] -n --namespace' -a '(__culvert_names)'
+${[...first, ...rest].join('\n')}
+`
+}
+
+/** The program by which kubectl completes `kubectl culvert`, which it finds by the name `kubectl_complete-culvert`. */
+export function kubectlScript(): string {
+  return '#!/bin/sh\nexec kubectl culvert __complete "$@"\n'
 }
 
 /** Text in single quotes, as all three shells read it. */

@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { counted } from '../util/printable.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { type OperatorFlags, operatorOptions } from './cluster/operator-lease.ts'
@@ -12,7 +12,16 @@ import { checkRights } from './doctor/checks/rights.ts'
 import { checkTunnels } from './doctor/checks/tunnels.ts'
 import { checkWebhooks } from './doctor/checks/webhooks.ts'
 import { checkWrites } from './doctor/checks/writes.ts'
-import { type Finding, isWell, type Severity, worstFirst } from './doctor/finding.ts'
+import {
+  CHECKED,
+  CHECKS,
+  type Check,
+  type FailOn,
+  type Finding,
+  isWell,
+  type Severity,
+  worstFirst,
+} from './doctor/finding.ts'
 import { readPatient } from './doctor/patient.ts'
 import { collect, type OutputFlags, outputOption } from './flags.ts'
 import { type Style, wrap } from './terminal/line.ts'
@@ -22,10 +31,15 @@ import type { Terminal } from './terminal/terminal.ts'
 export interface DoctorFlags extends ClusterFlags, OutputFlags, OperatorFlags {
   readonly allNamespaces: boolean
   readonly dnsServer: readonly string[]
+  /** Whether to print the checks that found nothing. */
+  readonly all?: boolean
+  /** Default: warning. */
+  readonly failOn?: FailOn
 }
 
 /** `culvert doctor`: everything that is wrong, worst first. */
 export function doctorCommand(): Command {
+  const failOn = new Option('--fail-on <severity>', 'exit with 1 only for a problem of this severity or worse')
   return outputOption(operatorOptions(clusterOptions(new Command('doctor'))))
     .description(
       'Diagnose an installation and a namespace: operator, CRDs, accounts, resources, ' +
@@ -33,10 +47,12 @@ export function doctorCommand(): Command {
     )
     .option('-A, --all-namespaces', 'check the resources of all namespaces', false)
     .option('--dns-server <address>', 'ask this DNS server (repeatable; default: those of this machine)', collect, [])
+    .option('--all', 'also list what was checked and is fine')
+    .addOption(failOn.choices(['error', 'warning']).default('warning'))
     .addHelpText(
       'after',
-      '\nExamples:\n  culvert doctor\n  culvert doctor --all-namespaces --output json\n\n' +
-        'Exit codes: 0 no problem was found, as far as could be checked; 1 otherwise.',
+      '\nExamples:\n  culvert doctor --all\n  culvert doctor --all-namespaces --fail-on error --output json\n\n' +
+        'Exit codes: 0 no problem of that severity was found, as far as could be checked; 1 otherwise.',
     )
     .action((flags: DoctorFlags) => askCluster(flags, (cluster) => runDoctor(cluster, flags)))
 }
@@ -62,9 +78,17 @@ export async function runDoctor(cluster: Cluster, flags: DoctorFlags): Promise<n
     checkApprovals(patient),
   ])
   const findings = worstFirst([...patient.unread, ...checked.flat()])
-  if (flags.output === 'json') out.json({ findings })
-  else print(findings, out)
-  return isWell(findings) ? 0 : 1
+  const fine = CHECKS.filter((name) => findings.every(({ check }) => check !== name))
+  if (flags.output === 'json') out.json({ findings, ...(flags.all === true ? { fine } : {}) })
+  else {
+    if (flags.all === true) for (const check of fine) printFine(check, out)
+    print(findings, out)
+  }
+  return isWell(findings, flags.failOn) ? 0 : 1
+}
+
+function printFine(check: Check, { print: line }: Terminal): void {
+  line([{ text: 'OK', style: 'green' }, ' ', CHECKED[check]])
 }
 
 const LABELS: Readonly<Record<Severity, { readonly text: string; readonly style: Style }>> = {

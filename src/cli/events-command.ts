@@ -1,17 +1,29 @@
 import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
 import { LINE_BYTES, splitLines } from '../kube/streams.ts'
+import { events as rawEvents } from '../runtime/events.ts'
+import type { ObjectEvent } from '../runtime/replica.ts'
 import { askCluster, type Cluster, type ClusterFlags, clusterOptions } from './cluster/ask-cluster.ts'
 import { type AuditQuery, auditedRequests, requestsIn } from './cluster/audit-records.ts'
 import { CommandError } from './cluster/command-error.ts'
-import { byTime, type CulvertEvent, culvertEvents, type EventQuery } from './cluster/events-about.ts'
+import {
+  byTime,
+  type CulvertEvent,
+  culvertEvents,
+  type EventQuery,
+  eventOf,
+  eventSelector,
+  type RawEvent,
+} from './cluster/events-about.ts'
+import { followChanges } from './cluster/follow-changes.ts'
 import { leaderOf, type OperatorFlags, operatorNamespaceOf, operatorOptions } from './cluster/operator-lease.ts'
 import { parseResource } from './cluster/resource-argument.ts'
-import { duration, type OutputFlags, outputOption } from './flags.ts'
-import { tableLines } from './terminal/table.ts'
+import { stopSignal } from './exit.ts'
+import { duration, type OutputFlags, outputOption, type WatchFlags, watchOption } from './flags.ts'
+import { tableOf } from './terminal/table.ts'
 
 /** Flags of `culvert events`. */
-export interface EventsFlags extends ClusterFlags, OutputFlags, OperatorFlags {
+export interface EventsFlags extends ClusterFlags, OutputFlags, OperatorFlags, WatchFlags {
   readonly allNamespaces: boolean
   readonly since?: number
   readonly auditLog?: string
@@ -19,10 +31,11 @@ export interface EventsFlags extends ClusterFlags, OutputFlags, OperatorFlags {
 
 /** `culvert events`: what Culvert did, and why. */
 export function eventsCommand(): Command {
-  return outputOption(operatorOptions(clusterOptions(new Command('events'))))
+  return watchOption(outputOption(operatorOptions(clusterOptions(new Command('events')))))
     .description(
       'Show what Culvert did, oldest first: its Events, which Kubernetes keeps for an hour, and, if you ' +
-        'are allowed to read the logs of its Pods, the audit record of each request to the API.',
+        'are allowed to read the logs of its Pods, the audit record of each request to the API. ' +
+        '--watch continues with new Events, without audit records.',
     )
     .argument('[resource...]', 'KIND/NAME, or KIND NAME; default: everything in the namespace')
     .option('-A, --all-namespaces', 'show the Events of all namespaces', false)
@@ -34,11 +47,13 @@ export function eventsCommand(): Command {
     .option('--audit-log <file>', 'read the audit records from this file instead; - is standard input')
     .addHelpText(
       'after',
-      '\nExamples:\n  culvert events -n web\n  culvert events edge/shop\n  culvert events --all-namespaces --since 10m\n' +
+      '\nExamples:\n  culvert events -n web\n  culvert events edge/shop --watch\n' +
+        '  culvert events --all-namespaces --since 10m\n' +
         '  kubectl logs -n culvert-system deploy/culvert | culvert events edge/shop --audit-log -\n',
     )
     .action((args: readonly string[], flags: EventsFlags) => {
-      return askCluster(flags, (cluster) => runEvents(cluster, args, flags))
+      const stop = flags.watch === true ? stopSignal() : undefined
+      return askCluster(flags, (cluster) => runEvents(cluster, args, flags, stop))
     })
 }
 
@@ -48,8 +63,16 @@ const CLUSTER_SCOPE_NAMESPACE = 'default'
 /** Audit records of so many milliseconds are read by default: as long as most clusters keep Events. */
 const RECORDS_MS = 3_600_000
 
-/** @returns the exit code of the process */
-export async function runEvents(cluster: Cluster, args: readonly string[], flags: EventsFlags): Promise<number> {
+/**
+ * @param stop ends `--watch`
+ * @returns the exit code of the process
+ */
+export async function runEvents(
+  cluster: Cluster,
+  args: readonly string[],
+  flags: EventsFlags,
+  stop?: AbortSignal,
+): Promise<number> {
   const { clock, kube, out, scope } = cluster
   const resource = args.length === 0 ? undefined : parseResource(args, scope)
   const namespace = resource === undefined ? cluster.namespace : (resource.namespace ?? CLUSTER_SCOPE_NAMESPACE)
@@ -70,10 +93,47 @@ export async function runEvents(cluster: Cluster, args: readonly string[], flags
     .flatMap((each) => each ?? [])
     .filter(({ at }) => Date.parse(at) >= from)
     .sort(byTime)
-  if (flags.output === 'json') out.json(events)
+  if (flags.output === 'json' && stop === undefined) out.json(events)
   else if (events.length === 0) out.print('There are no Events or audit records of Culvert.')
-  else for (const line of linesOf(cluster, events)) out.print(line)
+  else printEvents(cluster, events, { ...flags, from: 0 })
+  if (stop !== undefined) await watch(cluster, { query, flags, events }, stop)
   return 0
+}
+
+/** Prints further Events until `stop` is aborted. */
+async function watch(
+  cluster: Cluster,
+  watched: { readonly query: EventQuery; readonly flags: EventsFlags; readonly events: readonly CulvertEvent[] },
+  stop: AbortSignal,
+): Promise<void> {
+  const { query, flags } = watched
+  const from = cluster.clock.now() - (flags.since ?? Number.POSITIVE_INFINITY)
+  const printed = [...watched.events]
+  const seen = new Set(printed.map((event) => JSON.stringify(event)))
+  const followed = { type: rawEvents, namespace: query.namespace, fieldSelector: eventSelector(query) }
+  const onChange = ({ type, object }: ObjectEvent<RawEvent>): void => {
+    const event = eventOf(object)
+    if (type === 'deleted' || Date.parse(event.at) < from || seen.has(JSON.stringify(event))) return
+    seen.add(JSON.stringify(event))
+    printed.push(event)
+    printEvents(cluster, printed, { ...flags, from: printed.length - 1 })
+  }
+  await followChanges(cluster, [followed], onChange, stop)
+}
+
+/** Prints the Events from an index on. All of them decide the widths of the columns. */
+function printEvents(
+  cluster: Cluster,
+  events: readonly CulvertEvent[],
+  { output, from }: OutputFlags & { readonly from: number },
+): void {
+  const { out } = cluster
+  if (output === 'json') {
+    for (const event of events.slice(from)) out.json(event)
+    return
+  }
+  const { heading, rows } = tableOf(COLUMNS, rowsOf(cluster, events), out.tableWidth)
+  for (const line of [...(from === 0 ? [heading] : []), ...rows.slice(from).flat()]) out.print(line)
 }
 
 async function recordedRequests(
@@ -102,14 +162,13 @@ const COLUMNS = [
   { heading: 'NOTE', wraps: true },
 ] as const
 
-function linesOf({ namespace, out }: Cluster, events: readonly CulvertEvent[]) {
-  const rows = events.map(({ at, note, reason, regarding, type }) => [
+function rowsOf({ namespace }: Cluster, events: readonly CulvertEvent[]) {
+  return events.map(({ at, note, reason, regarding, type }) => [
     { text: at.replace(/\.\d+Z$/, 'Z') },
     { text: reason, ...(type === 'Warning' ? { style: 'yellow' as const } : {}) },
     { text: objectText(regarding, namespace) },
     { text: note },
   ])
-  return tableLines(COLUMNS, rows, out.tableWidth)
 }
 
 function objectText({ kind, namespace, name }: CulvertEvent['regarding'], shown: string): string {

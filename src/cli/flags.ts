@@ -79,3 +79,13 @@ export function outputOption(command: Command): Command {
   const option = new Option('-o, --output <format>', 'text for humans, or json for programs').choices(['text', 'json'])
   return command.addOption(option.default('text'))
 }
+
+/** The flag by which a command continues to print what changes. */
+export interface WatchFlags {
+  readonly watch?: boolean
+}
+
+/** Adds the flag of `WatchFlags` to a command. */
+export function watchOption(command: Command): Command {
+  return command.option('-w, --watch', 'then print what changes, until interrupted')
+}

@@ -57,7 +57,8 @@ export function judgePolicies(ids: readonly string[], question: AddressQuestion)
 
 /** A matching deny refuses it, else a matching allow admits it (`api-decisions.md § Behaviour`). */
 function judgeTogether(ids: readonly string[], { source, policies, choices }: AddressQuestion): Finding {
-  const rules = ids.flatMap((id) => policies.get(id) ?? [])
+  const found = ids.flatMap((id) => policies.get(id) ?? [])
+  const rules = found.flatMap(({ value }) => value)
   const known = rules.filter(isKnown)
   const matching = known.filter(({ value }) => matches(value.cidr, source))
   const deny = matching.find(({ value }) => value.action === 'deny')
@@ -70,7 +71,10 @@ function judgeTogether(ids: readonly string[], { source, policies, choices }: Ad
   if (!allowsAny && choices['without-allow'] === 'admitted') {
     return { outcome: 'passes', text: 'no rule matches it, and none allows others alone' }
   }
-  return { outcome: 'refuses', text: known.length === 0 ? 'there are no rules' : `no rule matches ${source}` }
+  const [first] = found
+  const names = found.map((each) => each.source.name).join(' or ')
+  const text = known.length === 0 ? `${names || 'it'} has no rules` : `no rule of ${names} matches ${source}`
+  return { outcome: 'refuses', text, source: first?.source }
 }
 
 function byRule(outcome: 'passes' | 'refuses', { value, source }: Read<IpRule>): Finding {

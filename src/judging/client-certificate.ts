@@ -40,7 +40,7 @@ export function judgeClientCertificate(pem: string | undefined, authorities: Aut
       return {
         outcome: 'passes',
         text: `${authority.source.name} has issued the client certificate`,
-        rule: id,
+        rule: authority.source.isHidden ? undefined : id,
         source: authority.source,
       }
     }

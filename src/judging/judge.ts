@@ -84,7 +84,7 @@ function findings(world: World, asked: Asked, choices: Choices): ReadonlyMap<Ste
     ])
   const { value, source } = edge
   if (value === undefined)
-    return new Map([['edge', { outcome: 'refuses', text: `${source.name} has no edge for it`, source }]])
+    return new Map([['edge', { outcome: 'refuses', text: `${source.name} serves no such hostport`, source }]])
   const { protocol, host, port, backend } = value
   const found = new Map<StepKind, Finding>([
     ['edge', { outcome: 'passes', text: `${source.name} serves ${host}:${port}`, source }],

@@ -33,7 +33,7 @@ export interface World {
   /** Restrictions of the account of type `endpoints`. An unknown entry: there may be others. */
   readonly restrictions: readonly Known<Restriction>[]
   /** The rules of each IP policy. An unknown entry: there may be others. */
-  readonly policies: ReadonlyMap<string, readonly Known<IpRule>[]>
+  readonly policies: ReadonlyMap<string, Read<readonly Known<IpRule>[]>>
   /** One or more certificates in PEM, of each authority. */
   readonly authorities: ReadonlyMap<string, Known<string>>
   /** Whether the edge's host has a certificate. */

@@ -58,9 +58,9 @@ export const backend: ManagedDescriptor<BackendSpec> = {
   },
   status: {
     shown: (remote, _kept, spec) => shownBackend(remote, spec?.type),
-    readiness: ({ remote, spec: { type } }) => ({
+    readiness: ({ remote, spec: { type }, holderOf }) => ({
       ...available('the backend exists and matches the spec'),
-      conditions: tunnelsOnlineOf(remote, type),
+      conditions: tunnelsOnlineOf(remote, type, holderOf),
     }),
   },
 }
@@ -79,14 +79,23 @@ function collectionOfType(type: BackendSpec['type']): Collection {
 }
 
 function references({ weighted, failover }: BackendSpec): readonly FoundReference[] {
+  const total = (weighted?.backendRefs ?? []).reduce((sum, { weight }) => sum + weight, 0)
   return [
-    ...children('spec.weighted.backendRefs', weighted?.backendRefs),
-    ...children('spec.failover.backendRefs', failover?.backendRefs),
+    ...children('spec.weighted.backendRefs', weighted?.backendRefs, ({ weight }) => {
+      return total === 0 ? `weight ${weight}` : `weight ${weight}, ${Math.round((100 * weight) / total)} %`
+    }),
+    ...children('spec.failover.backendRefs', failover?.backendRefs, (_, index) => `choice ${index + 1}`),
   ]
 }
 
-function children(path: string, refs: readonly Ref[] = []): readonly FoundReference[] {
-  return refs.map((ref, index) => ({ path: `${path}[${index}]`, kind: 'Backend', ref, once: true }))
+function children<T extends Ref>(
+  path: string,
+  refs: readonly T[] = [],
+  noteOf: (ref: T, index: number) => string,
+): readonly FoundReference[] {
+  return refs.map((ref, index) => {
+    return { path: `${path}[${index}]`, kind: 'Backend', ref, once: true, note: noteOf(ref, index) }
+  })
 }
 
 /** A group takes every tunnel with its labels, regardless of who runs the agent. */

@@ -4,8 +4,11 @@ import type { Fields } from '../managed/descriptor/common.ts'
 import type { ManagedDescriptor } from '../managed/descriptor/descriptor.ts'
 import type { Desired } from '../managed/descriptor/desired.ts'
 import type { InternalStatus } from '../managed/descriptor/internal.ts'
+import type { KindCondition, ReadinessView } from '../managed/descriptor/readiness.ts'
+import { reasons } from '../managed/descriptor/reasons.ts'
 import type { ReferenceKind } from '../managed/descriptor/references.ts'
 import { equalJSON } from '../util/json.ts'
+import { answerOf } from './backend/backend-status.ts'
 import { available, plain, plainFields } from './building-blocks/plain-kind.ts'
 import {
   given,
@@ -35,7 +38,7 @@ import {
   wantsModule,
 } from './edge/edge-modules.ts'
 import { edgeRisks } from './edge/edge-risks.ts'
-import { type EdgeSpec, edgeDefinition, HOSTPORTS_IN_ROW, SHOWN_HOSTPORTS } from './edge/edge-schema.ts'
+import { type EdgeSpec, edgeDefinition, HOSTPORTS_IN_ROW, SERVING, SHOWN_HOSTPORTS } from './edge/edge-schema.ts'
 import {
   addressesUsed,
   domainsUsed,
@@ -108,7 +111,10 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
   },
   status: {
     shown: status,
-    readiness: ({ spec, remote }) => available(modulesText(spec, remote)),
+    readiness: ({ spec, remote, holderOf }) => ({
+      ...available(modulesText(spec, remote)),
+      conditions: servingOf(remote, holderOf),
+    }),
   },
   manifest: {
     namedAfter: ({ description, hostports }) => [textOf(description), ...textsOf(hostports)],
@@ -118,6 +124,17 @@ export const edge: ManagedDescriptor<EdgeSpec> = {
     named: (spec) => modulesOf(spec).flatMap(({ field }) => (spec[field] === undefined ? [] : [field])),
     held: (remote) => edgeModules.filter((module) => holdsModule(remote, module)).map(({ field }) => field),
   },
+}
+
+/** Whether a connection that is admitted can be answered; none while that is unknown. */
+function servingOf({ backend }: RemoteObject, holderOf: ReadinessView<EdgeSpec>['holderOf']): readonly KindCondition[] {
+  const { type } = SERVING
+  const module = objectOf(backend)
+  const id = refId(module?.backend)
+  if (id !== undefined && module?.enabled !== false)
+    return answerOf(id, holderOf).map((answer) => ({ type, ...answer }))
+  const message = 'the edge has no enabled backend: set spec.backend.name, and spec.backend.enabled to true'
+  return [{ type, status: 'False', reason: reasons.BackendDisabled, message }]
 }
 
 /** The message of Ready. An API may keep nothing of a disabled module, or refuse what is in it. */

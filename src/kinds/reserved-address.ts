@@ -52,6 +52,7 @@ const definition = defineKind({
     },
     { description: 'Observed state of the address.' },
   ),
+  addressPath: '.status.addr',
   printerColumns: managedColumns(textColumn('Address', '.status.addr', 'The address, as host:port.')),
 })
 

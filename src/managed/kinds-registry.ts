@@ -68,9 +68,14 @@ export class KindsRegistry {
 
   /** The resource type of a kind. @throws Error if there is no such kind */
   resourceType(kind: string): ResourceType {
+    return resourceTypeOf(this.descriptor(kind))
+  }
+
+  /** The descriptor of a kind. @throws Error if there is no such kind */
+  descriptor(kind: string): Descriptor {
     const descriptor = this.#byKind.get(kind)
     if (descriptor === undefined) throw new Error(`there is no kind ${kind}`)
-    return resourceTypeOf(descriptor)
+    return descriptor
   }
 
   /** Kinds whose specs may refer to `kind`, with how their remote objects name it. */

@@ -43,3 +43,13 @@ export function keepKeyCommand(accountUID: string, operatorNamespace: string): s
   const name = `${KEPT_KEY_PREFIX}${accountUID}`
   return `kubectl create secret generic ${name} -n ${operatorNamespace} --from-file=${KEPT_KEY_DATA}=/dev/stdin`
 }
+
+/** Stores one value, from standard input, in a Secret or ConfigMap, which is created if need be and keeps its others. */
+export function storeCommand(
+  source: 'Secret' | 'ConfigMap',
+  { name, namespace, key }: { readonly name: string; readonly namespace: string; readonly key: string },
+): string {
+  const type = source === 'Secret' ? 'secret generic' : 'configmap'
+  const value = `kubectl create ${type} ${name} -n ${namespace} --from-file=${key}=/dev/stdin --dry-run=client -o yaml`
+  return `${value} | kubectl apply --server-side --force-conflicts --field-manager=${FIELD_MANAGER} -f -`
+}

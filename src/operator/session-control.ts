@@ -1,6 +1,5 @@
 import { type AccountKey, accountText } from '../managed/account-resource.ts'
 import { CommandReconciler } from '../managed/sessions/command-reconciler.ts'
-import { CommandStore } from '../managed/sessions/command-store.ts'
 import { subscribeCommands } from '../managed/sessions/command-wakeups.ts'
 import { MirrorReconciler, mirrorKeys, subscribeMirrors } from '../managed/sessions/mirror-reconciler.ts'
 import type { MirrorReports } from '../managed/sessions/mirror-report.ts'
@@ -59,7 +58,7 @@ export class SessionControl {
       resources: store,
       sessions,
       accounts: registry,
-      store: new CommandStore({ kube, record }),
+      store: { kube, record },
       kube,
       events,
       clock,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../kube/types.ts'
+import { equalJSON } from '../util/json.ts'
 import type { Logger } from '../util/logger.ts'
 import { type IndexFunction, keyString, MapStore } from './store.ts'
 import type { Turns } from './turns.ts'
@@ -234,4 +235,12 @@ export function isNewer(incoming: string, known: string): boolean {
 /** Whether `incoming` is `known` or comes after it. */
 function isSameOrNewer(incoming: string, known: string): boolean {
   return incoming === known || isNewer(incoming, known)
+}
+
+/** Whether an object was added or deleted, or the given part of it changed. */
+export function isOtherwise<T extends KubeObject>(
+  { object, previous, type }: ObjectEvent<T>,
+  part: (object: T) => unknown,
+): boolean {
+  return type !== 'updated' || previous === undefined || !equalJSON(part(previous), part(object))
 }

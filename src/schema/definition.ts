@@ -12,8 +12,8 @@ export interface PrinterColumn {
   readonly priority?: 0 | 1
 }
 
-/** A condition type that the kind can show, for its page. */
-interface ConditionDoc {
+/** A condition type that resources of a kind can have besides the common ones: for its page and its Events. */
+export interface ConditionDoc {
   readonly type: string
   readonly description: string
   /** Either status is normal, so no Event warns of it. Default: false. */
@@ -43,6 +43,8 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
   /** CEL over the whole resource: `self.spec`, `self.metadata.name`. Also evaluated on status writes. */
   readonly rootRules?: readonly Rule[]
   readonly printerColumns: readonly PrinterColumn[]
+  /** Path of the addresses in the status, a text or a list, by which clients reach what the object serves. */
+  readonly addressPath?: string
   /** Paths of texts, numbers or booleans that `kubectl get --field-selector` accepts, such as `.status.id`. */
   readonly selectableFields?: readonly string[]
   /**
@@ -50,7 +52,10 @@ export interface KindDefinition<Spec extends TProperties = TProperties, Status e
    * Default: none.
    */
   readonly scale?: { readonly specReplicas: string; readonly statusReplicas: string; readonly labelSelector: string }
-  /** The condition types that `Readiness.conditions` of the kind may have, besides the common ones. */
+  /**
+   * The condition types that `Readiness.conditions` of the kind, or a feature, may set besides the common ones. Those of
+   * features are in src/managed/descriptor/readiness.ts.
+   */
   readonly conditions?: readonly ConditionDoc[]
   /** Paths below spec whose change replaces the remote object, such as `publicKey`; for the page. */
   readonly replacing?: readonly string[]

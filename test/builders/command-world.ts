@@ -8,7 +8,6 @@ import { KindsRegistry, resourceTypeOf } from '../../src/managed/kinds-registry.
 import type { Blocked, GrantedAccess, MemberSession } from '../../src/managed/run/session.ts'
 import { CommandReconciler } from '../../src/managed/sessions/command-reconciler.ts'
 import type { CommandResource } from '../../src/managed/sessions/command-resource.ts'
-import { CommandStore } from '../../src/managed/sessions/command-store.ts'
 import { type MirroredObject, mirrorName, ownerReference } from '../../src/managed/sessions/mirrored.ts'
 import type { Outcome } from '../../src/runtime/outcome.ts'
 import { FakeClock } from './fake-clock.ts'
@@ -227,7 +226,7 @@ export class CommandWorld {
           ownerReferences.some(({ uid }) => uid === this.account.metadata.uid) ? this.account : undefined,
       },
       accounts: { session: () => live },
-      store: new CommandStore({ kube, record: () => undefined }),
+      store: { kube, record: () => undefined },
       kube,
       events: { record: (_, { reason }) => this.events.push(reason) },
       clock: this.clock,

@@ -221,9 +221,9 @@ test('every object of the account equals its manifest', async () => {
 
 test('kubectl shows useful columns and explains the fields', async () => {
   const table = await kubectl('get', 'culvert', '-A')
-  expect(table).toMatch(/NAMESPACE +NAME +PROTOCOL +ACCESS +HOSTPORTS +READY +SYNCED +REASON +AGE/)
+  expect(table).toMatch(/NAMESPACE +NAME +PROTOCOL +ACCESS +SERVING +HOSTPORTS +READY +SYNCED +REASON +AGE/)
   expect(table).toMatch(
-    /edge\.culvert\.dev\/shop +TLS +Restricted +.*shop\.tunnel\.example:443.* +True +True +Available/,
+    /edge\.culvert\.dev\/shop +TLS +Restricted +(?:True|False) +.*shop\.tunnel\.example:443.* +True +True +Available/,
   )
   expect(await kubectl('explain', 'edge.spec.hostports')).toMatch(/DESCRIPTION:\s+\S+/)
 })

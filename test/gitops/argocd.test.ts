@@ -40,7 +40,7 @@ async function delivered(tool: ArgoCD, world: World, files: Files, options?: App
         const shown = await delivery.shown()
         return shown.isCurrent && shown.state === state
       },
-      { timeoutMs: 120_000, describe },
+      { timeoutMs: 300_000, describe },
     )
   }
   const kept = resources.move()

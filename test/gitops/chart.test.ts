@@ -129,7 +129,7 @@ async function makeAvailable(cluster: InstalledCluster): Promise<void> {
 async function untilShown(installation: Installation, states: readonly string[]): Promise<void> {
   const look = async (): Promise<boolean> => String(await installation.shown()) === String(states)
   const describe = async () => ({ shown: await installation.shown(), log: installation.log })
-  await until(`the charts are ${states}`, look, { timeoutMs: 120_000, describe })
+  await until(`the charts are ${states}`, look, { timeoutMs: 300_000, describe })
 }
 
 const INSTALLED = 'Ready: True, InstallSucceeded'
@@ -179,12 +179,13 @@ test('Argo CD applies CRDs and a ClusterAccount in a later wave from one Applica
   await repository.commit({ 'crds/account.yaml': manifest('ClusterAccount', 'default', ACCOUNT.spec, annotations) })
   const delivery = await argocd.deliver(
     { namespace: HOME, repository, path: 'crds' },
-    { syncOptions: ['ServerSideApply=true'] },
+    // A CRD that is not established yet counts as Degraded, which ends a sync; Argo CD's default is five retries.
+    { syncOptions: ['ServerSideApply=true'], retry: { limit: 5 } },
   )
   const look = async () => (await delivery.shown()).state
   // No operator runs, which would make it healthy.
   await until('everything is applied', async () => (await look()) === 'Synced, Progressing', {
-    timeoutMs: 120_000,
+    timeoutMs: 300_000,
     describe: () => delivery.shown(),
   })
 })

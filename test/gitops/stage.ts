@@ -7,7 +7,7 @@ import { type Files, Repository } from './tools/repository.ts'
 import type { Delivery, Tool, ToolCluster } from './tools/tool.ts'
 
 /** Longer than a tool waits for what it has applied, and then until it tries again. */
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 300_000
 
 /** A tool that applies a repository to the namespace of a world. */
 export class Stage implements AsyncDisposable {

@@ -67,7 +67,10 @@ class WorldReader {
     for (const [protocol, { objects }] of lists) {
       for (const object of objects.values()) {
         const place = placeOf(object, asked)
-        if (place === undefined) continue
+        if (place === undefined) {
+          if (!('isAsked' in asked && asked.isAsked(object))) continue
+          return this.#read(object, undefined)
+        }
         return this.#read(object, { ...edgeIn(object, protocol), ...place })
       }
     }
@@ -95,16 +98,21 @@ class WorldReader {
     ])
     const byPolicy = Map.groupBy(rules.objects.values(), ({ ip_policy }) => refId(ip_policy))
     return new Map(
-      ids.map((id): [string, readonly Known<IpRule>[]] => {
+      ids.flatMap((id): readonly [string, Read<readonly Known<IpRule>[]>][] => {
         const policy = policies.objects.get(id)
-        if (policy === undefined) return [id, policies.others === undefined ? [] : [{ unknown: policies.others }]]
+        if (policy === undefined) {
+          // A deleted policy has no rules.
+          return policies.others === undefined
+            ? []
+            : [[id, { value: [{ unknown: policies.others }], source: { name: id } }]]
+        }
         const source = this.#view.sourceOf(policy)
         const known = (byPolicy.get(id) ?? []).map((rule) => {
           const { command = source.command } = this.#view.sourceOf(rule)
           return { value: ruleIn(rule), source: { ...source, command } }
         })
         const unknown = this.#view.furtherRules(policy)
-        return [id, unknown === undefined ? known : [...known, { unknown }]]
+        return [[id, { value: unknown === undefined ? known : [...known, { unknown }], source }]]
       }),
     )
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Collection, RemoteObject } from '../../api/types.ts'
 import type { Environment } from '../../config.ts'
 import { kinds as allKinds } from '../../kinds/index.ts'
-import { type AccountResource, accountText } from '../../managed/account-resource.ts'
+import { type AccountKey, type AccountResource, accountText } from '../../managed/account-resource.ts'
 import type { SessionConfig } from '../../managed/accounts/session.ts'
 import type { CustomResource, ResourceName } from '../../managed/cr.ts'
 import { accountDefaults } from '../../managed/descriptor/account.ts'
@@ -16,13 +16,13 @@ import { accountInUse, readAccess } from '../cluster/account-access.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import { leaderOf, type OperatorFlags, operatorNamespaceOf, operatorOf } from '../cluster/operator-lease.ts'
+import { readNamed } from '../cluster/read-named.ts'
 import type { ResourceArgument } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
 import { readManifestsAt } from '../manifests.ts'
 import { DryAccount } from '../plan/dry-account.ts'
 import { operatorOver, prepareScene, unplannedAmong } from '../plan/make-plan.ts'
-import { notFound } from '../requests/request.ts'
 import type { AccountView, AskedEdge } from './account-world.ts'
 import { SHOWING_KINDS } from './resource-objects.ts'
 import { liveView, placeKey, plannedView, resourceView, SESSION_KINDS } from './views.ts'
@@ -73,7 +73,7 @@ export async function viewOfManifests(
   environment: Environment,
   namespace: string,
 ): Promise<OpenedView> {
-  const config = accountFromFlags(flags, environment)
+  const config = flags.manifestsAlone ? undefined : accountFromFlags(flags, environment)
   const live = config && openLive(config, environment)
   const manifests = (await Promise.all(flags.filename.map((path) => readManifestsAt(path)))).flat()
   const registry = new KindsRegistry(allKinds)
@@ -124,48 +124,56 @@ const NO_ACCOUNT: SessionConfig = {
   burst: undefined,
 }
 
-/** The account of an edge of the cluster: live, if its key may be read, else what resources show of it. */
-export async function viewOfCluster(
+/**
+ * The accounts of a cluster's edges: live, if their keys may be read, else what resources show of them. Resources are
+ * read once, and each account once for each namespace that asks.
+ */
+export async function viewsOfCluster(
   cluster: Cluster,
   environment: Environment,
-  { flags, subject }: { readonly flags: ViewFlags; readonly subject: Subject },
-): Promise<OpenedView> {
+  flags: ViewFlags,
+): Promise<(subject: Subject) => Promise<OpenedView>> {
   const { kinds, kube, namespace } = cluster
   const resources = await readResources(cluster)
-  const edge = resources.find((resource) => isSubject(resource, subject))
-  if (edge === undefined && 'descriptor' in subject) throw notFound(subject)
   const snapshot = new Snapshot(kinds, kube)
   snapshot.hold(resources)
-  const ofNamespace = { kind: 'IPPolicy', metadata: { namespace }, spec: {} }
-  const key = await accountInUse(snapshot, (edge ?? ofNamespace) as CustomResource)
-  const account = key && (await snapshot.readAccount(key))
-  const home = edge?.metadata.namespace ?? namespace
-  const readable = { kinds, resources, namespace: home }
-  const access = await accessTo(cluster, account, { flags, environment })
-  const idOf = (asked: Subject): string | undefined => {
-    const id = resources.find((resource) => isSubject(resource, asked))?.status?.id
-    return typeof id === 'string' ? id : undefined
-  }
+  const opened = new Map<string, Promise<OpenedView>>()
   const edgeOf: OpenedView['edgeOf'] = (asked, host) => {
     if (!('descriptor' in asked)) return { ...asked, host: host ?? asked.host }
-    if (!resources.some((resource) => isSubject(resource, asked))) throw notFound(asked)
-    return { isAsked: ({ id }) => id === idOf(asked), host }
+    const id = resources.find((resource) => isSubject(resource, asked))?.status?.id
+    return { isAsked: (object) => object.id === id, host }
   }
-  if (typeof access !== 'string') {
-    const { account: live, close } = openLive(access, environment)
-    return { view: liveView(live, nowText(), readable), edgeOf, close }
+  const open = async (home: string, key: AccountKey | undefined): Promise<OpenedView> => {
+    const account = key && (await snapshot.readAccount(key))
+    const readable = { kinds, resources, namespace: home }
+    const access = await accessTo(cluster, account, { flags, environment })
+    if (typeof access !== 'string') {
+      const { account: live, close } = openLive(access, environment)
+      return { view: liveView(live, nowText(), readable), edgeOf, close }
+    }
+    const members = await Promise.all(
+      resources.map(async (resource) => {
+        const own = await accountInUse(snapshot, resource as StatedResource & CustomResource)
+        const isMember = own !== undefined && key !== undefined && accountText(own) === accountText(key)
+        return isMember || SESSION_KINDS.some((kind) => kind === resource.kind) ? [resource] : []
+      }),
+    )
+    const { resyncInterval = accountDefaults.resyncInterval } =
+      account === undefined || account instanceof CommandError ? {} : (account as unknown as AccountResource).spec
+    const view = resourceView({ ...readable, resources: members.flat() }, `up to ${resyncInterval} old`, access)
+    return { view, edgeOf, close: () => Promise.resolve() }
   }
-  const members: StatedResource[] = []
-  for (const resource of resources) {
-    const own = await accountInUse(snapshot, resource as StatedResource & CustomResource)
-    if (own !== undefined && key !== undefined && accountText(own) === accountText(key)) members.push(resource)
+  return async (subject) => {
+    const found = resources.find((resource) => isSubject(resource, subject))
+    const edge = found ?? ('descriptor' in subject ? await readNamed(cluster, subject) : undefined)
+    const ofNamespace = { kind: 'IPPolicy', metadata: { namespace }, spec: {} }
+    const key = await accountInUse(snapshot, (edge ?? ofNamespace) as StatedResource & CustomResource)
+    const home = edge?.metadata.namespace ?? namespace
+    const place = `${home} ${key === undefined ? '' : accountText(key)}`
+    const view = opened.get(place) ?? open(home, key)
+    opened.set(place, view)
+    return await view
   }
-  const others = resources.filter(({ kind }) => SESSION_KINDS.some((each) => each === kind))
-  const { resyncInterval = accountDefaults.resyncInterval } =
-    account === undefined || account instanceof CommandError ? {} : (account as unknown as AccountResource).spec
-  const age = `up to ${resyncInterval} old`
-  const view = resourceView({ ...readable, resources: [...new Set([...members, ...others])] }, age, access)
-  return { view, edgeOf, close: () => Promise.resolve() }
 }
 
 /** Address and key of the account, or why they cannot be had. A key of the flags takes the place of its Secret. */

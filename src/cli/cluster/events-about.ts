@@ -17,7 +17,7 @@ export interface CulvertEvent {
 }
 
 /** The parts of an events.k8s.io/v1 Event that are read. */
-interface RawEvent extends KubeObject {
+export interface RawEvent extends KubeObject {
   readonly type?: string
   readonly reason?: string
   readonly note?: string
@@ -37,11 +37,8 @@ export interface EventQuery {
 
 const PAGE = 500
 
-/** Culvert's own Events, oldest first. The API server selects them; nothing else is sent. */
-export async function culvertEvents(
-  kube: Pick<ExplainedClient, 'list'>,
-  { namespace, regarding, signal }: EventQuery,
-): Promise<readonly CulvertEvent[]> {
+/** Selects Culvert's own Events, for the API server: nothing else is sent. */
+export function eventSelector({ regarding }: EventQuery): string {
   const { kind, name, uid } = regarding ?? {}
   const selected = {
     reportingController: EVENT_SOURCE,
@@ -49,9 +46,18 @@ export async function culvertEvents(
     'regarding.name': name,
     'regarding.uid': uid,
   }
-  const fieldSelector = Object.entries(selected)
+  return Object.entries(selected)
     .flatMap(([field, value]) => (value === undefined ? [] : [`${field}=${value}`]))
     .join(',')
+}
+
+/** Culvert's own Events, oldest first. */
+export async function culvertEvents(
+  kube: Pick<ExplainedClient, 'list'>,
+  query: EventQuery,
+): Promise<readonly CulvertEvent[]> {
+  const { namespace, signal } = query
+  const fieldSelector = eventSelector(query)
   const found: RawEvent[] = []
   let next: string | undefined
   do {
@@ -73,7 +79,8 @@ export function byTime(left: CulvertEvent, right: CulvertEvent): number {
   return left.at < right.at ? -1 : 1
 }
 
-function eventOf({ type = '', reason = '', note = '', eventTime, regarding, metadata }: RawEvent): CulvertEvent {
+/** An Event as commands show it. */
+export function eventOf({ type = '', reason = '', note = '', eventTime, regarding, metadata }: RawEvent): CulvertEvent {
   return {
     type,
     reason,

@@ -1,6 +1,7 @@
 import { canBeNamed } from '../../kube/request.ts'
 import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { CommandError } from './command-error.ts'
+import { mostSimilar } from './similar.ts'
 
 /** A resource as a person named it on the command line. */
 export interface ResourceArgument {
@@ -58,16 +59,21 @@ function resourceOf(kind: string, name: string, { kinds, namespace }: ResourceSc
   return { descriptor, name, namespace: descriptor.definition.scope === 'Namespaced' ? namespace : undefined }
 }
 
-/** The kind that a person wrote. @throws CommandError `BadArgument` with all kinds if it is none of them */
+/** The kind that a person wrote. @throws CommandError `BadArgument` with the most similar kind, or with all kinds */
 export function kindNamed(text: string, kinds: readonly Descriptor[]): Descriptor {
   const found = findKind(text, kinds)
   if (found !== undefined) return found
   const known = kinds.map(({ definition }) => definition.kind).sort()
-  throw new CommandError('BadArgument', `there is no kind ${JSON.stringify(text)}: it is one of ${known.join(', ')}`)
+  const similar = mostSimilar(
+    text,
+    kinds.flatMap(({ definition: { singular, plural } }) => [singular, plural]),
+  )
+  const remedy = similar === undefined ? `it is one of ${known.join(', ')}` : `did you mean ${similar}?`
+  throw new CommandError('BadArgument', `there is no kind ${JSON.stringify(text)}: ${remedy}`)
 }
 
 /** The kind that a person wrote: `Edge`, `edges`, `edges.culvert.dev` or a short name. */
-function findKind(text: string, kinds: readonly Descriptor[]): Descriptor | undefined {
+export function findKind(text: string, kinds: readonly Descriptor[]): Descriptor | undefined {
   const written = text.toLowerCase()
   return kinds.find(({ definition: { group, kind, plural, singular, shortNames, version } }) => {
     const names = [kind.toLowerCase(), plural, singular, ...shortNames]

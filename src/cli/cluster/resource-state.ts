@@ -2,6 +2,7 @@ import type { KubeObject } from '../../kube/types.ts'
 import { generationOf, hasFinalizer, isDeleting, isPaused, withoutFinalizer } from '../../managed/cr.ts'
 import type { Condition } from '../../managed/descriptor/common.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
+import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { isCommon } from '../../managed/run/conditions.ts'
 
 /** Any of Culvert's resources, as commands read it. */
@@ -103,4 +104,13 @@ export function sidesOf({ status }: StatedResource): readonly Condition[] {
 /** Whether nothing more happens by itself. */
 export function isAtRest({ phase }: ResourceState): boolean {
   return phase === 'current' || phase === 'stalled' || phase === 'paused'
+}
+
+/** Where clients reach what a resource serves, as `host:port`. */
+export function addressesOf(kinds: KindsRegistry, resource: StatedResource): readonly string[] {
+  const { addressPath = '' } = kinds.descriptor(resource.kind).definition
+  const steps = addressPath.split('.').filter((step) => step !== '')
+  if (steps.length === 0) return []
+  const value = steps.reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], resource)
+  return [value].flat().filter((each) => typeof each === 'string')
 }

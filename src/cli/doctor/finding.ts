@@ -27,6 +27,27 @@ export const CHECKS = [
 
 export type Check = (typeof CHECKS)[number]
 
+/** What each check looks at. */
+export const CHECKED: Readonly<Record<Check, string>> = {
+  operator: 'the operator holds its Lease',
+  crds: 'the CRDs are those of this program',
+  rights: 'your own permissions',
+  webhooks: 'webhooks that are called for resources exist',
+  writes: 'the API server accepts what the operator writes',
+  account: 'accounts are Ready',
+  api: 'the API accepts the keys of accounts',
+  clock: 'clocks agree',
+  budget: 'the request limits of accounts suffice',
+  resources: 'resources are Ready and match their specs',
+  deletion: 'no deletion waits',
+  certificates: 'certificates are valid and renewed',
+  dns: 'DNS records of domains resolve',
+  tunnels: 'groups in use have tunnels',
+  acl: 'credentials permit the labels of groups',
+  orphans: 'no object was left behind by a resource',
+  approvals: 'the approval of plans is restricted',
+}
+
 /** One thing that is wrong. */
 export interface Finding {
   readonly severity: Severity
@@ -50,7 +71,10 @@ export function worstFirst(findings: readonly Finding[]): readonly Finding[] {
   return findings.toSorted((left, right) => rank(left) - rank(right) || (left.object < right.object ? -1 : 1))
 }
 
-/** Whether anything is wrong, as far as it could be checked. */
-export function isWell(findings: readonly Finding[]): boolean {
-  return findings.every(({ severity }) => severity === 'unchecked')
+/** From which severity on a problem fails the command. */
+export type FailOn = Exclude<Severity, 'unchecked'>
+
+/** Whether nothing of this severity or worse is wrong, as far as it could be checked. */
+export function isWell(findings: readonly Finding[], failOn: FailOn = 'warning'): boolean {
+  return findings.every(({ severity }) => SEVERITIES.indexOf(severity) > SEVERITIES.indexOf(failOn))
 }

@@ -6,6 +6,7 @@ import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { resourceTypeOf } from '../../managed/kinds-registry.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
+import { readLive } from '../cluster/live-conditions.ts'
 import {
   type Leader,
   leaderOf,
@@ -14,6 +15,7 @@ import {
   operatorOf,
 } from '../cluster/operator-lease.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
+import { Snapshot } from '../cluster/snapshot.ts'
 import type { Check, Finding } from './finding.ts'
 
 /** What the checks look at. */
@@ -28,6 +30,8 @@ export interface Patient {
   readonly accounts: readonly StatedResource[]
   /** Resources of managed kinds. */
   readonly members: readonly (StatedResource & CustomResource)[]
+  /** How old what is known of a member is, by `nameText`, where the operator reads it only now and then. */
+  readonly ages: ReadonlyMap<string, string>
   /** Tunnels, and whatever else is composed of other objects. */
   readonly composed: readonly StatedResource[]
   /** Findings about what could not be read. */
@@ -71,14 +75,20 @@ export async function readPatient(
     Promise.all(kinds.managed.map((descriptor) => listed<StatedResource & CustomResource>(descriptor))),
     Promise.all(kinds.composed.map((descriptor) => listed(descriptor))),
   ])
-  const operators = await operatorsOf(cluster, accounts.flat(), flags)
+  const snapshot = new Snapshot(kinds, kube)
+  snapshot.hold([...accounts.flat(), ...members.flat()])
+  const [operators, live] = await Promise.all([
+    operatorsOf(cluster, accounts.flat(), flags),
+    readLive(cluster, snapshot, members.flat(), flags),
+  ])
   return {
     cluster,
     namespaces,
     operators,
     operatorNamespace: operatorNamespaceOf(flags, operators[0]?.leader ?? { type: 'none' }),
     accounts: accounts.flat(),
-    members: members.flat(),
+    members: live.resources as Patient['members'],
+    ages: live.ages,
     composed: composed.flat(),
     unread,
     now: clock.now(),

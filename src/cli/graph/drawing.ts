@@ -1,6 +1,6 @@
 import { cut, printable } from '../../util/printable.ts'
 import type { Style } from '../terminal/line.ts'
-import type { Branch, Direction } from '../tree/resource-graph.ts'
+import type { Branch, Direction, Node } from '../tree/resource-graph.ts'
 import { nodeState, nodeText } from '../tree/tree-lines.ts'
 
 /** How well a resource is, as a drawing colours it. */
@@ -19,7 +19,7 @@ export interface Box {
 export interface Arrow {
   readonly from: string
   readonly to: string
-  /** The field of the spec. */
+  /** The field of the spec with a weight or a place in an order; or addresses. */
   readonly label: string
 }
 
@@ -29,29 +29,48 @@ export interface Drawing {
   readonly arrows: readonly Arrow[]
 }
 
-/** Longest line in a box. */
+/** Longest line in a box, and longest label. */
 const LINE_LENGTH = 60
+/** The box of those who connect, from which an arrow with the addresses leads to what serves them. */
+const CLIENTS = 'Clients'
 
 /**
  * The drawing of trees. Every resource has one box, however often the trees show it, and every arrow leads to what is
  * needed, whichever way the trees grow.
  *
+ * @param addressesOf where clients reach what a resource serves
  * @param namespace the one whose names need no namespace; undefined: all names are in full
  */
-export function drawingOf(trees: readonly Branch[], direction: Direction, namespace: string | undefined): Drawing {
+export function drawingOf(
+  trees: readonly Branch[],
+  direction: Direction,
+  namespace: string | undefined,
+  addressesOf: (node: Node) => readonly string[],
+): Drawing {
   const boxes = new Map<string, Box>()
   const arrows: Arrow[] = []
+  const boxFor = (key: string, make: (id: string) => Box): Box => {
+    const box = boxes.get(key) ?? make(`n${boxes.size + 1}`)
+    boxes.set(key, box)
+    return box
+  }
   const draw = ({ node, branches }: Branch): Box => {
-    const box = boxes.get(node.key) ?? boxOf(node, `n${boxes.size + 1}`, namespace)
-    boxes.set(node.key, box)
+    const box = boxFor(node.key, (id) => boxOf(node, id, namespace))
     for (const branch of branches) {
       const other = draw(branch)
       const [from, to] = direction === 'needs' ? [box, other] : [other, box]
-      arrows.push({ from: from.id, to: to.id, label: printable(branch.by ?? '') })
+      const { by = '', note } = branch
+      arrows.push({ from: from.id, to: to.id, label: printable(note === undefined ? by : `${by}: ${note}`) })
     }
     return box
   }
-  for (const tree of trees) draw(tree)
+  for (const tree of trees) {
+    const box = draw(tree)
+    const addresses = direction === 'needs' && tree.branches.length > 0 ? addressesOf(tree.node) : []
+    if (addresses.length === 0) continue
+    const { id: from } = boxFor(CLIENTS, (id) => ({ id, lines: [CLIENTS], look: 'unmanaged' }))
+    arrows.push({ from, to: box.id, label: cut(printable(addresses.join(', ')), LINE_LENGTH) })
+  }
   return { boxes: [...boxes.values()], arrows }
 }
 
@@ -127,11 +146,4 @@ export function mermaidOf({ boxes, arrows }: Drawing): string {
 /** Mermaid reads quotes, Markdown, HTML and entities in a label: whatever could be one is written as its code point. */
 function escaped(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N} ./:,()-]/gu, (character) => `#${character.codePointAt(0)};`)
-}
-
-/** A drawing as an SVG image, laid out by Graphviz in WebAssembly, which takes a moment to load. */
-export async function svgOf(drawing: Drawing): Promise<string> {
-  const { instance } = await import('@viz-js/viz')
-  const graphviz = await instance()
-  return graphviz.renderString(dotOf(drawing), { format: 'svg', engine: 'dot' }).trimEnd()
 }

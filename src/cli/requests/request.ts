@@ -6,6 +6,7 @@ import { answersRequest, openRequest, requestAnnotation } from '../../managed/ru
 import { equalJSON } from '../../util/json.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
+import { readNamed } from '../cluster/read-named.ts'
 import { argumentsFor, argumentText, type ResourceArgument } from '../cluster/resource-argument.ts'
 import { isAtRest, type StatedResource, stateOf } from '../cluster/resource-state.ts'
 
@@ -38,8 +39,7 @@ export async function sendRequest(cluster: Cluster, { verb, resource }: Request)
   const type = resourceTypeOf(resource.descriptor)
   refuseUnanswered(cluster, { verb, resource })
   const key: ObjectKey = resource
-  const found = await kube.get<StatedResource>(type, key)
-  if (found === undefined) throw notFound(resource)
+  const found = await readNamed(cluster, resource)
   const annotate = (name: string, value: string | null): Promise<StatedResource> => {
     return kube.mergePatch<StatedResource>(type, key, { metadata: { annotations: { [name]: value } } })
   }
@@ -81,14 +81,6 @@ function refusePaused(resource: ResourceArgument, found: KubeObject): void {
     `${argumentText(resource)} is paused and not reconciled until it is resumed`,
     `culvert resume ${argumentsFor(resource)}`,
   )
-}
-
-/** The error for a resource that does not exist. */
-export function notFound(resource: ResourceArgument): CommandError {
-  const { definition } = resource.descriptor
-  const place = resource.namespace === undefined ? '' : ' --all-namespaces'
-  const command = `kubectl get ${definition.plural}.${definition.group}${place}`
-  return new CommandError('NotFound', `${argumentText(resource)} does not exist`, command)
 }
 
 /** Whether a request is carried out, and nothing more happens for it by itself. */

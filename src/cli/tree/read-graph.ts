@@ -6,10 +6,11 @@ import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
+import { readNamed } from '../cluster/read-named.ts'
 import { parseResource } from '../cluster/resource-argument.ts'
 import type { StatedResource } from '../cluster/resource-state.ts'
+import { readService, serviceNamed } from '../cluster/service-argument.ts'
 import { Snapshot } from '../cluster/snapshot.ts'
-import { notFound } from '../requests/request.ts'
 import { graphOf, type Node, type ResourceGraph, referencesOf, rootsOf } from './resource-graph.ts'
 
 /** A graph and the nodes to begin at. */
@@ -33,12 +34,12 @@ function rankOf(kinds: KindsRegistry): readonly string[] {
   return ordered.map(({ definition }) => definition.kind)
 }
 
-/** A resource and what it needs, each read by its name; and the parts of those that have parts. */
-async function readNeeds(cluster: Cluster, asked: StatedResource): Promise<Rooted> {
+/** Resources and what they need, each read by its name; and the parts of those that have parts. */
+async function readNeeds(cluster: Cluster, asked: readonly StatedResource[]): Promise<ResourceGraph> {
   const { kinds, kube } = cluster
   const snapshot = new Snapshot(kinds, kube)
-  const found = new Map<string, StatedResource>([[nameText(nameOf(asked)), asked]])
-  let frontier: readonly StatedResource[] = [asked]
+  const found = new Map<string, StatedResource>(asked.map((each) => [nameText(nameOf(each)), each]))
+  let frontier = asked
   while (frontier.length > 0) {
     const needed = frontier.flatMap((resource) => namesNeeded(kinds, resource))
     const read = await Promise.all([
@@ -52,7 +53,7 @@ async function readNeeds(cluster: Cluster, asked: StatedResource): Promise<Roote
       ) as readonly StatedResource[]
     for (const resource of frontier) found.set(nameText(nameOf(resource)), resource)
   }
-  return rooted(graphOf(kinds, [...found.values()]), asked)
+  return graphOf(kinds, [...found.values()])
 }
 
 /** By name, without the wholes of parts: these are above, not below. */
@@ -178,16 +179,22 @@ export async function readAsked(
   args: readonly string[],
   { reverse, allNamespaces, command }: AskedGraph,
 ): Promise<Rooted> {
-  const { kube, namespace, scope } = cluster
+  const { namespace, scope } = cluster
   const namespaces = allNamespaces ? [] : [namespace]
   if (args.length === 0) {
     if (!reverse) return readAll(cluster, namespaces)
     throw new CommandError('BadArgument', '--reverse needs a resource', `culvert ${command} KIND/NAME --reverse`)
   }
+  const service = serviceNamed(args, namespace)
+  if (service !== undefined) {
+    if (reverse)
+      throw new CommandError('BadArgument', '--reverse: nothing uses a Service', `culvert ${command} svc/NAME`)
+    const graph = await readNeeds(cluster, (await readService(cluster, service)).parts)
+    return { graph, roots: rootsOf(graph, rankOf(cluster.kinds)) }
+  }
   const argument = parseResource(args, scope)
-  const asked = await kube.get<StatedResource>(resourceTypeOf(argument.descriptor), argument)
-  if (asked === undefined) throw notFound(argument)
-  return reverse ? readUsers(cluster, asked, namespaces) : readNeeds(cluster, asked)
+  const asked = await readNamed(cluster, argument)
+  return reverse ? readUsers(cluster, asked, namespaces) : rooted(await readNeeds(cluster, [asked]), asked)
 }
 
 /** Says that there is nothing to show, in a namespace or in all. */

@@ -21,6 +21,8 @@ export interface Edge {
   /** The field, such as `ipRestriction`, or `part` for a part of the resource. */
   readonly by: string
   readonly to: string
+  /** A weight, or a place in an order. */
+  readonly note?: string | undefined
 }
 
 /** What refers to what, as far as the given resources say. */
@@ -41,20 +43,20 @@ export function graphOf(kinds: KindsRegistry, resources: readonly StatedResource
   const byId = new Map(resources.flatMap((resource) => idEntries(resource)))
   const needs = new Map<string, Edge[]>()
   const usedBy = new Map<string, Edge[]>()
-  const connect = (from: string, to: string, by: string): void => {
-    needs.set(from, [...(needs.get(from) ?? []), { by, to }])
-    usedBy.set(to, [...(usedBy.get(to) ?? []), { by, to: from }])
+  const connect = (from: string, to: string, edge: Omit<Edge, 'to'>): void => {
+    needs.set(from, [...(needs.get(from) ?? []), { ...edge, to }])
+    usedBy.set(to, [...(usedBy.get(to) ?? []), { ...edge, to: from }])
   }
   for (const resource of resources) {
-    for (const { kind, path, ref, partOf } of referencesOf(kinds, resource)) {
+    for (const { kind, path, ref, note, partOf } of referencesOf(kinds, resource)) {
       const target =
         ref.id === undefined
           ? missing(referredName(resource as CustomResource, { kind, ref }))
           : (byId.get(idKey(kind, ref.id)) ?? unmanaged(kind, ref.id))
       if (!nodes.has(target.key)) nodes.set(target.key, target)
       const own = keyOf(nameOf(resource))
-      if (partOf === undefined) connect(own, target.key, fieldOf(path))
-      else connect(target.key, own, 'part')
+      if (partOf === undefined) connect(own, target.key, { by: fieldOf(path), note })
+      else connect(target.key, own, { by: 'part' })
     }
   }
   return { nodes, needs, usedBy }
@@ -115,6 +117,7 @@ export interface Branch {
   readonly node: Node
   /** The field by which the node above names it; undefined for a root. */
   readonly by: string | undefined
+  readonly note?: string | undefined
   /** Whether the node was shown before, in this tree or one before; its branches are then left out. */
   readonly repeated: boolean
   readonly branches: readonly Branch[]
@@ -126,14 +129,25 @@ export type Direction = 'needs' | 'usedBy'
 /** Trees from the roots. A node that was shown with its branches is not shown with them again, so that cycles end. */
 export function branchesOf(graph: ResourceGraph, roots: readonly Node[], direction: Direction): readonly Branch[] {
   const shown = new Set<string>()
-  const grow = (node: Node, by: string | undefined): Branch => {
-    const next = (graph[direction].get(node.key) ?? []).flatMap(({ by: field, to }) => {
+  const grow = (node: Node, edge: Pick<Branch, 'by' | 'note'>): Branch => {
+    const next = (graph[direction].get(node.key) ?? []).flatMap(({ by, note, to }) => {
       const target = graph.nodes.get(to)
-      return target === undefined ? [] : [{ field, target }]
+      return target === undefined ? [] : [{ edge: { by, note }, target }]
     })
-    if (shown.has(node.key)) return { node, by, repeated: next.length > 0, branches: [] }
+    if (shown.has(node.key)) return { node, ...edge, repeated: next.length > 0, branches: [] }
     shown.add(node.key)
-    return { node, by, repeated: false, branches: next.map(({ field, target }) => grow(target, field)) }
+    return { node, ...edge, repeated: false, branches: next.map((each) => grow(each.target, each.edge)) }
   }
-  return roots.map((root) => grow(root, undefined))
+  return roots.map((root) => grow(root, { by: undefined }))
+}
+
+/** The branches that lead to a resource of which `isMeant` is true, without all others. */
+export function branchesTo(trees: readonly Branch[], isMeant: (node: Node) => boolean): readonly Branch[] {
+  const leading = new Set<string>()
+  const keep = (branch: Branch): readonly Branch[] => {
+    const branches = branch.branches.flatMap(keep)
+    if (branches.length > 0 || isMeant(branch.node)) leading.add(branch.node.key)
+    return leading.has(branch.node.key) ? [{ ...branch, branches }] : []
+  }
+  return trees.flatMap(keep)
 }

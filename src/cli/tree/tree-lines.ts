@@ -4,9 +4,12 @@ import type { Line, Style } from '../terminal/line.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { Branch, Node } from './resource-graph.ts'
 
+/** The words for the states of resources. */
+export const STATES = ['Ready', 'NotInSync', 'Waiting', 'Stalled', 'Paused', 'Deleting', 'Unseen'] as const
+
 /** The state of a node in a word, and what it waits for. */
 export interface NodeState {
-  readonly word: string
+  readonly word: (typeof STATES)[number] | 'Deleted' | 'Missing' | 'Unmanaged'
   readonly style: Style
   /** What it waits for, or what is wrong; undefined while all is well. */
   readonly message: string | undefined
@@ -23,12 +26,12 @@ export function nodeState({ name, resource }: Pick<Node, 'name' | 'resource'>): 
   const { word, style } = wordFor(state)
   const isWell = state.phase === 'current' && GOOD.has(state.reason)
   const message = isWell ? sideMessage(resource) : `${state.reason}: ${state.message}`
-  return { word, style, message }
+  return { word, style: isWell && message !== undefined ? 'yellow' : style, message }
 }
 
 const GOOD: ReadonlySet<string> = new Set(['Available', 'AllDone'])
 
-function wordFor({ phase, reason }: ResourceState): { readonly word: string; readonly style: Style } {
+function wordFor({ phase, reason }: ResourceState): Pick<NodeState, 'word' | 'style'> {
   switch (phase) {
     case 'current':
       return GOOD.has(reason) ? { word: 'Ready', style: 'green' } : { word: 'NotInSync', style: 'yellow' }

@@ -328,7 +328,9 @@ function backendPart(node: BackendNode, depth: number, { tree, edge }: BackendsO
   const { resource, name, label, text, serves } = node
   const state = resource === undefined ? undefined : nodeState({ name, resource })
   const part = { text: `${name}: ${text}`, depth, resource, ...(label === '' ? {} : { label }) }
-  if (state !== undefined && state.style !== 'green') {
+  const [side] = resource === undefined ? [] : sidesOf(resource)
+  // What a side condition says is judged below, with what else answers.
+  if (state !== undefined && state.style !== 'green' && (state.style === 'red' || side === undefined)) {
     return { ...part, look: state.style === 'red' ? 'bad' : 'warn', detail: state.message }
   }
   if (text === MISSING) return { ...part, text: name, look: 'bad', detail: MISSING, resource: edge }
@@ -336,7 +338,6 @@ function backendPart(node: BackendNode, depth: number, { tree, edge }: BackendsO
   const isCause = node.children.every((child) => child.serves !== 'no') || node.text === NO_WEIGHT
   const look = tree.serves === 'no' && isCause ? 'bad' : 'warn'
   if (node.text === NO_WEIGHT) return { ...part, look, detail: 'no child receives traffic', inSpec: true }
-  const [side] = resource === undefined ? [] : sidesOf(resource)
   return side === undefined ? { ...part, look } : { ...part, look, text: name, detail: side.message }
 }
 

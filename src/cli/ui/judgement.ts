@@ -5,7 +5,7 @@ import { judge, verdictOf } from '../../judging/judge.ts'
 import type { StepKind } from '../../judging/world.ts'
 import type { ResourceName } from '../../managed/cr.ts'
 import { readWorld } from '../check/account-world.ts'
-import { viewOfCluster } from '../check/open-account.ts'
+import { viewsOfCluster } from '../check/open-account.ts'
 import type { Cluster } from '../cluster/ask-cluster.ts'
 import { CommandError } from '../cluster/command-error.ts'
 import type { OperatorFlags } from '../cluster/operator-lease.ts'
@@ -47,7 +47,8 @@ export async function judgementOf(
   if (descriptor === undefined) throw new Error(`${edge.kind} is a kind of Culvert`)
   const subject = { descriptor, name: edge.name, namespace: edge.namespace }
   const viewFlags = { ...flags, filename: [], manifestsAlone: false }
-  const opened = await viewOfCluster(cluster, environment, { flags: viewFlags, subject })
+  const viewOf = await viewsOfCluster(cluster, environment, viewFlags)
+  const opened = await viewOf(subject)
   try {
     const world = await readWorld(opened.view, opened.edgeOf(subject, undefined))
     const steps = judge(world, { source: from, at: cluster.clock.now() })

@@ -60,12 +60,13 @@ export async function findCauses(snapshot: Snapshot, asked: StatedResource): Pro
 /** Most resources that are read to explain one that works. */
 const MOST_READ = 50
 
-/**
- * What is wrong with a resource that works, and what a human has to fix in its dependencies, transitively: an
- * edge is Ready although no agent serves the group behind it.
- */
-export async function findSides(snapshot: Snapshot, asked: StatedResource): Promise<readonly Side[]> {
-  const found = new Map([[nameText(nameOf(asked)), asked]])
+/** A resource, first, what it consists of, and the dependencies, transitively, as far as they are worth reading. */
+export async function readNeeded(
+  snapshot: Snapshot,
+  asked: StatedResource,
+  parts: readonly StatedResource[] = [],
+): Promise<readonly StatedResource[]> {
+  const found = new Map([asked, ...parts].map((each) => [nameText(nameOf(each)), each]))
   for (const resource of found.values()) {
     for (const name of namesNeeded(snapshot, resource)) {
       if (found.has(nameText(name)) || found.size >= MOST_READ) continue
@@ -74,6 +75,15 @@ export async function findSides(snapshot: Snapshot, asked: StatedResource): Prom
     }
   }
   const [, ...others] = found.values()
+  return [asked, ...others]
+}
+
+/**
+ * What is wrong with a resource that works, and what a human has to fix in its dependencies: an edge is Ready although
+ * no agent serves the group behind it.
+ */
+export function findSides([asked, ...others]: readonly StatedResource[]): readonly Side[] {
+  if (asked === undefined) return []
   const ofOthers = others.flatMap(ownSides).filter(({ condition }) => needsAction(condition.reason))
   return [...ownSides(asked), ...ofOthers]
 }
@@ -89,7 +99,8 @@ function namesNeeded(snapshot: Snapshot, resource: StatedResource): readonly Res
   return references.flatMap(({ kind, ref }) => (ref.name === undefined ? [] : [referredName(resource, { kind, ref })]))
 }
 
-function linkTo(name: ResourceName, resource: StatedResource | undefined, by: string | undefined): Link {
+/** A resource on the way to a cause. */
+export function linkTo(name: ResourceName, resource: StatedResource | undefined, by: string | undefined): Link {
   return { name, by, resource, state: resource && stateOf(resource) }
 }
 

@@ -12,6 +12,8 @@ export interface Facts {
   readonly links: readonly [Link, ...Link[]]
   /** Further problems, of the given resource or of its dependencies. */
   readonly sides: readonly Side[]
+  /** How old what is known of a resource is, by `nameText`, where the operator reads it only now and then. */
+  readonly ages?: ReadonlyMap<string, string>
   /** Events about the cause, or the resource that was asked about; undefined: not read. */
   readonly events: readonly CulvertEvent[] | undefined
   /** Requests to the API for the same; undefined: not read. */
@@ -23,7 +25,7 @@ export interface Facts {
 }
 
 /** One paragraph about why a resource is as it is, without the remedy. */
-export function paragraphOf({ links, sides, events, requests, leader, now }: Facts): string {
+export function paragraphOf({ links, sides, ages = new Map(), events, requests, leader, now }: Facts): string {
   const [asked, ...causes] = links
   return [
     stateSentence(asked, now),
@@ -32,7 +34,8 @@ export function paragraphOf({ links, sides, events, requests, leader, now }: Fac
     ...attemptSentence(asked.resource),
     ...eventSentence(events ?? [], now),
     ...requestSentence(requests ?? [], now),
-    ...sideSentences(sides, asked),
+    ...sideSentences(sides, asked, ages),
+    ...ageSentence(sides, ages),
   ].join(' ')
 }
 
@@ -139,11 +142,22 @@ function requestSentence(requests: readonly CulvertEvent[], now: number): readon
 }
 
 /** Conditions that say more than the state. */
-function sideSentences(sides: readonly Side[], { name: asked, state }: Link): readonly string[] {
+function sideSentences(
+  sides: readonly Side[],
+  { name: asked, state }: Link,
+  ages: ReadonlyMap<string, string>,
+): readonly string[] {
   return sides
     .filter(({ condition }) => condition.message !== state?.message)
     .map(({ name, condition: { type, reason, message } }) => {
       const of = nameText(name) === nameText(asked) ? '' : ` of ${nameBeside(name, asked)}`
-      return `${type}${of} is false (${reason}): ${message}.`
+      const age = ages.get(nameText(name))
+      return `${type}${of} is false (${reason}${age === undefined ? '' : `, ${age}`}): ${message}.`
     })
+}
+
+/** Without a problem, only what may have changed since is worth a sentence. */
+function ageSentence(sides: readonly Side[], ages: ReadonlyMap<string, string>): readonly string[] {
+  const [oldest] = [...ages.values()].filter((age) => age.startsWith('up to '))
+  return oldest === undefined || sides.length > 0 ? [] : [`What it shows of tunnels is ${oldest}.`]
 }

@@ -1,9 +1,23 @@
-import { hasFinalizer, LONG_WAIT_MS, type ResourceName } from '../../managed/cr.ts'
+import type { ObjectKey } from '../../kube/types.ts'
+import { type AccountResource, keyOfAccount } from '../../managed/account-resource.ts'
+import { secretOf } from '../../managed/accounts/account-key.ts'
+import { type CustomResource, hasFinalizer, LONG_WAIT_MS, type ResourceName } from '../../managed/cr.ts'
+import type { Descriptor } from '../../managed/descriptor/descriptor.ts'
 import { conditionReasons, type Explanation, type Reason, reasons } from '../../managed/descriptor/reasons.ts'
-import { keepKeyCommand, kubectlName, releaseCommand, retainCommand, writeCommand } from '../../managed/kubectl.ts'
-import type { Leader } from '../cluster/operator-lease.ts'
+import {
+  keepKeyCommand,
+  kubectlName,
+  releaseCommand,
+  retainCommand,
+  storeCommand,
+  writeCommand,
+} from '../../managed/kubectl.ts'
+import { SERVICE_ACCOUNT, SERVICE_DOMAIN, SERVICE_IGNORE, SERVICE_IP_POLICIES } from '../../managed/names.ts'
+import { answersRequest } from '../../managed/run/requests.ts'
+import { serviceOwning, serviceType } from '../../managed/services/service.ts'
+import { type Leader, operatorNamespaceOf } from '../cluster/operator-lease.ts'
 import { argumentsFor, fullPlural, type ResourceArgument } from '../cluster/resource-argument.ts'
-import { FOREIGN_FINALIZERS } from '../cluster/resource-state.ts'
+import { FOREIGN_FINALIZERS, type ResourceState, type StatedResource } from '../cluster/resource-state.ts'
 import type { Snapshot } from '../cluster/snapshot.ts'
 import { namespaceFlag } from '../flags.ts'
 import type { Link, Side } from './causes.ts'
@@ -24,6 +38,7 @@ export interface Named {
   readonly kubectl: string
   /** `edges.culvert.dev -n web` */
   readonly collection: string
+  readonly descriptor: Descriptor
 }
 
 /** Reasons that end when the spec of the resource changes. */
@@ -42,6 +57,17 @@ const IN_SPEC: ReadonlySet<string> = new Set<Reason>([
   'Expired',
   'OutputNotOwned',
   'BaseURLNotAllowed',
+  'RemoteMissing',
+  'RequestsRefused',
+])
+
+/** Reasons that end when a Secret or ConfigMap has another value. */
+const IN_SOURCES: ReadonlySet<string> = new Set<Reason>([
+  'SecretMissing',
+  'ConfigMapMissing',
+  'InvalidInput',
+  'Unauthorized',
+  'IdentityUnproven',
 ])
 
 /** The remedy for the cause at the end of the way. @param now wall-clock time */
@@ -83,8 +109,70 @@ export function remedyOf(root: Link, leader: Leader | undefined, named: Named, n
   }
   const text = textFor(state.reason)
   if (text === '') return { text, command: undefined }
-  const isInSpec = IN_SPEC.has(state.reason)
-  return { text, command: isInSpec ? writeCommand('edit', named.kubectl) : `kubectl describe ${named.kubectl}` }
+  const isOfService = IN_SPEC.has(state.reason) && root.resource !== undefined && serviceOwning(root.resource)
+  return { text: isOfService ? `${text} ${OF_SERVICES}` : text, command: fixFor(root, state, leader, named) }
+}
+
+/** Whether a resource on the way is a Service, which is not Culvert's. */
+export function isService({ kind }: Pick<ResourceName, 'kind'>): boolean {
+  return kind === serviceType.kind
+}
+
+/** What decides about a Service. */
+const OF_SERVICES = `Change the Service: its ports, or its annotations ${SERVICE_DOMAIN}, ${SERVICE_IP_POLICIES}, ${SERVICE_ACCOUNT} and ${SERVICE_IGNORE} (docs/traffic.md).`
+
+/** The remedy where the Service itself is the cause. */
+export function serviceRemedy({ name: { name, namespace }, state }: Link): Remedy {
+  if (state?.phase === 'current') return { text: '', command: undefined }
+  if (state?.phase === 'unseen') return { text: NOT_SERVED, command: `culvert doctor${namespaceFlag(namespace)}` }
+  return { text: OF_SERVICES, command: editService({ name, namespace }) }
+}
+
+function editService({ name, namespace }: ObjectKey): string {
+  return writeCommand('edit', `services/${name}${namespaceFlag(namespace)}`)
+}
+
+/** The command that fixes it or, where that is done elsewhere, has Culvert try again and shows the result. */
+function fixFor({ resource }: Link, state: ResourceState, leader: Leader | undefined, named: Named): string {
+  if (IN_SPEC.has(state.reason)) {
+    // What Culvert made for a Service, it would revert.
+    const service = resource && serviceOwning(resource)
+    return service === undefined ? writeCommand('edit', named.kubectl) : editService(service)
+  }
+  if (state.reason === reasons.Observed) {
+    return writeCommand('patch', named.kubectl, `--type=merge -p '{"spec":{"managementPolicy":"Manage"}}'`)
+  }
+  const sources = IN_SOURCES.has(state.reason) && resource !== undefined ? sourcesOf(named, resource, leader) : []
+  // Several sources differ by their names, which the message contains.
+  const source = sources.find(({ name }) => state.message.includes(name)) ?? sources[0]
+  return source === undefined ? triedAgain(named) : storeCommand(source.source, source)
+}
+
+function triedAgain({ culvert, descriptor }: Named): string {
+  const isAnswered = answersRequest(descriptor.definition, 'reconcile')
+  return isAnswered ? `culvert reconcile ${culvert} --wait` : `culvert why ${culvert} --watch`
+}
+
+/** A value that a spec takes from a Secret or ConfigMap. */
+interface Source {
+  readonly source: 'Secret' | 'ConfigMap'
+  readonly name: string
+  readonly namespace: string
+  readonly key: string
+}
+
+/** Where the values of a resource come from. The Secret of a ClusterAccount is in the operator's own namespace. */
+function sourcesOf({ descriptor }: Named, resource: StatedResource, leader: Leader | undefined): readonly Source[] {
+  const { namespace } = resource.metadata
+  if (descriptor.role === 'account') {
+    const account = resource as StatedResource & AccountResource
+    const operatorNamespace = operatorNamespaceOf({ release: '' }, leader ?? { type: 'none' })
+    const { dataKey: key, ...secret } = secretOf({ operatorNamespace }, keyOfAccount(account), account)
+    return [{ source: 'Secret', ...secret, key }]
+  }
+  if (descriptor.role !== 'managed' || namespace === undefined) return []
+  const inputs = descriptor.inputs?.of((resource as StatedResource & CustomResource).spec) ?? []
+  return inputs.map(({ source, ref: { name, key } }) => ({ source, name, namespace, key }))
 }
 
 /**
@@ -108,6 +196,8 @@ const NO_KEY =
 const REFUSED_DELETION =
   'Do what the message says, or set `spec.deletionPolicy: Retain` to keep the object in the account.'
 const STILL_NEW = 'Wait: the state of a new resource is reported after half a minute.'
+const NOT_SERVED =
+  'Check that it has `spec.type: LoadBalancer` and `spec.loadBalancerClass: culvert.dev/edge`, that the operator serves Services (`tunnels.services.enabled` in the chart), and that it watches this namespace.'
 const NOT_WATCHED =
   'Check that the operator watches this namespace (`--watch-namespace`), that its selectors, if any, match the account, and that its log shows no errors.'
 
@@ -118,7 +208,7 @@ export function sideRemedy(sides: readonly Side[], namedOf: (name: ResourceName)
   const { condition, name } = side
   // It compares the labels of groups with what credentials permit.
   const compared = `culvert doctor${namespaceFlag(name.namespace)}`
-  const command = condition.reason === reasons.NoTunnels ? compared : `kubectl describe ${namedOf(name).kubectl}`
+  const command = condition.reason === reasons.NoTunnels ? compared : triedAgain(namedOf(name))
   return { text: textFor(condition.reason), command }
 }
 
@@ -164,5 +254,6 @@ export function namedFor(snapshot: Snapshot, { kind, name, namespace }: Resource
     culvert: argumentsFor(argument),
     kubectl: kubectlName(descriptor.definition, { name, namespace }),
     collection: `${fullPlural(descriptor)}${place}`,
+    descriptor,
   }
 }

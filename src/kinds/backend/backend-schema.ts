@@ -158,7 +158,7 @@ export const backendDefinition = defineKind({
     jsonPath: '.status.tunnelCount',
     description: 'Number of tunnels of a TunnelGroup that were online when the API was last read.',
   }),
-  conditions: [tunnelsOnline],
+  conditions: [...managedKind.conditions, tunnelsOnline],
 })
 
 export type BackendSpec = SpecOf<typeof backendDefinition>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { RemoteObject } from '../../api/types.ts'
 import type { Fields } from '../../managed/descriptor/common.ts'
-import type { KindCondition } from '../../managed/descriptor/readiness.ts'
+import type { KindCondition, ReadinessView } from '../../managed/descriptor/readiness.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
 import { integer, list, object, stringMap, text } from '../../schema/define.ts'
 import { cut } from '../../util/printable.ts'
@@ -65,7 +65,7 @@ export const backendStatus = {
 export const tunnelsOnline = {
   type: 'TunnelsOnline',
   description:
-    'True while tunnels with the labels of a TunnelGroup are online, False while none are, as of the last read of the API; `status.tunnelCount` is their number. Does not affect Ready. Absent for other types.',
+    'True while tunnels with the labels of a TunnelGroup are online, False while none are, as of the last read of the API; `status.tunnelCount` is their number. For Weighted and Failover: whether a backend that receives traffic can answer, absent while that is unknown. Does not affect Ready. Absent for HTTPResponse.',
   informational: true,
 } as const
 
@@ -83,16 +83,64 @@ export function shownBackend({ labels, backends, tunnels }: RemoteObject, type: 
   })
 }
 
-/** The condition; none for a backend that is no group of tunnels. */
-export function tunnelsOnlineOf({ tunnels }: RemoteObject, backendType: BackendType): readonly KindCondition[] {
-  const online = onlineTunnels(tunnels, backendType)
-  if (online === undefined) return []
+/** The condition; none for a fixed response, or while it is unknown. */
+export function tunnelsOnlineOf(
+  { backends, tunnels }: RemoteObject,
+  backendType: BackendType,
+  holderOf: HolderOf,
+): readonly KindCondition[] {
   const { type } = tunnelsOnline
-  if (online.length > 0) {
-    return [{ type, status: 'True', reason: reasons.TunnelsOnline, message: 'tunnels with these labels are online' }]
-  }
+  const online = onlineTunnels(tunnels, backendType)
+  if (online === undefined) return answerOfAny(childrenOf(backends), holderOf).map((answer) => ({ type, ...answer }))
+  if (online.length > 0) return [{ type, ...ONLINE, message: 'tunnels with these labels are online' }]
   const message = 'no tunnel with these labels is online: start an agent that binds all of them'
   return [{ type, status: 'False', reason: reasons.NoTunnels, message }]
+}
+
+type HolderOf = ReadinessView<unknown>['holderOf']
+
+/** Whether a backend can answer, and why. */
+export type Answer = Omit<KindCondition, 'type'>
+
+const ONLINE = { status: 'True', reason: reasons.TunnelsOnline } as const
+
+/** Whether the backend with this id can answer; empty while that is unknown, such as of one that no resource manages. */
+export function answerOf(id: string, holderOf: HolderOf): readonly Answer[] {
+  const holder = holderOf?.(id)
+  if ((holder?.spec as { readonly type?: BackendType } | undefined)?.type === 'HTTPResponse') {
+    return [{ status: 'True', reason: reasons.Available, message: 'the backend sends a fixed response' }]
+  }
+  const condition = holder?.status.conditions?.find(({ type }) => type === tunnelsOnline.type)
+  if (condition === undefined) return []
+  if (condition.status === 'True') return [{ ...ONLINE, message: 'tunnels are online' }]
+  return [condition.reason === reasons.NoWeight ? NO_WEIGHT : NO_TUNNELS]
+}
+
+const NO_TUNNELS: Answer = {
+  status: 'False',
+  reason: reasons.NoTunnels,
+  message: 'no tunnel is online for any backend that receives traffic: start an agent',
+}
+const NO_WEIGHT: Answer = {
+  status: 'False',
+  reason: reasons.NoWeight,
+  message: 'no backend has a weight above 0: set one in spec.weighted.backendRefs',
+}
+
+function answerOfAny(children: readonly string[] | undefined, holderOf: HolderOf): readonly Answer[] {
+  if (children === undefined) return []
+  if (children.length === 0) return [NO_WEIGHT]
+  const answers = children.map((id) => answerOf(id, holderOf)[0])
+  const good = answers.find((answer) => answer?.status === 'True')
+  if (good !== undefined) return [{ ...ONLINE, message: 'a backend that receives traffic can answer' }]
+  return answers.includes(undefined) ? [] : [NO_TUNNELS]
+}
+
+/** Ids of the backends that receive traffic; undefined for a backend without others. */
+function childrenOf(backends: unknown): readonly string[] | undefined {
+  if (Array.isArray(backends)) return textsOf(backends)
+  const weights = objectOf(backends)
+  return weights && Object.keys(weights).filter((id) => weights[id] !== 0)
 }
 
 /** Null, or nothing, where a group should have a list of tunnels is an empty one. */

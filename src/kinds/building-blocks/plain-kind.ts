@@ -1,6 +1,6 @@
 import type { Collection } from '../../api/types.ts'
 import { commonRootRules, type Fields } from '../../managed/descriptor/common.ts'
-import type { Readiness } from '../../managed/descriptor/readiness.ts'
+import { REFERENCES_GRANTED, type Readiness } from '../../managed/descriptor/readiness.ts'
 import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { FoundReference } from '../../managed/descriptor/references.ts'
 import { GROUP, VERSION } from '../../managed/names.ts'
@@ -16,6 +16,7 @@ export const managedKind = {
   ...common,
   selectableFields: ['.status.id', '.status.accountRef.name', '.spec.accountRef.name'],
   rootRules: commonRootRules,
+  conditions: [REFERENCES_GRANTED],
 } as const
 
 /** Defaults that suit most kinds, group by group. */

@@ -69,7 +69,7 @@ export const agentIngressDefinition = defineKind({
     conditionColumn('Certificate', 'CertificateReady', 'Status of the condition CertificateReady.'),
     wideColumn('Name servers', '.status.nsTargets', 'Values of the NS records that delegate the domain.'),
   ),
-  conditions: [...certificateConditions, dnsEndpointCondition],
+  conditions: [...managedKind.conditions, ...certificateConditions, dnsEndpointCondition],
 })
 
 export type AgentIngressSpec = SpecOf<typeof agentIngressDefinition>

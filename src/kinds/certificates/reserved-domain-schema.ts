@@ -78,7 +78,7 @@ export const reservedDomainDefinition = defineKind({
     conditionColumn('Certificate', 'CertificateReady', 'Status of the condition CertificateReady.'),
     wideColumn('CNAME', '.status.cnameTarget', 'Target of the CNAME record that a custom domain needs.'),
   ),
-  conditions: [...certificateConditions, dnsEndpointCondition],
+  conditions: [...managedKind.conditions, ...certificateConditions, dnsEndpointCondition],
 })
 
 export type ReservedDomainSpec = SpecOf<typeof reservedDomainDefinition>

@@ -7,17 +7,25 @@ import {
   reference,
   referenceFields,
 } from '../../managed/descriptor/common.ts'
+import { SERVICE_FOLLOWED } from '../../managed/descriptor/readiness.ts'
 import { anyObject, bool, choice, integer, list, object, text } from '../../schema/define.ts'
 import { defineKind, type SpecOf } from '../../schema/definition.ts'
 import { atMostOne, fixedField, type Rule, unionOf } from '../../schema/rules.ts'
 import { textBudget } from '../../schema/text-budget.ts'
-import { managedColumns, textColumn } from '../building-blocks/columns.ts'
+import { conditionColumn, managedColumns, textColumn } from '../building-blocks/columns.ts'
 import { managedKind } from '../building-blocks/plain-kind.ts'
 import { DOMAIN_LENGTH, HOST_PATTERN, HOST_WORDS } from '../certificates/domain-name.ts'
 import { moduleStatus } from './module-status.ts'
 
 /** The contract states no limits for these lists; these limits keep resources readable and rules affordable. */
 const HOSTPORTS = 128
+/** Agents come and go, so an edge is Ready even while nothing answers. */
+export const SERVING = {
+  type: 'Serving',
+  description:
+    'False while no admitted connection can be answered: the backend is missing or disabled, no backend has a weight above 0, or no tunnel is online, as of the last read of the API (at most the `resyncInterval` of the account ago). True otherwise; absent while unknown, for example because no resource manages the backend. Does not affect Ready.',
+  informational: true,
+} as const
 /** Limits for what a status shows of them. */
 export const SHOWN_HOSTPORTS = { max: 2 * HOSTPORTS, length: 512 }
 /** Hostports in a row of `kubectl get`. */
@@ -325,18 +333,14 @@ export const edgeDefinition = defineKind({
     },
     { description: 'Observed state of the edge.' },
   ),
+  addressPath: '.status.hostports',
   printerColumns: managedColumns(
     textColumn('Protocol', '.spec.protocol', 'Protocol of the traffic.'),
     textColumn('Access', '.status.access', 'Who may connect.'),
+    conditionColumn('Serving', SERVING.type, 'Whether a backend can answer: status of the condition Serving.'),
     textColumn('Hostports', '.status.hostportSummary', 'Endpoints on which the edge listens.'),
   ),
-  conditions: [
-    {
-      type: 'ServiceFollowed',
-      description:
-        'False while the configuration of the Service that owns the Edge cannot be applied, for example because of an invalid annotation; the message says what to fix. Absent otherwise.',
-    },
-  ],
+  conditions: [...managedKind.conditions, SERVING, SERVICE_FOLLOWED],
 })
 
 export type EdgeSpec = SpecOf<typeof edgeDefinition>

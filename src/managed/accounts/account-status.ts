@@ -1,4 +1,5 @@
 import type { UnlistableError } from '../../api/list-refusals.ts'
+import type { ResourceType } from '../../kube/types.ts'
 import { type AccountResource, keyOfAccount } from '../account-resource.ts'
 import { generationOf } from '../cr.ts'
 import type { AccountStatus } from '../descriptor/account.ts'
@@ -6,7 +7,7 @@ import type { Condition, Fields } from '../descriptor/common.ts'
 import type { ConditionText } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
 import { type ConditionState, conditionsFor, isCommon, stampConditions } from '../run/conditions.ts'
-import { mergePatch, patchVersion } from '../run/merge-patch.ts'
+import { patchVersion, writeStatus } from '../run/merge-patch.ts'
 import type { AccountContext } from './account-context.ts'
 import { closedText } from './closed-collections.ts'
 
@@ -35,9 +36,9 @@ export async function writeAccountStatus(
     context.clock.now(),
   )
   const after: Fields = { ...before, ...facts.fields, observedGeneration: generation, conditions }
-  const patch = mergePatch(before, after)
-  if (patch === undefined) return
-  await patchAccount(context, resource, { status: patch }, 'status')
+  const written = await writeStatus(context.kube, typeOf(context, resource), resource, after)
+  if (written === undefined) return
+  context.resources.record(written)
   announceClosed(context, resource, conditions)
   const ready = conditions.find(({ type }) => type === 'Ready')
   const was = previous.find(({ type }) => type === 'Ready')
@@ -68,17 +69,11 @@ export async function patchAccountMetadata(
   resource: AccountResource,
   metadata: Fields,
 ): Promise<void> {
-  await patchAccount(context, resource, { metadata })
+  context.resources.record(await patchVersion(context.kube, typeOf(context, resource), resource, { metadata }))
 }
 
-async function patchAccount(
-  context: AccountContext,
-  resource: AccountResource,
-  patch: Fields,
-  subresource?: 'status',
-): Promise<void> {
-  const type = context.kinds.accountType(keyOfAccount(resource).kind)
-  context.resources.record(await patchVersion(context.kube, type, resource, patch, subresource))
+function typeOf({ kinds }: AccountContext, resource: AccountResource): ResourceType {
+  return kinds.accountType(keyOfAccount(resource).kind)
 }
 
 const ACCEPTED = 'the API accepts the key'

@@ -1,7 +1,7 @@
 import { equalJSON } from '../../util/json.ts'
 import { wasClockSet } from '../../util/noted-time.ts'
-import { type CustomResource, retains } from '../cr.ts'
-import { pollIn } from '../descriptor/readiness.ts'
+import { type CustomResource, retains, statusOf } from '../cr.ts'
+import { type Holder, pollIn } from '../descriptor/readiness.ts'
 import { PollMemory } from '../identity/read-object.ts'
 import { recordMarker } from '../identity/taken-over.ts'
 import { UnansweredMemory, unansweredMs } from '../identity/unanswered.ts'
@@ -51,7 +51,12 @@ export function conclude(run: Reconciliation, observed: Observed): RunResult {
   recordMarker(run, remote)
   const unclaimed = descriptor.whole === undefined ? undefined : countUnclaimed(run, observed)
   const status = ofSameObject(run)
-  const readiness = descriptor.status.readiness({ spec: cr.spec, remote, unclaimed, now: context.clock.now(), status })
+  const holderOf = (id: string): Holder | undefined => {
+    const holder = context.resources.holderOf(session.key, id)
+    return holder && { spec: holder.spec, status: statusOf(holder) }
+  }
+  const now = context.clock.now()
+  const readiness = descriptor.status.readiness({ spec: cr.spec, remote, unclaimed, now, status, holderOf })
   const { ready, reason, message, stalled = false, conditions } = readiness
   const pollMs = sooner(readiness.pollMs, restMs(run, observed))
   const undeclared = session.access.granted === undefined ? undefined : readiness.undeclared

@@ -1,29 +1,16 @@
 import { KubeError } from '../../kube/kube-error.ts'
 import type { KubeClient, KubeObject, ObjectKey, ResourceType } from '../../kube/types.ts'
 import type { Clock } from '../../util/clock.ts'
-import { equalJSON } from '../../util/json.ts'
-import { isDeleting, shortName } from '../cr.ts'
+import { isDeleting } from '../cr.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { ownershipOf, withOwner } from '../ownership.ts'
 import { ConflictError, TerminalError, WaitError } from '../run/control-flow-errors.ts'
-import { covers } from './covers.ts'
 import { Remakes } from './remakes.ts'
-import { replacingPatch, templateDigest, templateIn } from './stored-template.ts'
-
-/** What an owner consists of, without the reference to the owner. */
-export interface WantedObject {
-  readonly type: ResourceType
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly annotations: Readonly<Record<string, string>>
-  /** The other fields, such as `spec`. A field that is null must be absent. */
-  readonly content: Readonly<Record<string, unknown>>
-  /** Fields of its spec that it cannot change: if one differs, the object is deleted and made again. Default: none. */
-  readonly fixed?: readonly string[]
-}
+import { templateDigest, templateIn } from './stored-template.ts'
+import { bodyOf, cannotBecome, isAsWanted, keyOf, patchOf, textOf, type WantedObject } from './wanted.ts'
 
 /** The deletion of an object wakes its owner; this is only the fallback. */
-const DELETING_MS = 10_000
+export const DELETING_MS = 10_000
 
 export interface OwnedObjectsOptions {
   readonly kube: Pick<KubeClient, 'get' | 'create' | 'mergePatch' | 'delete'>
@@ -37,8 +24,7 @@ export interface OwnedObjectsOptions {
 }
 
 /**
- * Writes what Tunnels and Services own, and only if something differs. An object that the owner does not own is left
- * alone.
+ * Writes what owners consist of, and only if something differs. An object that the owner does not own is left alone.
  */
 export class OwnedObjects {
   readonly #options: OwnedObjectsOptions
@@ -49,10 +35,6 @@ export class OwnedObjects {
     this.#remakes = new Remakes(options.clock)
   }
 
-  known(type: ResourceType, key: ObjectKey): KubeObject | undefined {
-    return this.#options.known(type, key)
-  }
-
   /**
    * The object, with everything that is wanted of it. Its Pod template, if it has one, is exactly the wanted one.
    *
@@ -60,16 +42,16 @@ export class OwnedObjects {
    * @throws TerminalError if someone else owns it. @throws ConflictError if it has changed while it was replaced
    */
   async keep(owner: KubeObject, wanted: WantedObject, written?: string): Promise<KubeObject> {
-    const { type, name, content } = wanted
+    const { type, content } = wanted
     const key = keyOf(owner, wanted)
     // What a watch shows is ours, or was: without its label, no watch shows it.
     const found = this.#options.known(type, key) ?? (await this.#options.kube.get(type, key))
     const stored = found ?? (await this.#create(owner, wanted))
-    refuseForeign(stored, owner, type, name)
-    this.#remakes.seen(owner.metadata.uid, text(type, name))
+    refuseForeign(stored, owner, wanted)
+    this.#remakes.seen(owner.metadata.uid, textOf(wanted))
     if (cannotBecome(stored, wanted)) {
-      await this.remove(owner, type, name)
-      throw new WaitError(reasons.Progressing, `${text(type, name)} will be replaced`, DELETING_MS)
+      await this.remove(owner, wanted)
+      throw new WaitError(reasons.Progressing, `${textOf(wanted)} will be replaced`, DELETING_MS)
     }
     const hasTemplate = templateIn(content) !== undefined
     const isOurs = !hasTemplate || found === undefined || templateDigest(stored) === written
@@ -82,35 +64,27 @@ export class OwnedObjects {
       .catch(outdated)
     this.#options.record(answer)
     if (isAsWanted(answer, wanted)) return answer
-    const message = `${text(type, name)} is modified on admission: find the webhook that changes it`
+    const message = `${textOf(wanted)} is modified on admission: find the webhook that changes it`
     throw new TerminalError(reasons.KubernetesError, message)
   }
 
   /**
-   * Makes the owner that of an object that a former one of its name has left behind, as `kubectl delete
-   * --cascade=orphan` does: it has no owner, and still every mark of one. Nothing else of it changes.
+   * Makes the owner that of an object that a former one of its name has left behind. Nothing else of it changes.
    *
-   * @returns whether there was such an object. @throws ConflictError if it has changed meanwhile
+   * @throws ConflictError if it has changed meanwhile
    */
-  async takeBack(owner: KubeObject, { type, name, labels, annotations }: WantedObject): Promise<boolean> {
-    const key = { namespace: owner.metadata.namespace, name }
-    const found = this.#options.known(type, key)
-    const isLeft = found?.metadata.ownerReferences === undefined || found.metadata.ownerReferences.length === 0
-    if (found === undefined || !isLeft || isDeleting(found)) return false
-    if (!covers(found.metadata, { labels, annotations })) return false
-    const { uid, resourceVersion } = found.metadata
-    const patch = { metadata: { ownerReferences: withOwner(found, owner) } }
-    await this.#options.kube.mergePatch(type, key, patch, { uid, resourceVersion }).catch(outdated)
-    return true
+  async takeBack(owner: KubeObject, type: ResourceType, left: KubeObject): Promise<void> {
+    const { uid, resourceVersion } = left.metadata
+    const patch = { metadata: { ownerReferences: withOwner(left, owner) } }
+    await this.#options.kube.mergePatch(type, left.metadata, patch, { uid, resourceVersion }).catch(outdated)
   }
 
   /** Creates the object unless there is one of that name, which is returned as it is. @throws as `keep` */
   async make(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
-    const { type, name } = wanted
-    const found = await this.#options.kube.get(type, keyOf(owner, wanted))
+    const found = await this.#options.kube.get(wanted.type, keyOf(owner, wanted))
     if (found === undefined) return await this.#create(owner, wanted)
-    refuseForeign(found, owner, type, name)
-    this.#remakes.seen(owner.metadata.uid, text(type, name))
+    refuseForeign(found, owner, wanted)
+    this.#remakes.seen(owner.metadata.uid, textOf(wanted))
     return found
   }
 
@@ -134,11 +108,9 @@ export class OwnedObjects {
   }
 
   async #create(owner: KubeObject, wanted: WantedObject): Promise<KubeObject> {
-    const { type, name } = wanted
-    const object = text(type, name)
-    await this.#confirm(owner, object)
-    const made = await this.#options.kube.create(type, keyOf(owner, wanted), bodyOf(owner, wanted))
-    this.#remakes.seen(owner.metadata.uid, object)
+    await this.#confirm(owner, textOf(wanted))
+    const made = await this.#options.kube.create(wanted.type, keyOf(owner, wanted), bodyOf(owner, wanted))
+    this.#remakes.seen(owner.metadata.uid, textOf(wanted))
     this.#options.record(made)
     return made
   }
@@ -170,11 +142,11 @@ export class OwnedObjects {
   }
 
   /** Deletes the object if the owner owns it. */
-  async remove(owner: KubeObject, type: ResourceType, name: string): Promise<void> {
+  async remove(owner: KubeObject, { type, name }: Pick<WantedObject, 'type' | 'name'>): Promise<void> {
     const { namespace } = owner.metadata
     const found = await this.#options.kube.get({ ...type, metadataOnly: true }, { namespace, name })
     if (found === undefined || ownershipOf(found, owner).type !== 'own') return
-    this.#remakes.removed(owner.metadata.uid, text(type, name))
+    this.#remakes.removed(owner.metadata.uid, textOf({ type, name }))
     try {
       await this.#options.kube.delete(type, { namespace, name }, { uid: found.metadata.uid })
     } catch (error) {
@@ -184,14 +156,8 @@ export class OwnedObjects {
   }
 }
 
-/** Whether the object differs in a field that it cannot change. */
-export function cannotBecome({ spec }: KubeObject, { content, fixed = [] }: WantedObject): boolean {
-  const [has, wants] = [spec, content.spec].map((each) => each as Readonly<Record<string, unknown>> | undefined)
-  return fixed.some((field) => !equalJSON(has?.[field], wants?.[field]))
-}
-
-function refuseForeign(object: KubeObject, owner: KubeObject, type: ResourceType, name: string): void {
-  const about = text(type, name)
+function refuseForeign(object: KubeObject, owner: KubeObject, wanted: WantedObject): void {
+  const about = textOf(wanted)
   const ownership = ownershipOf(object, owner).type
   // The garbage collector deletes it.
   if (ownership === 'namesake' && (object.metadata.ownerReferences ?? []).length > 0) {
@@ -207,49 +173,8 @@ function refuseForeign(object: KubeObject, owner: KubeObject, type: ResourceType
   if (isDeleting(object)) throw new WaitError(reasons.Progressing, `${about} is being deleted`, DELETING_MS)
 }
 
-function keyOf({ metadata: { namespace } }: KubeObject, { name }: WantedObject): ObjectKey {
-  return { namespace, name }
-}
-
-function bodyOf(owner: KubeObject, { type, name, labels, annotations, content }: WantedObject) {
-  const { namespace } = owner.metadata
-  const group = type.group === '' ? '' : `${type.group}/`
-  const metadata = { name, namespace, labels, annotations, ownerReferences: withOwner(undefined, owner) }
-  return { apiVersion: `${group}${type.version}`, kind: type.kind, metadata, ...withoutNulls(content) }
-}
-
-function isAsWanted(stored: KubeObject, { labels, annotations, content }: WantedObject): boolean {
-  // Webhooks may add to a Pod template, such as a toleration.
-  const lists = templateIn(content) === undefined ? 'exact' : 'longer'
-  return covers(stored, { metadata: { labels, annotations }, ...content }, lists)
-}
-
-function patchOf(
-  stored: KubeObject,
-  { labels, annotations, content }: WantedObject,
-): Readonly<Record<string, unknown>> {
-  const body = { metadata: { labels, annotations }, ...content }
-  const template = templateIn(content)
-  if (template === undefined) return body
-  const { spec } = content as { readonly spec: object }
-  return { ...body, spec: { ...spec, template: replacingPatch(templateIn(stored) ?? {}, template) } }
-}
-
-function outdated(error: unknown): never {
+/** Rejects with a ConflictError if another client has changed or deleted what was written. */
+export function outdated(error: unknown): never {
   const isOutdated = error instanceof KubeError && (error.code === 'Conflict' || error.code === 'NotFound')
   throw isOutdated ? new ConflictError(error) : error
-}
-
-function withoutNulls(value: unknown): object {
-  const strip = (each: unknown): unknown => {
-    if (Array.isArray(each)) return each.map(strip)
-    if (typeof each !== 'object' || each === null) return each
-    const entries = Object.entries(each).filter(([, field]) => field !== null)
-    return Object.fromEntries(entries.map(([name, field]) => [name, strip(field)]))
-  }
-  return strip(value) as object
-}
-
-function text({ kind }: ResourceType, name: string): string {
-  return shortName({ kind, name })
 }

@@ -1,13 +1,5 @@
 import type { Clock } from '../../util/clock.ts'
-import { countedRepeat, pauseBeforeNext, type RepeatPace, type Repeats } from '../run/damping.ts'
-
-/** The first repeat is immediate. */
-const PACE: RepeatPace = { firstPauseMs: 60_000, longestPauseMs: 3_600_000 }
-
-/** What is known of an object: it was there, and how often it was made again. */
-interface Known {
-  repeats?: Repeats
-}
+import { countedRepeat, pauseBeforeNext, type Repeats } from '../run/damping.ts'
 
 /**
  * Which objects of an owner existed, to distinguish a deleted one from one that was never created, and how often
@@ -15,8 +7,8 @@ interface Known {
  */
 export class Remakes {
   readonly #clock: Clock
-  /** By UID of the owner, then by the name of the object. */
-  readonly #known = new Map<string, Map<string, Known>>()
+  /** By UID of the owner, then by the name of the object: undefined if it was never made again. */
+  readonly #known = new Map<string, Map<string, Repeats | undefined>>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -24,21 +16,21 @@ export class Remakes {
 
   /** The object exists. */
   seen(owner: string, object: string): void {
-    const objects = this.#known.get(owner) ?? new Map<string, Known>()
+    const objects = this.#known.get(owner) ?? new Map<string, Repeats | undefined>()
     this.#known.set(owner, objects)
-    if (!objects.has(object)) objects.set(object, {})
+    if (!objects.has(object)) objects.set(object, undefined)
   }
 
   /** How long to wait before the object is made again, in milliseconds; undefined if it was not there before. */
   pauseMs(owner: string, object: string): number | undefined {
-    const known = this.#known.get(owner)?.get(object)
-    return known && pauseBeforeNext(known.repeats, this.#clock.monotonic(), PACE)
+    const known = this.#known.get(owner)
+    return known?.has(object) ? pauseBeforeNext(known.get(object), this.#clock.monotonic()) : undefined
   }
 
   /** The object is being made again. */
   count(owner: string, object: string): void {
-    const known = this.#known.get(owner)?.get(object)
-    if (known !== undefined) known.repeats = countedRepeat(known.repeats, this.#clock.monotonic(), PACE)
+    const known = this.#known.get(owner)
+    known?.set(object, countedRepeat(known.get(object), this.#clock.monotonic()))
   }
 
   /** The object is deleted on behalf of its owner: another one of that name is new. */

@@ -6,6 +6,7 @@ import type { ReferenceGrant } from './grant.ts'
 import { internalStatus } from './internal.ts'
 import { OWN_METADATA_BYTES, type OwnMetadata, ownMetadata } from './metadata.ts'
 import { pendingPlan } from './pending-plan.ts'
+import { REFERENCES_GRANTED } from './readiness.ts'
 import { answerTo, namespaceName, OBJECT_NAME } from './text-schemas.ts'
 
 /** A name of a Kubernetes object. */
@@ -214,9 +215,7 @@ const CONDITIONS =
 
 export const conditions = conditionsList(CONDITIONS)
 
-const managedConditions = conditionsList(
-  `${CONDITIONS} ReferencesGranted: present only while false, after the grant of a cross-namespace reference in use was withdrawn. The reference is kept until the spec that contains it changes.`,
-)
+const managedConditions = conditionsList(`${CONDITIONS} ${REFERENCES_GRANTED.type}: ${REFERENCES_GRANTED.description}`)
 
 /**
  * Defaults to -1 in the CRD, so that tools that read kstatus consider a resource in progress until its first reconcile.

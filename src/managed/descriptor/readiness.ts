@@ -1,4 +1,5 @@
 import type { RemoteObject } from '../../api/types.ts'
+import type { ConditionDoc } from '../../schema/definition.ts'
 import type { CommonStatus, Fields } from './common.ts'
 import type { InternalStatus } from './internal.ts'
 import type { Reason } from './reasons.ts'
@@ -36,6 +37,20 @@ export interface ConditionText {
   readonly message: string
 }
 
+/** On both sides of a reference between namespaces: a condition of every managed kind (`references/grant-conditions.ts`). */
+export const REFERENCES_GRANTED: ConditionDoc = {
+  type: 'ReferencesGranted',
+  description:
+    'False after the grant of a cross-namespace reference in use was withdrawn; absent otherwise. The reference is kept until the spec that contains it changes.',
+}
+
+/** On what a Service consists of, for those who read only that (`services/followed.ts`). */
+export const SERVICE_FOLLOWED: ConditionDoc = {
+  type: 'ServiceFollowed',
+  description:
+    'False while the configuration of the Service that owns the Edge cannot be applied, for example because of an invalid annotation; the message says what to fix. Absent otherwise.',
+}
+
 /** A condition of the kind, in addition to the common ones. */
 export interface KindCondition extends ConditionText {
   readonly reason: Reason
@@ -48,7 +63,7 @@ export interface Readiness {
   readonly message: string
   /** Lasts until a person acts: shown as Stalled. */
   readonly stalled?: boolean
-  /** Of types that `KindDefinition.conditions` describes. */
+  /** Of types that `KindDefinition.conditions` declares, each as a `ConditionDoc` (src/schema/definition.ts). */
   readonly conditions?: readonly KindCondition[]
   /** Parts of the object that no permitted resource declares: in a shared account, the CR is then not Synced. */
   readonly undeclared?: string
@@ -65,6 +80,14 @@ export interface ReadinessView<Spec> {
   readonly now: number
   /** The status as noted by the run, with the previous conditions; absent: nothing is known. */
   readonly status?: CommonStatus & Fields
+  /** The resource that holds another object of the account, as last written. Absent: none is known. */
+  readonly holderOf?: (id: string) => Holder | undefined
+}
+
+/** A resource to which the one that reports refers. When its status changes, the latter reports again. */
+export interface Holder {
+  readonly spec: unknown
+  readonly status: CommonStatus & Fields
 }
 
 /** Longest wait that a timer allows. */

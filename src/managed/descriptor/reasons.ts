@@ -207,6 +207,14 @@ export const conditionReasons = {
     means: 'No tunnel with the labels of the group is online, so no agent receives the traffic.',
     remedy: 'Start an agent that binds these labels, with a credential whose `acl` permits each of them.',
   },
+  NoWeight: {
+    means: 'No backend of a Weighted Backend has a weight above 0, so none receives the traffic.',
+    remedy: 'Set a weight in `spec.weighted.backendRefs`.',
+  },
+  BackendDisabled: {
+    means: 'The edge has no backend, or its backend is disabled, so nothing receives the traffic.',
+    remedy: 'Set `spec.backend.name`, and `spec.backend.enabled` to true.',
+  },
   NotConnected: {
     means:
       'Not every agent of the Tunnel is connected to the gateway; the message contains the last error if an agent gave up.',

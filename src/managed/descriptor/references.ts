@@ -26,6 +26,8 @@ export interface FoundReference {
    * Before the object is created, it is like any other.
    */
   readonly optional?: boolean
+  /** What a drawing shows of the reference besides its field: a weight, or a place in an order. */
+  readonly note?: string
   /** The target may be referred to only once: a second such reference that resolves to the same object is refused. */
   readonly once?: boolean
   /**

@@ -1,11 +1,8 @@
 import { nameOf } from '../cr.ts'
-import type { KindCondition } from '../descriptor/readiness.ts'
+import { type KindCondition, REFERENCES_GRANTED } from '../descriptor/readiness.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import type { Reconciliation } from '../run/reconciliation.ts'
 import { appliedReference, crosses, crossingOf, isGranted } from './crossings.ts'
-
-/** Present only while it is false, on both sides of a reference between namespaces. */
-const REFERENCES_GRANTED = 'ReferencesGranted'
 
 /**
  * The condition that names references without a grant that are still in use, from this resource and to it; none while
@@ -14,7 +11,9 @@ const REFERENCES_GRANTED = 'ReferencesGranted'
 export function grantConditions(run: Reconciliation): readonly KindCondition[] {
   const messages = [...ownMessages(run), ...dependentsMessage(run)]
   if (messages.length === 0) return []
-  return [{ type: REFERENCES_GRANTED, status: 'False', reason: reasons.GrantWithdrawn, message: messages.join('; ') }]
+  return [
+    { type: REFERENCES_GRANTED.type, status: 'False', reason: reasons.GrantWithdrawn, message: messages.join('; ') },
+  ]
 }
 
 function ownMessages({ context: { resources }, cr, descriptor }: Reconciliation): readonly string[] {

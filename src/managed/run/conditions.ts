@@ -1,5 +1,6 @@
 import { isNotedAhead } from '../../util/noted-time.ts'
 import { cut, printable } from '../../util/printable.ts'
+import { secondsTime } from '../../util/time.ts'
 import type { Condition } from '../descriptor/common.ts'
 import type { ConditionText, KindCondition } from '../descriptor/readiness.ts'
 import type { Reason } from '../descriptor/reasons.ts'
@@ -136,12 +137,8 @@ export function stampConditions(
 /** Kept, unless a clock that ran ahead has written it. */
 function transitionTime(before: Condition | undefined, status: Condition['status'], now: number): string {
   const isKept = before?.status === status && !isNotedAhead(Date.parse(before.lastTransitionTime), now)
-  return isKept ? before.lastTransitionTime : wholeSeconds(now)
+  return isKept ? before.lastTransitionTime : secondsTime(now)
 }
 
 /** Well below the limit of the CRD: a condition that the apiserver refuses would report nothing. */
 const LONGEST_MESSAGE = 4096
-
-function wholeSeconds(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`
-}

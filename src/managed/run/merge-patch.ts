@@ -41,3 +41,20 @@ export function patchVersion<T extends KubeObject>(
   const options = { uid, resourceVersion, ...(subresource === undefined ? {} : { subresource }) }
   return kube.mergePatch<T>(type, { namespace, name }, patch, options)
 }
+
+/**
+ * Writes the status of an object on the version from which it was decided, if it differs. Every status that is written
+ * as a whole is written here.
+ *
+ * @param after the entire status; absent and `undefined` fields are removed
+ * @returns the object as stored; undefined if nothing was written. @throws as `patchVersion`
+ */
+export async function writeStatus<T extends KubeObject>(
+  kube: Pick<KubeClient, 'mergePatch'>,
+  type: ResourceType,
+  object: T,
+  after: Fields,
+): Promise<T | undefined> {
+  const patch = mergePatch((object.status ?? {}) as Fields, after)
+  return patch === undefined ? undefined : await patchVersion(kube, type, object, { status: patch }, 'status')
+}

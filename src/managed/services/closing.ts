@@ -1,10 +1,10 @@
+import { currentOf, isSettled } from '../composed/wanted.ts'
 import { type CustomResource, internalOf, shortName, statusOf } from '../cr.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { mayHoldObject } from '../references/dependents.ts'
 import { refusalByName } from '../references/usable.ts'
 import type { ManagedContext } from '../run/context.ts'
-import type { ServicePart } from './objects.ts'
-import { currentOf, isSettled } from './service-status.ts'
+import { POLICY, type ServicePart } from './objects.ts'
 
 /**
  * Keeps an Edge closed while it cannot be restricted as its Service requires. An Edge that waits for a policy continues
@@ -21,7 +21,7 @@ interface PolicyReference {
   readonly name?: string
 }
 
-type Known = Pick<ManagedContext, 'kinds' | 'resources'>
+export type Known = Pick<ManagedContext, 'kinds' | 'resources'>
 
 /** What is done about an Edge that may let in others than its Service asks for. */
 export interface Closing {
@@ -82,7 +82,7 @@ function letsIn(edge: CustomResource): boolean {
 function isRestrictedBy({ resources }: Known, edge: CustomResource, names: readonly string[]): boolean {
   const { ipRestriction } = modulesOf(edge)
   const ids = names.flatMap((name) => {
-    const policy = resources.get({ kind: 'IPPolicy', namespace: edge.metadata.namespace, name })
+    const policy = resources.get({ kind: POLICY, namespace: edge.metadata.namespace, name })
     return (policy && statusOf(policy).id) ?? []
   })
   const isComplete = ids.length === names.length && ipRestriction?.enabled === true
@@ -118,7 +118,7 @@ export function closed(
   const { hostports: _, ...spec } = fieldsOf(wanted)
   const sent = sentPolicies(edge)
   const kept = refsIn(edge.spec as unknown as EdgeFields).filter((ref) => {
-    return isRefused ? sent.includes(ref.name ?? '') : refusalOf(known, edge, 'IPPolicy', ref) === undefined
+    return isRefused ? sent.includes(ref.name ?? '') : refusalOf(known, edge, POLICY, ref) === undefined
   })
   const ipRestriction = kept.length === 0 ? null : { enabled: true, ipPolicyRefs: kept }
   return { ...wanted, content: { spec: { ...spec, backend: { ...spec.backend, enabled: false }, ipRestriction } } }
@@ -147,7 +147,7 @@ function policiesOf(spec: EdgeFields): readonly string[] {
 
 /** The policies by which the object of the Edge restricts for certain: a write may have dropped any other. */
 function sentPolicies(edge: CustomResource): readonly string[] {
-  return (internalOf(edge).references ?? []).flatMap(({ kind, name }) => (kind === 'IPPolicy' ? (name ?? []) : []))
+  return (internalOf(edge).references ?? []).flatMap(({ kind, name }) => (kind === POLICY ? (name ?? []) : []))
 }
 
 function isSameSet(left: readonly string[], right: readonly string[]): boolean {

@@ -1,12 +1,9 @@
 import { cut } from '../../util/printable.ts'
 import type { CustomResource } from '../cr.ts'
-import type { ConditionText } from '../descriptor/readiness.ts'
+import { type ConditionText, SERVICE_FOLLOWED } from '../descriptor/readiness.ts'
 import { conditionReasons, type Reason } from '../descriptor/reasons.ts'
 import { SERVICE_PROBLEM } from '../names.ts'
 import { serviceOwning } from './service.ts'
-
-/** Present only while it is false, on the Edges of a Service that cannot be followed. */
-export const SERVICE_FOLLOWED = 'ServiceFollowed'
 
 /** The longest message of a condition. */
 const LONGEST = 4096
@@ -28,10 +25,10 @@ export function noteFor({ reason, message }: Problem): string {
  * `conditions` of a resource, with one for what its Service has noted. A note that was copied from elsewhere is none.
  */
 export function withService(conditions: readonly ConditionText[], cr: CustomResource): readonly ConditionText[] {
-  const others = conditions.filter(({ type }) => type !== SERVICE_FOLLOWED)
+  const others = conditions.filter(({ type }) => type !== SERVICE_FOLLOWED.type)
   const note = serviceOwning(cr) === undefined ? undefined : cr.metadata.annotations?.[SERVICE_PROBLEM]
   const problem = note === undefined ? undefined : parsed(note)
-  return problem === undefined ? others : [...others, { type: SERVICE_FOLLOWED, status: 'False', ...problem }]
+  return problem === undefined ? others : [...others, { type: SERVICE_FOLLOWED.type, status: 'False', ...problem }]
 }
 
 function parsed(note: string): Problem | undefined {

@@ -1,29 +1,40 @@
 import { createHash } from 'node:crypto'
 import type { ResourceType } from '../../kube/types.ts'
-import type { WantedObject } from '../composed/owned-objects.ts'
+import { ownField } from '../../util/json.ts'
+import type { Role, WantedObject } from '../composed/wanted.ts'
 import { LONGEST_TUNNEL_NAME } from '../descriptor/tunnel.ts'
 import { OUTPUT_OF } from '../names.ts'
 import { LABELS, noteOf } from '../ownership.ts'
 import { SERVICE, type ServicePolicy, type ServiceResource } from './service.ts'
 import { type Problem, type ServiceSettings, settingsOf } from './settings.ts'
 
-/** Kinds on which Edges listen. */
-const placeKinds = ['ReservedAddress', 'ReservedDomain'] as const
+/** The kinds that Services consist of, each with its role. No other file of this folder names one. */
+const roles = {
+  ReservedAddress: 'place',
+  ReservedDomain: 'place',
+  Backend: 'backend',
+  Edge: 'entry',
+  Tunnel: 'tunnel',
+} as const satisfies Readonly<Record<string, Role>>
 
-/** The kinds that Services consist of. */
-export const partKinds = [...placeKinds, 'Backend', 'Edge', 'Tunnel'] as const
+export type PartKind = keyof typeof roles
 
-export type PartKind = (typeof partKinds)[number]
+/** In the order in which they are made. */
+export const partKinds = Object.keys(roles) as readonly PartKind[]
 
-/** Whether Edges listen on it. */
-export function isPlace(kind: string): boolean {
-  return placeKinds.some((each) => each === kind)
+/** The kind of what restricts who may connect. */
+export const POLICY = 'IPPolicy'
+
+/** The role of a kind; undefined if Services do not consist of it. */
+export function roleOf(kind: string): Role | undefined {
+  return ownField<Role>(roles, kind)
 }
 
 /** An object of a Service. */
 export interface ServicePart extends WantedObject {
-  /** Kinds with which it is replaced: while it uses what is being deleted, that does not go. */
-  readonly follows: readonly PartKind[]
+  readonly role: Role
+  /** Roles with which it is replaced: while it uses what is being deleted, that does not go. */
+  readonly follows: readonly Role[]
 }
 
 /** What there should be for a port, in the order in which it is made. */
@@ -89,7 +100,15 @@ export function portObjects(
     at: string,
     spec: object,
     { fixed = [], follows = [] }: Partial<Pick<ServicePart, 'fixed' | 'follows'>>,
-  ): ServicePart => ({ type: typeOf(kind), name: at, ...marks(service), content: { spec }, fixed, follows })
+  ): ServicePart => ({
+    type: typeOf(kind),
+    role: roles[kind],
+    name: at,
+    ...marks(service),
+    content: { spec },
+    fixed,
+    follows,
+  })
   const reserved = domain === undefined ? name : domainName(serviceName, domain)
   const place =
     domain === undefined
@@ -119,9 +138,9 @@ export function portObjects(
   return [
     place,
     part('Backend', name, backend, { fixed: ['accountRef'] }),
-    part('Edge', name, edge, { fixed: ['accountRef', 'protocol'], follows: [...placeKinds, 'Backend'] }),
+    part('Edge', name, edge, { fixed: ['accountRef', 'protocol'], follows: ['place', 'backend'] }),
     // Its credential cannot follow the Backend to another account.
-    part('Tunnel', name, { backendRef: { name }, service: { name: serviceName, port } }, { follows: ['Backend'] }),
+    part('Tunnel', name, { backendRef: { name }, service: { name: serviceName, port } }, { follows: ['backend'] }),
   ]
 }
 

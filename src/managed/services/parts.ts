@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectKey } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
+import { keyString } from '../../runtime/store.ts'
 import { partKinds } from './objects.ts'
 import { serviceOwning } from './service.ts'
 
@@ -20,14 +21,14 @@ export class ServiceParts {
     for (const source of this.#sources) {
       source.addIndex(SERVICE_OWNER, (part) => {
         const owner = serviceOwning(part)
-        return owner === undefined ? [] : [textOf(owner)]
+        return owner === undefined ? [] : [keyString(owner)]
       })
     }
   }
 
   /** Everything that a Service of that name owns, or owned under another UID. */
   of(service: ObjectKey): readonly KubeObject[] {
-    return this.#sources.flatMap(({ store }) => store.byIndex(SERVICE_OWNER, textOf(service)))
+    return this.#sources.flatMap(({ store }) => store.byIndex(SERVICE_OWNER, keyString(service)))
   }
 
   /** Calls `listener` with the Service of every part that changes. */
@@ -41,8 +42,4 @@ export class ServiceParts {
       })
     }
   }
-}
-
-function textOf({ namespace, name }: ObjectKey): string {
-  return `${namespace}/${name}`
 }

@@ -1,31 +1,23 @@
 import { isIP } from 'node:net'
 import type { KubeObject } from '../../kube/types.ts'
-import { generationOf, isDeleting, nameOf, shortName } from '../cr.ts'
-import type { Condition } from '../descriptor/common.ts'
+import type { Failed, OwnedPart, Result } from '../composed/composition.ts'
+import { conditionIn, currentOf, isSettled } from '../composed/wanted.ts'
+import { isDeleting, nameOf, shortName } from '../cr.ts'
 import type { ConditionText } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
 import { type Ingress, SERVICE_READY } from './service.ts'
 import type { Problem } from './settings.ts'
 
-/** How a reconcile of a Service ended. */
-export type ServiceSaid =
-  /** Everything is made; it is Ready once all parts are. */
-  | { readonly type: 'kept'; readonly parts: readonly KubeObject[] }
-  /** Something has to happen first. */
-  | { readonly type: 'waiting'; readonly reason: Reason; readonly message: string }
-  /** Lasts until a person changes something. */
-  | { readonly type: 'stalled'; readonly reason: Reason; readonly message: string }
-
 /** The most parts that a message names. */
 const NAMED = 3
 
 /** Refused: nothing is opened, and what was opened stays as it is. */
-export function refusedBy(problems: readonly Problem[]): Exclude<ServiceSaid, { readonly type: 'kept' }> {
+export function refusedBy(problems: readonly Problem[]): Failed {
   return { type: 'stalled', reason: reasons.InvalidSpec, message: problems.join('; ') }
 }
 
 /** The condition of a Service. Pure. */
-export function conditionOf(said: ServiceSaid): ConditionText {
+export function conditionOf(said: Result): ConditionText {
   const is = (holds: boolean, reason: Reason, message: string): ConditionText => {
     return { type: SERVICE_READY, status: holds ? 'True' : 'False', reason, message }
   }
@@ -41,11 +33,11 @@ export function conditionOf(said: ServiceSaid): ConditionText {
  * Why a part does not serve the Service; undefined if it does. An Edge stays Ready while its edit waits or is refused:
  * it must be in sync with its current spec too.
  */
-function unreadinessOf(part: KubeObject): string | undefined {
+function unreadinessOf({ role, stored: part }: OwnedPart): string | undefined {
   const name = shortName(nameOf(part))
   const ready = conditionIn(part, 'Ready')
   if (ready?.status !== 'True') return `${name} is not Ready: ${ready?.message ?? RECONCILED}`
-  if (part.kind !== 'Edge' || isSettled(part)) return undefined
+  if (role !== 'entry' || isSettled(part)) return undefined
   return `${name} is not Synced: ${currentOf(part)?.message ?? RECONCILED}`
 }
 
@@ -58,17 +50,19 @@ const RECONCILED = 'it is being reconciled'
  *
  * @param parts everything that the Service owns
  */
-export function ingressOf(parts: readonly KubeObject[]): readonly Ingress[] {
+export function ingressOf(parts: readonly OwnedPart[]): readonly Ingress[] {
   const targets = new Map(
-    parts.flatMap((part) => {
-      const { cnameTarget } = statusOf(part)
-      const { domain } = (part.spec ?? {}) as { readonly domain?: string }
+    parts.flatMap(({ stored }) => {
+      const { cnameTarget } = statusOf(stored)
+      const { domain } = (stored.spec ?? {}) as { readonly domain?: string }
       return domain === undefined || cnameTarget === undefined ? [] : [[domain, cnameTarget] as const]
     }),
   )
   const places = parts
-    .filter((part) => part.kind === 'Edge' && conditionIn(part, 'Ready')?.status === 'True' && !isDeleting(part))
-    .flatMap((edge) => statusOf(edge).hostports ?? [])
+    .filter(({ role, stored }) => {
+      return role === 'entry' && conditionIn(stored, 'Ready')?.status === 'True' && !isDeleting(stored)
+    })
+    .flatMap(({ stored }) => statusOf(stored).hostports ?? [])
     .map((hostport) => {
       const at = hostport.lastIndexOf(':')
       const host = hostport.slice(0, at).replace(/^\[|\]$/g, '')
@@ -86,27 +80,11 @@ export function ingressOf(parts: readonly KubeObject[]): readonly Ingress[] {
     }))
 }
 
-/** Whether the object of a part is as its spec says. */
-export function isSettled(part: KubeObject): boolean {
-  return currentOf(part)?.status === 'True'
-}
-
-/** The condition Synced of a part; undefined before its current spec has been reconciled. */
-export function currentOf(part: KubeObject): Condition | undefined {
-  const synced = conditionIn(part, 'Synced')
-  return synced?.observedGeneration === generationOf(part) ? synced : undefined
-}
-
 interface PartStatus {
   readonly cnameTarget?: string
   readonly hostports?: readonly string[]
-  readonly conditions?: readonly Condition[]
 }
 
 function statusOf(part: KubeObject): PartStatus {
   return (part.status ?? {}) as PartStatus
-}
-
-function conditionIn(part: KubeObject, wanted: string): Condition | undefined {
-  return statusOf(part).conditions?.find(({ type }) => type === wanted)
 }

@@ -1,11 +1,13 @@
 import type { KubeObject, ObjectKey } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
+import { keyString } from '../../runtime/store.ts'
 import type { CustomResource } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
 import { namedTargets } from '../references/crossings.ts'
 import { targetIds } from '../references/targets.ts'
 import type { ResourceStore } from '../store/resource-store.ts'
 import type { CoreWatches } from '../store/watches.ts'
+import { POLICY } from './objects.ts'
 import type { ServiceParts } from './parts.ts'
 import { isOurs, type ServicePolicy, type ServiceResource } from './service.ts'
 import { settingsOf } from './settings.ts'
@@ -23,7 +25,6 @@ export function subscribeServices(
 }
 
 const POLICIES = 'ip policies'
-const POLICY = 'IPPolicy'
 
 /**
  * Wakes a Service when a policy that it names changes, or a rule of that policy: both decide whether its Edges may
@@ -37,16 +38,16 @@ export function subscribePolicies(
   services.addIndex(POLICIES, (service) => {
     const settings = settingsOf(service)
     const names = 'problems' in settings ? [] : (settings.ipPolicies ?? [])
-    return names.map((name) => textOf(service.metadata.namespace, name))
+    return names.map((name) => keyString({ namespace: service.metadata.namespace, name }))
   })
-  const wakeNaming = (namespace: string | undefined, name: string): void => {
-    for (const { metadata } of services.store.byIndex(POLICIES, textOf(namespace, name))) wake(metadata)
+  const wakeNaming = (policy: ObjectKey): void => {
+    for (const { metadata } of services.store.byIndex(POLICIES, keyString(policy))) wake(metadata)
   }
-  managed.get(POLICY)?.subscribe(({ object: { metadata } }) => wakeNaming(metadata.namespace, metadata.name))
+  managed.get(POLICY)?.subscribe(({ object: { metadata } }) => wakeNaming(metadata))
   for (const kind of kinds.managedKind(POLICY)?.whole?.parts ?? []) {
     managed.get(kind)?.subscribe(({ object, previous }) => {
       for (const part of previous === undefined ? [object] : [previous, object]) {
-        for (const { namespace, name } of wholesOf(kinds, store, part)) wakeNaming(namespace, name)
+        for (const policy of wholesOf(kinds, store, part)) wakeNaming(policy)
       }
     })
   }
@@ -60,8 +61,4 @@ function wholesOf(kinds: KindsRegistry, store: ResourceStore, part: CustomResour
   const byId = account === undefined ? [] : targetIds(descriptor, part)
   const holders = byId.flatMap(({ id }) => (account && store.holderOf(account, id)) ?? [])
   return [...namedTargets(descriptor, part), ...holders.map(({ metadata }: KubeObject) => metadata)]
-}
-
-function textOf(namespace: string | undefined, name: string): string {
-  return `${namespace}/${name}`
 }

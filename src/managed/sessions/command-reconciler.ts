@@ -43,7 +43,7 @@ import {
 } from './command-progress.ts'
 import { type CommandResource, commandStatus } from './command-resource.ts'
 import { type CommandState, conditionsOf, nobody, resultOf } from './command-state.ts'
-import type { CommandStore } from './command-store.ts'
+import { type CommandStore, storeCommand } from './command-store.ts'
 import { type Candidate, candidateOf, targetsOf } from './command-targets.ts'
 import { type MirroredObject, mirrorName } from './mirrored.ts'
 import { RecentActions } from './recent-commands.ts'
@@ -391,7 +391,7 @@ export class CommandReconciler {
       said === undefined ? kept : stampConditions(conditionsOf(said), previous, observedGeneration, clock.now())
     const counted = status.targets === undefined ? {} : { done: countDone(status.targets) }
     const after = { ...status, ...counted, observedGeneration, conditions: [...conditions] }
-    return await store.write(resourceTypeOf(descriptor), cr, after)
+    return await storeCommand(store, resourceTypeOf(descriptor), cr, after)
   }
 
   /** Drops answers that were stored, or that another operator has found out by itself. */

@@ -1,6 +1,4 @@
-import type { KubeObject } from '../../kube/types.ts'
-import type { ObjectEvent } from '../../runtime/replica.ts'
-import { equalJSON } from '../../util/json.ts'
+import { isOtherwise } from '../../runtime/replica.ts'
 import { nameOf, type ResourceName } from '../cr.ts'
 import type { CoreWatches } from '../store/watches.ts'
 import { isFinished } from './command-progress.ts'
@@ -37,12 +35,4 @@ export function subscribeCommands(
     const { name } = event.object.metadata
     if (isOtherwise(event, ({ metadata }) => metadata.labels)) wakeOpen((cr) => cr.metadata.namespace === name)
   })
-}
-
-/** Whether an object was added or deleted, or the given part of it changed. */
-function isOtherwise<T extends KubeObject>(
-  { object, previous, type }: ObjectEvent<T>,
-  part: (object: T) => unknown,
-): boolean {
-  return type !== 'updated' || previous === undefined || !equalJSON(part(previous), part(object))
 }

@@ -1,7 +1,8 @@
-import type { Failed } from '../composed/failed.ts'
+import type { Failed } from '../composed/composition.ts'
 import type { ConditionText } from '../descriptor/readiness.ts'
 import { type Reason, reasons } from '../descriptor/reasons.ts'
 import type { TunnelStatus } from '../descriptor/tunnel.ts'
+import { conditionsFor } from '../run/conditions.ts'
 
 /** How a reconcile of a Tunnel ended. */
 export type Said =
@@ -23,17 +24,18 @@ export function conditionsOf(said: Said, before: TunnelStatus): readonly Conditi
   }
   if (said.type !== 'kept') {
     const { reason, message } = said
-    const kept = before.conditions?.filter(
-      ({ type, status }) => type === 'Connected' || (type === 'Ready' && status === 'True'),
+    const state = {
+      type: said.type === 'stalled' ? 'stalled' : 'progressing',
+      reason,
+      message,
+      existing: true,
+    } as const
+    const isKnown = before.conditions?.some(({ type }) => type === 'Connected')
+    return conditionsFor(
+      state,
+      before.conditions ?? [],
+      isKnown ? undefined : [is('Connected', false, reason, message)],
     )
-    const isKept = (type: string): boolean => kept?.some((condition) => condition.type === type) ?? false
-    return [
-      ...(kept ?? []),
-      ...(isKept('Ready') ? [] : [is('Ready', false, reason, message)]),
-      ...(isKept('Connected') ? [] : [is('Connected', false, reason, message)]),
-      is('Synced', false, reason, message),
-      is(said.type === 'stalled' ? 'Stalled' : 'Reconciling', true, reason, message),
-    ]
   }
   const { online, wanted, error, contested } = said
   const count = `${online} of ${wanted} agents are connected`

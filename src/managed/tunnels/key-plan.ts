@@ -1,6 +1,9 @@
 import { durationMs } from '../../util/time.ts'
 import type { CredentialForm, TunnelSpec, TunnelStatus } from '../descriptor/tunnel.ts'
-import { type Changed, credentialName } from './tunnel-resource.ts'
+import { openRequest } from '../run/requests.ts'
+import { type Changed, credentialName, type TunnelResource, tunnelStatus } from './tunnel-resource.ts'
+
+export const FORMS: readonly CredentialForm[] = ['key', 'token']
 
 /** What decides which key or token a Tunnel has. */
 export interface KeyFacts {
@@ -98,4 +101,29 @@ export function dueAt(spec: TunnelSpec, status: TunnelStatus): number | undefine
   const issuedAt = form === undefined ? undefined : stateOf(status, form).current?.issuedAt
   if (spec.keyRotation === undefined || issuedAt === undefined) return undefined
   return Date.parse(issuedAt) + durationMs(spec.keyRotation.interval)
+}
+
+/** When something of a Tunnel's keys and tokens is due by itself, as wall time in milliseconds. */
+export function duesOf(cr: TunnelResource, now: number): readonly number[] {
+  const status = tunnelStatus(cr)
+  const formers = FORMS.flatMap((form) => stateOf(status, form).former ?? [])
+  const retired = formers.flatMap(({ retireAt }) => (retireAt === undefined ? [] : [Date.parse(retireAt)]))
+  const form = formOf(cr.spec)
+  const isLeft = FORMS.some((each) => {
+    const { current, former } = stateOf(status, each)
+    return each !== form && current !== undefined && former === undefined
+  })
+  // It gives way as soon as the one before it is gone.
+  if (isLeft) return [...retired, now]
+  if (form !== undefined && stateOf(status, form).former !== undefined) return retired
+  // A request made while there was a former one has waited until now.
+  const nextAt = openRequest(cr, 'rotate') === undefined ? dueAt(cr.spec, status) : now
+  return nextAt === undefined ? retired : [...retired, nextAt]
+}
+
+/** The number in the name of a Secret that Culvert made for that Tunnel. */
+export function revisionOf(form: CredentialForm, tunnel: string, secret: string | undefined): number | undefined {
+  const revision = Number(secret?.slice(credentialName(form, tunnel, 0).length - 1))
+  const isOwn = Number.isSafeInteger(revision) && revision > 0 && secret === credentialName(form, tunnel, revision)
+  return isOwn ? revision : undefined
 }

@@ -1,7 +1,7 @@
 import type { ResourceType } from '../../kube/types.ts'
 import { digestOf } from '../../util/json.ts'
 import type { AccountName } from '../attempt.ts'
-import type { WantedObject } from '../composed/owned-objects.ts'
+import type { WantedObject } from '../composed/wanted.ts'
 import { type CredentialForm, DEFAULT_REPLICAS, type TunnelSpec } from '../descriptor/tunnel.ts'
 import { OUTPUT_OF, TEMPLATE_DIGEST } from '../names.ts'
 import { LABELS } from '../ownership.ts'

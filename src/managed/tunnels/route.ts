@@ -1,12 +1,12 @@
 import { allowsAddress } from '../../api/base-url.ts'
 import { accountKey } from '../account-resource.ts'
 import type { AccountName } from '../attempt.ts'
-import { type CustomResource, generationOf, shortName, statusOf } from '../cr.ts'
+import { shortName, statusOf } from '../cr.ts'
 import type { AccountSpec } from '../descriptor/account.ts'
 import { reasons } from '../descriptor/reasons.ts'
 import { type ComposedDescriptor, LONGEST_TUNNEL_NAME, TUNNEL_NAME_PROBLEM } from '../descriptor/tunnel.ts'
 import { TerminalError, WaitError } from '../run/control-flow-errors.ts'
-import type { TunnelContext } from './context.ts'
+import type { TunnelContext } from './composed-tunnel.ts'
 import { bindText } from './pod.ts'
 import { refuseUnpermitted, type TunnelPolicy } from './policy.ts'
 import type { TunnelResource } from './tunnel-resource.ts'
@@ -84,15 +84,4 @@ export function accountOf(
 
 export function notReady(message: string): WaitError {
   return new WaitError(reasons.ReferenceNotReady, message, WAIT_MS)
-}
-
-/** Agents start only with a credential that permits what they bind: otherwise the service would refuse them. */
-export function refuseUnready(credential: CustomResource, about: string): void {
-  for (const type of ['Ready', 'Synced']) {
-    const condition = statusOf(credential).conditions?.find((each) => each.type === type)
-    const isCurrent = condition?.observedGeneration === generationOf(credential)
-    if (condition?.status === 'True' && isCurrent) continue
-    const why = condition === undefined || !isCurrent ? 'is being reconciled' : `is not ${type}: ${condition.message}`
-    throw notReady(`${about} ${why}`)
-  }
 }

@@ -9,7 +9,7 @@ interface Contest {
 }
 
 /** What becomes of the number of agents in the Deployment of a Tunnel now. */
-interface Scale {
+export interface Scale {
   /** How long another client's number is left as it is, in milliseconds; undefined if it is not. */
   readonly leftMs: number | undefined
   /** Whether someone has to be told of that, for the first time. */
@@ -26,7 +26,7 @@ export class Scaling {
   readonly #contests = new Map<string, Contest>()
 
   /**
-   * @param tunnel names the Tunnel
+   * @param tunnel UID of the Tunnel
    * @param wanted number of agents that its spec asks for
    * @param stored number that its Deployment has; undefined if there is none
    * @param now monotonic time in milliseconds

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../kube/types.ts'
 import type { ObjectSource } from '../../runtime/object-source.ts'
-import type { ObjectEvent } from '../../runtime/replica.ts'
-import { equalJSON } from '../../util/json.ts'
+import { isOtherwise, type ObjectEvent } from '../../runtime/replica.ts'
+import { keyString } from '../../runtime/store.ts'
 import { accountKey, accountText, keyOfAccount } from '../account-resource.ts'
 import { nameOf, type ResourceName, statusOf } from '../cr.ts'
 import type { KindsRegistry } from '../kinds-registry.ts'
@@ -52,11 +52,11 @@ export function subscribeTunnels(
     }
     watches.managed.get(backend)?.subscribe((event) => {
       const isOther = isOtherwise(event, ({ spec }) => spec) || isOtherwise(event, (cr) => statusOf(cr).accountRef)
-      if (isOther) wakeBy(BACKEND, placeOf(event.object))
+      if (isOther) wakeBy(BACKEND, keyString(event.object.metadata))
     })
     watches.managed.get(credentials.key)?.subscribe((event) => {
       ownerOf(event)
-      wakeBy(CREDENTIAL, placeOf(event.object))
+      wakeBy(CREDENTIAL, keyString(event.object.metadata))
     })
     watches.managed.get(credentials.token)?.subscribe(ownerOf)
     for (const accounts of watches.accounts.values()) {
@@ -76,16 +76,4 @@ function addIndexes(tunnels: ObjectSource<TunnelResource>): void {
     const { accountRef } = tunnelStatus(tunnel)
     return accountRef === undefined ? [] : [accountText(accountKey(accountRef, tunnel.metadata.namespace ?? ''))]
   })
-}
-
-function placeOf({ metadata }: KubeObject): string {
-  return `${metadata.namespace}/${metadata.name}`
-}
-
-/** Whether an object was added or deleted, or the given part of it changed. */
-function isOtherwise<T extends KubeObject>(
-  { object, previous, type }: ObjectEvent<T>,
-  part: (object: T) => unknown,
-): boolean {
-  return type !== 'updated' || previous === undefined || !equalJSON(part(previous), part(object))
 }

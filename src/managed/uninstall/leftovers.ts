@@ -1,5 +1,6 @@
 import { listAll } from '../../kube/list-every-page.ts'
-import type { KubeClient, KubeObject } from '../../kube/types.ts'
+import type { KubeClient } from '../../kube/types.ts'
+import { keyString } from '../../runtime/store.ts'
 import { hasFinalizer } from '../cr.ts'
 import type { Descriptor } from '../descriptor/descriptor.ts'
 import { type KindsRegistry, resourceTypeOf } from '../kinds-registry.ts'
@@ -25,7 +26,8 @@ export async function findLeftovers({ kube, kinds, namespaces }: LeftoverOptions
   for (const descriptor of finalizedKinds(kinds, namespaces.length > 0)) {
     const type = { ...resourceTypeOf(descriptor), metadataOnly: true }
     const held = (await listAll(kube, type, namespaces)).filter(hasFinalizer)
-    if (held.length > 0) found.push({ kind: descriptor.definition.kind, names: held.map(placeOf) })
+    if (held.length > 0)
+      found.push({ kind: descriptor.definition.kind, names: held.map(({ metadata }) => keyString(metadata)) })
   }
   return found
 }
@@ -42,8 +44,4 @@ export function leftoverPermissions(kinds: KindsRegistry, scope: 'cluster' | 'na
 /** Kinds that get the finalizer. Mirrors and commands hold nothing at the API and are deleted without it. */
 function finalizedKinds({ managed, accounts }: KindsRegistry, namespacedOnly: boolean): readonly Descriptor[] {
   return [...managed, ...accounts].filter(({ definition }) => !namespacedOnly || definition.scope === 'Namespaced')
-}
-
-function placeOf({ metadata: { namespace, name } }: KubeObject): string {
-  return namespace === undefined ? name : `${namespace}/${name}`
 }

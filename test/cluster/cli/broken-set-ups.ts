@@ -185,7 +185,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /It depends on its account, Account\/default, which .*Store a valid key in the Secret/,
-    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    command: /^kubectl create secret generic credentials -n \S+ --from-file=apiKey=/,
     first: 'Account/default',
   },
   {
@@ -197,7 +197,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /Account\/default, which .*Secret absent with key apiKey does not exist/,
-    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    command: /^kubectl create secret generic absent -n \S+ --from-file=apiKey=/,
     first: 'Account/default',
   },
   {
@@ -270,7 +270,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'CertificateAuthority/staff',
     says: /absent.*Create it, or correct the name in the spec/,
-    command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
+    command: /^kubectl create secret generic absent -n \S+ --from-file=ca\.crt=/,
   },
   {
     title: 'an input from a ConfigMap that is missing',
@@ -280,7 +280,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'CertificateAuthority/staff',
     says: /absent.*Create it, or correct the name in the spec/,
-    command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
+    command: /^kubectl create configmap absent -n \S+ --from-file=ca\.crt=/,
   },
   {
     title: 'an input that is no certificate',
@@ -291,7 +291,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'CertificateAuthority/staff',
     says: /Correct the Secret or ConfigMap/,
-    command: /^kubectl describe certificateauthorities\.culvert\.dev\/staff /,
+    command: /^kubectl create configmap ca -n \S+ --from-file=ca\.crt=/,
   },
   {
     title: 'an output whose Secret is somebody else’s',
@@ -335,7 +335,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /is not in sync.*Its object works as before.*If it persists, check the message and the state of the API/,
-    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    command: /^culvert reconcile -n \S+ backend\/web --wait$/,
   },
   {
     title: 'an API that does not answer',
@@ -347,7 +347,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /Account\/default, which .*Check `spec\.baseURL`, proxy, NetworkPolicy/,
-    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    command: /^culvert reconcile -n \S+ account\/default --wait$/,
     first: 'Account/default',
   },
   {
@@ -361,7 +361,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /Allow the API key to list the collection/,
-    command: /^kubectl describe /,
+    command: /^culvert reconcile /,
     first: 'Account/default',
   },
   {
@@ -376,7 +376,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/one',
     says: /Restore the right key, or confirm the new account/,
-    command: /^kubectl describe /,
+    command: /^kubectl create secret generic credentials -n \S+ --from-file=apiKey=/,
     first: 'Account/default',
   },
   {
@@ -401,7 +401,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /bkdtg_absent.*Do what the message says/,
-    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    command: /^kubectl edit backends\.culvert\.dev\/web /,
   },
   {
     title: 'an object that is only observed and differs',
@@ -412,7 +412,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /works, but does not fully match its spec.*Nothing, unless you want to adopt it/,
-    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    command: /^kubectl patch backends\.culvert\.dev\/web -n \S+ .*"managementPolicy":"Manage"/,
     first: 'nothing',
   },
   {
@@ -438,7 +438,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'SSHCertificateAuthority/hosts',
     says: /public_key that is not one line in authorized-keys format.*Report it to the provider of the API/,
-    command: /^kubectl describe sshcertificateauthorities\.culvert\.dev\/hosts /,
+    command: /^culvert reconcile -n \S+ sshcertificateauthority\/hosts --wait$/,
   },
   {
     title: 'DNS records that are missing',
@@ -449,7 +449,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'ReservedDomain/shop',
     says: /Create the records in `status\.dnsRecords`/,
-    command: /^kubectl describe reserveddomains\.culvert\.dev\/shop /,
+    command: /^culvert reconcile -n \S+ reserveddomain\/shop --wait$/,
   },
   {
     title: 'an account without an operator',
@@ -491,7 +491,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /Account\/default, which .*Secret credentials with key token does not exist.*correct the name in the spec/,
-    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    command: /^kubectl create secret generic credentials -n \S+ --from-file=token=/,
     first: 'Account/default',
   },
   {
@@ -504,7 +504,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /Account\/other, which .*Check `spec\.baseURL`/,
-    command: /^kubectl describe accounts\.culvert\.dev\/other /,
+    command: /^culvert reconcile -n \S+ account\/other --wait$/,
     first: 'Account/other',
   },
   {
@@ -527,7 +527,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /is not in sync.*too many requests for this account; Culvert retries after a pause/,
-    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    command: /^culvert reconcile -n \S+ backend\/web --wait$/,
     first: 'Account/default',
   },
   {
@@ -551,14 +551,14 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await world.ready('TunnelCredential', 'agent')
     },
     asked: 'Backend/web',
-    says: /works .*TunnelsOnline is false \(NoTunnels\).*To do: Start an agent .* whose `acl` permits each of them/,
+    says: /works .*TunnelsOnline is false \(NoTunnels, read just now\).*To do: Start an agent .* whose `acl` permits each of them/,
     command: /^culvert doctor -n /,
   },
   {
     title: 'a group in use without tunnels',
     make: served,
     asked: 'Edge/shop',
-    says: /works .*TunnelsOnline of Backend\/web is false \(NoTunnels\).*To do: Start an agent/,
+    says: /works .*TunnelsOnline of Backend\/web is false \(NoTunnels, read just now\).*To do: Start an agent/,
     command: /^culvert doctor -n /,
     first: 'Backend/web',
   },
@@ -626,7 +626,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /another client keeps reverting this.*Have one of them release the object \(docs\/restore\.md\)/,
-    command: /^kubectl describe backends\.culvert\.dev\/web /,
+    command: /^culvert reconcile -n \S+ backend\/web --wait$/,
   },
   {
     title: 'a rule for a policy that has its own',
@@ -650,7 +650,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Account/default',
     says: /works .*\(TooManySessions\).*To do: Raise `spec\.mirrorSessions\.maxSessions`/,
-    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    command: /^culvert reconcile -n \S+ account\/default --wait$/,
   },
   {
     title: 'a deletion that waits for a finalizer of somebody else',
@@ -699,7 +699,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Backend/web',
     says: /Account\/default, which .*check spec\.versionHeader.*To do: Check `spec\.versionHeader`/,
-    command: /^kubectl describe accounts\.culvert\.dev\/default /,
+    command: /^kubectl edit accounts\.culvert\.dev\/default /,
     first: 'Account/default',
   },
   {
@@ -718,7 +718,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     },
     asked: 'Tunnel/shop',
     says: /is stalled.*Have the administrator of Culvert set `tunnels\.enabled` in the chart/,
-    command: /^kubectl describe tunnels\.culvert\.dev\/shop /,
+    command: /^culvert why -n \S+ tunnel\/shop --watch$/,
   },
   {
     title: 'a CRD without the version of this build',

@@ -53,7 +53,8 @@ async function check(edge: string, given: Partial<CheckFlags>): Promise<Checked>
   return { code, errors, steps: output === '' ? [] : JSON.parse(output).steps }
 }
 
-const find = ({ steps }: Checked, outcome: Step['outcome']): Step | undefined => steps.find((step) => step.outcome === outcome)
+const find = ({ steps }: Checked, outcome: Step['outcome']): Step | undefined =>
+  steps.find((step) => step.outcome === outcome)
 
 test('with the key of the account, an edge is judged as the account has it, and named by its resource', async () => {
   const admitted = await check('edge/shop', { from: INSIDE })
@@ -63,13 +64,23 @@ test('with the key of the account, an edge is judged as the account has it, and 
   expect(refused.code).toBe(2)
   expect(find(refused, 'refuses')).toMatchObject({
     kind: 'ip-policies',
-    source: { name: 'Edge/shop', command: `kubectl edit edges.culvert.dev/shop -n ${world.namespace} --field-manager=culvert-user` },
+    source: {
+      name: 'IPPolicy/office',
+      command: `kubectl edit ippolicies.culvert.dev/office -n ${world.namespace} --field-manager=culvert-user`,
+    },
   })
 })
 
 test('restrictions that no resource has count, and what another namespace has is shown by its effect alone', async () => {
   const policy = await world.api.create('/ip_policies')
-  const theirs = { installation: 'i', kind: 'IPRestriction', namespace: 'others', name: 'secret-name', uid: 'u', nonce: '0' }
+  const theirs = {
+    installation: 'i',
+    kind: 'IPRestriction',
+    namespace: 'others',
+    name: 'secret-name',
+    uid: 'u',
+    nonce: '0',
+  }
   const metadata = JSON.stringify({ culvert: theirs })
   const body = { type: 'endpoints', enforced: true, ip_policy_ids: [policy] }
   const unmanaged = await world.api.create('/ip_restrictions', body)

@@ -30,6 +30,9 @@ describe('doctor', () => {
     const { code, lines } = await doctor(world)
     expect(lines).toEqual(['No problem found.'])
     expect(code).toBe(0)
+    const all = await doctor(world, { all: true })
+    expect(all.lines).toContain('OK accounts are Ready')
+    expect(all.lines.at(-1)).toBe('No problem found.')
   })
 
   test('names object, cause, remedy and command, and ends with 1', async () => {

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCheck } from '../../../src/cli/check-command.ts'
 import type { Cluster } from '../../../src/cli/cluster/ask-cluster.ts'
 import { commands } from '../../../src/cli/commands.ts'
 import { completionScript } from '../../../src/cli/completion-command.ts'
@@ -20,6 +21,7 @@ import type { Terminals } from '../../../src/cli/terminal/terminal.ts'
 import { runTree } from '../../../src/cli/tree-command.ts'
 import { runWhy } from '../../../src/cli/why-command.ts'
 import { readEnvironment } from '../../../src/config.ts'
+import { DECIDED } from '../../../src/judging/world.ts'
 import { capturedTerminals } from '../../builders/captured-text.ts'
 import { completedInBash } from '../../builders/completed.ts'
 import { startNameServer } from '../../builders/name-server.ts'
@@ -124,6 +126,42 @@ async function connected(): Promise<void> {
   })
 }
 
+/** A connection to an Edge that listens, and shifts between two groups without agents. */
+function checked(from: string): Run {
+  return async (width) => {
+    if ((await world.get('Edge', 'web')) === undefined) {
+      await world.apply('ReservedDomain', 'web', { domain: 'web.tunnel.example' })
+      await world.apply('Backend', 'next', { type: 'TunnelGroup', tunnelGroup: { labels: { app: 'next' } } })
+      const backendRefs = [
+        { name: 'web', weight: 90 },
+        { name: 'next', weight: 10 },
+      ]
+      await world.apply('Backend', 'shift', { type: 'Weighted', weighted: { backendRefs } })
+      await world.apply('Edge', 'web', {
+        protocol: 'TLS',
+        hostports: [{ type: 'ReservedDomain', reservedDomainRef: { name: 'web' }, port: 443 }],
+        backend: { name: 'shift' },
+        ipRestriction: { ipPolicyRefs: [{ name: 'office' }] },
+      })
+      await world.ready('Edge', 'web')
+    }
+    const { kubeconfig, namespace, operatorNamespace } = world
+    const flags = {
+      kubeconfig,
+      namespace,
+      operatorNamespace,
+      filename: [],
+      manifestsAlone: false,
+      choose: DECIDED,
+      from,
+    }
+    const output = await printed(width, (terminals) => {
+      return runCheck('edge/web', { ...fixed, ...flags }, { environment: readEnvironment({}), ...terminals })
+    })
+    return output.split('\n')
+  }
+}
+
 /** A Backend for each width: what was approved waits no more. */
 const colour = (width: number): string => (width === WIDTHS[0] ? 'green' : 'blue')
 
@@ -202,7 +240,11 @@ const sessions: Readonly<Record<string, Session>> = {
       }),
     ],
   ],
-  // These come last, since they add an agent, and Backends.
+  // These come last, since they add a domain, an agent, and Backends.
+  check: [
+    ['culvert check edge/web --from 10.1.2.3', checked('10.1.2.3')],
+    ['culvert check edge/web --from 203.0.113.7', checked('203.0.113.7')],
+  ],
   agents: [
     [
       'culvert sessions list',

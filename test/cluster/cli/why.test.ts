@@ -29,7 +29,7 @@ describe('why', () => {
     await using world = await World.open()
     await world.apply('Backend', 'web', group)
     await world.ready('Backend', 'web')
-    expect((await why(world, 'backend/web')).text).toContain('TunnelsOnline is false (NoTunnels)')
+    expect((await why(world, 'backend/web')).text).toContain('TunnelsOnline is false (NoTunnels, read just now)')
   })
 
   test('--output json says the same to programs', { tags: 'nightly' }, async () => {
@@ -67,5 +67,33 @@ describe('why', () => {
     const account = ['GET /apis/culvert.dev/v1alpha1/clusteraccounts/default', `GET ${own}/accounts/default`]
     expect(read).toHaveLength(4)
     expect(new Set(read)).toEqual(new Set([...account, `GET ${own}/backends/web`, `GET ${own}/edges/shop`]))
+  })
+
+  test('which tunnels are online is read from the API, or dated where the key may not be read', async () => {
+    await using world = await World.open()
+    await world.apply('Backend', 'web', group)
+    await world.apply('Edge', 'shop', { protocol: 'TLS', backend: { name: 'web' } })
+    await world.ready('Edge', 'shop')
+    const since = world.mark()
+    expect((await why(world, 'edge/shop')).text).toContain(
+      'TunnelsOnline of Backend/web is false (NoTunnels, read just now)',
+    )
+    const calls = world.journal(since).filter(({ path }) => path.includes('tunnel_group'))
+    expect(calls.map(({ method }) => method)).toEqual(['GET'])
+
+    // The operator does not list the group again for ten minutes.
+    const { body } = await world.api.post('/credentials', {})
+    world.emulator.admin.connectAgent({ token: String(body.token), tunnels: [{ labels: { app: 'shop' } }] })
+    expect((await why(world, 'edge/shop')).text).not.toContain('NoTunnels')
+
+    await using proxy = await KubeProxy.start(world.kubeconfig)
+    const message = 'secrets "credentials" is forbidden: User "reader" cannot get resource "secrets"'
+    proxy.intercept(({ path }) => {
+      return path.includes('/secrets/') ? { type: 'answer', status: 403, reason: 'Forbidden', message } : undefined
+    })
+    const reader = { kubeconfig: proxy.kubeconfigPath }
+    const { code, stdout, stderr } = await culvert(['why', 'edge/shop', '-n', world.namespace], reader)
+    expect(code, stderr).toBe(0)
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('(NoTunnels, up to 10m old)')
   })
 })

@@ -37,6 +37,7 @@ interface Application extends KubeObject {
       readonly phase: string
       readonly finishedAt?: string
       readonly message?: string
+      readonly syncResult?: { readonly resources?: readonly TaskResult[] }
     }
     readonly resources?: readonly {
       readonly kind: string
@@ -45,6 +46,14 @@ interface Application extends KubeObject {
       readonly health?: { readonly status?: string; readonly message?: string }
     }[]
   }
+}
+
+/** How one resource was applied in a sync. */
+interface TaskResult {
+  readonly kind: string
+  readonly name: string
+  readonly status?: string
+  readonly message?: string
 }
 
 /** How an Application differs from the one in the documentation. */
@@ -176,8 +185,11 @@ class ArgoDelivery implements Delivery {
     const unhealthy = resources.flatMap(({ kind, name, health: its }) => {
       return its?.message === undefined || its.status === 'Healthy' ? [] : [`${kind}/${name}: ${its.message}`]
     })
+    const refused = (operationState?.syncResult?.resources ?? []).flatMap(({ kind, name, status, message }) => {
+      return status === 'SyncFailed' ? [`${kind}/${name}: ${message}`] : []
+    })
     const messages = [
-      ...(phase.length === 0 ? [] : [operationState?.message ?? '']),
+      ...(phase.length === 0 ? [] : [operationState?.message ?? '', ...refused]),
       ...conditions.map(({ message }) => message),
       ...unhealthy,
     ]

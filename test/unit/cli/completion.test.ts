@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { bashScript, type Completion, fishScript, zshScript } from '../../../src/cli/completion-command.ts'
+import type { Completion } from '../../../src/cli/completion/completions.ts'
+import { bashScript, fishScript, zshScript } from '../../../src/cli/completion-command.ts'
 import { completedInBash } from '../../builders/completed.ts'
 
 const completions: readonly Completion[] = [
@@ -27,6 +28,13 @@ describe('completion in bash', () => {
     expect(await offered('culvert', 'why', '')).toEqual(['edge/', 'account/', '--output'])
     expect(await offered('culvert', 'why', '--')).toEqual(['--output'])
     expect(await offered('culvert', 'sessions', 'l')).toEqual(['list'])
+  })
+
+  test('asks culvert for names of resources and of namespaces', async () => {
+    const script = `culvert() { echo edge/shop; echo :4; }\n${bashScript(completions)}`
+    expect(await completedInBash(script, ['culvert', 'why', 'edge/s'])).toEqual(['edge/shop'])
+    const asking = `culvert() { echo "$#-$1-$5"; echo :4; }\n${bashScript(completions)}`
+    expect(await completedInBash(asking, ['culvert', 'why', 'edge/shop', '-n', ''])).toEqual(['5-__complete-'])
   })
 })
 

@@ -28,6 +28,7 @@ describe('findings', () => {
         const ranks = sorted.map(({ severity, check }) => severities.indexOf(severity) * 100 + CHECKS.indexOf(check))
         expect(ranks).toEqual(ranks.toSorted((left, right) => left - right))
         expect(isWell(found)).toBe(!found.some(({ severity }) => severity !== 'unchecked'))
+        expect(isWell(found, 'error')).toBe(!found.some(({ severity }) => severity === 'error'))
       }),
     )
   })

@@ -12,7 +12,12 @@ import { conditionReasons } from '../../../src/managed/descriptor/reasons.ts'
 import { KindsRegistry } from '../../../src/managed/kinds-registry.ts'
 
 const NOW = Date.parse('2026-11-24T10:00:00Z')
-const named = { culvert: '-n web backend/web', kubectl: 'backends.culvert.dev/web -n web', collection: 'backends' }
+const named = {
+  culvert: '-n web backend/web',
+  kubectl: 'backends.culvert.dev/web -n web',
+  collection: 'backends',
+  descriptor: new KindsRegistry(kinds).descriptor('Backend'),
+}
 
 function link(reason: string, type: 'Reconciling' | 'Stalled', metadata = {}): Link {
   const lastTransitionTime = '2026-11-24T09:00:00Z'

@@ -24,6 +24,10 @@ const group = (online: Known<number>): Known<Backend> =>
 const allow = (cidr: string, id = 'ipr_allow'): Read<IpRule> => read({ id, cidr, action: 'allow' }, 'IPPolicy/office')
 const deny = (cidr: string): Read<IpRule> => read({ id: 'ipr_deny', cidr, action: 'deny' }, 'IPPolicy/office')
 
+function policiesOf(rules: Readonly<Record<string, readonly Known<IpRule>[]>>): World['policies'] {
+  return new Map(Object.entries(rules).map(([id, value]) => [id, read(value, 'IPPolicy/office')]))
+}
+
 interface Given extends Partial<Omit<World, 'edge'>> {
   readonly edge?: Partial<Edge>
 }
@@ -84,7 +88,7 @@ describe('what is unknown', () => {
     ['a matching allow is not enough', [allow('203.0.113.0/24'), UNKNOWN], 'unknown'],
     ['no match is not enough', [allow('10.0.0.0/8'), UNKNOWN], 'unknown'],
   ])('among rules: %s', (_, rules, verdict) => {
-    expect(decided(worldWith({ ...restricted, policies: new Map([['ipp_office', rules]]) }))[0]).toBe(verdict)
+    expect(decided(worldWith({ ...restricted, policies: policiesOf({ ipp_office: rules }) }))[0]).toBe(verdict)
   })
 
   test('about the edge leaves only what holds for the account', () => {
@@ -115,7 +119,7 @@ test('where the first refusal depends on the order, the step says so', () => {
   const world = worldWith({
     ...restricted,
     restrictions: [restriction],
-    policies: new Map([['ipp_office', [deny('0.0.0.0/0')]]]),
+    policies: policiesOf({ ipp_office: [deny('0.0.0.0/0')] }),
   })
   const [, step, next] = judge(world, asked)
   expect(step).toMatchObject({ kind: 'restrictions', outcome: 'refuses', rule: 'ipx_1' })
@@ -126,10 +130,7 @@ test('where the first refusal depends on the order, the step says so', () => {
 })
 
 test('readings under which the verdict is another are listed', () => {
-  const policies = new Map([
-    ['ipp_office', [allow('203.0.113.0/24')]],
-    ['ipp_home', [allow('10.0.0.0/8')]],
-  ])
+  const policies = policiesOf({ ipp_office: [allow('203.0.113.0/24')], ipp_home: [allow('10.0.0.0/8')] })
   const world = worldWith({ edge: { policies: ['ipp_office', 'ipp_home'] }, policies })
   expect(decided(world)).toEqual(['admitted', undefined])
   expect(otherReadings(world, asked)).toEqual(['several-policies=each'])
@@ -138,7 +139,7 @@ test('readings under which the verdict is another are listed', () => {
 test('what belongs to others is shown by its effect alone', () => {
   const source = { name: 'an IPPolicy that you may not see', isHidden: true } as const
   const rules = [{ ...deny('203.0.113.0/24'), source }]
-  const steps = judge(worldWith({ ...restricted, policies: new Map([['ipp_office', rules]]) }), asked)
+  const steps = judge(worldWith({ ...restricted, policies: policiesOf({ ipp_office: rules }) }), asked)
   const shown = JSON.stringify(steps)
   expect(shown).toContain('a rule of an IPPolicy that you may not see')
   expect(shown).not.toMatch(/ipr_deny|203\.0\.113\.0/)

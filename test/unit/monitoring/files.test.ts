@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { documentedMetrics } from '../../builders/metrics-page.ts'
+import { agentMetrics, documentedMetrics } from '../../builders/metrics-page.ts'
 import {
   alertRules,
   annotationQueries,
@@ -12,11 +12,14 @@ import {
 
 const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
-/** Labels that a scrape adds, and that of histogram buckets. */
-const SCRAPED = ['instance', 'job', 'pod']
+/** Labels that a scrape adds, of agents with the PodMonitor of docs/traffic.md, and that of histogram buckets. */
+const SCRAPED = ['instance', 'job', 'namespace', 'pod', 'tunnel']
 const BOUND = 'le'
 
-const known = documentedMetrics()
+const known: ReadonlyMap<string, { readonly labels: readonly string[] }> = new Map([
+  ...documentedMetrics(),
+  ...agentMetrics(),
+])
 const rules = alertRules()
 const expressions = [...rules, ...panelQueries(), ...annotationQueries()].map(({ expr }) => expr)
 
@@ -28,7 +31,7 @@ function bare(expr: string): string {
     .replaceAll(/\b(?:by|without|on) \([^)]*\)/g, '')
 }
 
-test('alerts and dashboard use metrics of docs/metrics.md only, each with braces after it, and only labels that it has', () => {
+test('alerts and dashboard use documented metrics only, each with braces after it, and only labels that it has', () => {
   for (const expr of expressions) {
     const used = metricsIn(expr)
     expect(used, expr).not.toEqual([])
@@ -45,7 +48,7 @@ test('alerts and dashboard use metrics of docs/metrics.md only, each with braces
   }
 })
 
-test('every metric that the operator shows of its own is in an alert or on the dashboard', () => {
+test('every metric that the operator or an agent shows of its own is in an alert or on the dashboard', () => {
   const used = new Set(expressions.flatMap((expr) => metricsIn(expr).map(({ name }) => name)))
   for (const name of [...known.keys()].filter((name) => name.startsWith('culvert_'))) expect([...used]).toContain(name)
 })

@@ -1,9 +1,11 @@
 import { collections } from '../../../api/collections.ts'
 import { ApiError } from '../../../api/errors.ts'
 import { readEnvironment } from '../../../config.ts'
-import type { AccountResource } from '../../../managed/account-resource.ts'
+import { type AccountResource, keyOfAccount } from '../../../managed/account-resource.ts'
+import { secretOf } from '../../../managed/accounts/account-key.ts'
 import { accountDefaults } from '../../../managed/descriptor/account.ts'
 import { reasons } from '../../../managed/descriptor/reasons.ts'
+import { storeCommand } from '../../../managed/kubectl.ts'
 import { counted } from '../../../util/printable.ts'
 import { durationMs } from '../../../util/time.ts'
 import { openAccount } from '../../account-client.ts'
@@ -62,13 +64,21 @@ async function checkAPI(patient: Patient, account: StatedResource & AccountResou
     return skew
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return [apiFinding(object, account, error), ...skew]
+    return [
+      apiFinding(object, account, secretOf({ operatorNamespace }, keyOfAccount(account), account), error),
+      ...skew,
+    ]
   } finally {
     await client.close()
   }
 }
 
-function apiFinding(object: string, { spec, metadata }: AccountResource, error: ApiError): Finding {
+function apiFinding(
+  object: string,
+  { spec }: AccountResource,
+  secret: ReturnType<typeof secretOf>,
+  error: ApiError,
+): Finding {
   const about = { check: 'api', object, cause: error.message } as const
   switch (error.code) {
     case 'Unauthorized':
@@ -76,7 +86,7 @@ function apiFinding(object: string, { spec, metadata }: AccountResource, error: 
         ...about,
         severity: 'error',
         remedy: 'Store a valid key in the Secret of the account.',
-        command: `kubectl get secret ${spec.apiKeySecretRef.name}${namespaceFlag(metadata.namespace)}`,
+        command: storeCommand('Secret', { ...secret, key: secret.dataKey }),
       }
     case 'Invalid':
       return {

@@ -29,11 +29,13 @@ interface CRD extends KubeObject {
 }
 
 /** Whether the CRDs of the cluster are those of this build, by the fields that they have. */
-export async function checkCRDs({ cluster: { kinds, kube } }: Patient): Promise<readonly Finding[]> {
+export async function checkCRDs({ cluster }: Pick<Patient, 'cluster'>): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  const definitions = kinds.all.map(({ definition }) => definition)
+  const definitions = cluster.kinds.all.map(({ definition }) => definition)
   const crds = await unlessForbidden('crds', 'CRDs', findings, () => {
-    return Promise.all(definitions.map(({ plural, group }) => kube.get<CRD>(crdType, { name: `${plural}.${group}` })))
+    return Promise.all(
+      definitions.map(({ plural, group }) => cluster.kube.get<CRD>(crdType, { name: `${plural}.${group}` })),
+    )
   })
   if (crds === undefined) return findings
   return definitions.flatMap((definition, index) => compareCRD(definition, crds[index]))

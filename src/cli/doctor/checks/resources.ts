@@ -54,7 +54,10 @@ export async function checkResources(patient: Patient): Promise<readonly Finding
     const severity = root && severityOf(root, now)
     if (root === undefined || severity === undefined) return []
     const account = root.resource && (await accountAbout(snapshot, root.resource))
-    const remedy = remedyOf(root, operatorAt(patient, account), namedFor(snapshot, root.name), now)
+    const operator = operatorAt(patient, account)
+    // That the operator does not run is a finding of its own, and the cause of this one.
+    if (root.state?.phase === 'unseen' && operator.type === 'silent') return []
+    const remedy = remedyOf(root, operator, namedFor(snapshot, root.name), now)
     return [findingOf(trouble, root, severity, remedy)]
   })
   return (await Promise.all(findings)).flat()

@@ -7,7 +7,7 @@ export interface OperatorDeployment extends KubeObject {
     readonly template?: {
       readonly spec?: {
         readonly serviceAccountName?: string
-        readonly containers?: readonly { readonly args?: readonly string[] }[]
+        readonly containers?: readonly { readonly image?: string; readonly args?: readonly string[] }[]
       }
     }
   }

@@ -1,7 +1,7 @@
 import { kinds } from '../../../../src/kinds/index.ts'
 import { configMapType, secretType } from '../../../../src/kube/core-types.ts'
 import type { ResourceType } from '../../../../src/kube/types.ts'
-import type { WantedObject } from '../../../../src/managed/composed/owned-objects.ts'
+import type { WantedObject } from '../../../../src/managed/composed/wanted.ts'
 import { KindsRegistry, resourceTypeOf } from '../../../../src/managed/kinds-registry.ts'
 import { serviceObjects } from '../../../../src/managed/services/objects.ts'
 import { serviceType } from '../../../../src/managed/services/service.ts'

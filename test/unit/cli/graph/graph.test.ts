@@ -1,9 +1,9 @@
 import { instance } from '@viz-js/viz'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { StatedResource } from '../../../../src/cli/cluster/resource-state.ts'
-import { type Drawing, dotOf, drawingOf, type Look, mermaidOf, svgOf } from '../../../../src/cli/graph/drawing.ts'
-import { branchesOf, graphOf, rootsOf } from '../../../../src/cli/tree/resource-graph.ts'
+import { addressesOf, type StatedResource } from '../../../../src/cli/cluster/resource-state.ts'
+import { type Drawing, dotOf, drawingOf, type Look, mermaidOf } from '../../../../src/cli/graph/drawing.ts'
+import { branchesOf, branchesTo, graphOf, rootsOf } from '../../../../src/cli/tree/resource-graph.ts'
 import { kinds as descriptors } from '../../../../src/kinds/index.ts'
 import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 
@@ -31,7 +31,13 @@ function drawing(
   const graph = graphOf(kinds, resources)
   const roots =
     root === undefined ? rootsOf(graph, order) : [...graph.nodes.values()].filter(({ name }) => name === root)
-  return drawingOf(branchesOf(graph, roots, direction), direction, 'web')
+  return drawingOf(branchesOf(graph, roots, direction), direction, 'web', ({ resource }) => {
+    return resource === undefined ? [] : addressesOf(kinds, resource)
+  })
+}
+
+function withStatus({ status, ...rest }: StatedResource, further: object): StatedResource {
+  return { ...rest, status: { ...status, ...further } }
 }
 
 /** Labels with whatever a server may answer, in drawings of two boxes and the arrow between. */
@@ -81,11 +87,49 @@ describe('a drawing', () => {
     )
   })
 
-  test('is an SVG image', async () => {
-    const svg = await svgOf(drawing([edge('one'), refused]))
-    expect(svg).toMatch(/^<\?xml.*<svg .*<\/svg>$/s)
-    expect(textsOf(svg)).toContain('Backend/web')
-    expect(svg.match(/<g id="node\d+" class="node">/g)).toHaveLength(2)
+  test('has weights, the order of a failover, and the addresses of an edge on its arrows', () => {
+    const weighted = {
+      backendRefs: [
+        { name: 'blue', weight: 30 },
+        { name: 'green', weight: 10 },
+      ],
+    }
+    const failover = { backendRefs: [{ name: 'split' }, { name: 'spare' }] }
+    const shop = resource('Edge', 'shop', { protocol: 'TLS', backend: { name: 'web' } })
+    const { arrows, boxes } = drawing([
+      withStatus(shop, { hostports: ['shop.example.com:443', 'www.example.com:443'] }),
+      resource('Backend', 'web', { type: 'Failover', failover }),
+      resource('Backend', 'split', { type: 'Weighted', weighted }),
+    ])
+    const nameOf = (id: string) => boxes.find((box) => box.id === id)?.lines[0]
+    const drawn = arrows.map(({ from, to, label }) => [nameOf(from), nameOf(to), label])
+    const meant = [
+      ['Edge/shop', 'Backend/web', 'backend'],
+      ['Backend/web', 'Backend/split', 'failover: choice 1'],
+      ['Backend/split', 'Backend/blue', 'weighted: weight 30, 75 %'],
+      ['Backend/split', 'Backend/green', 'weighted: weight 10, 25 %'],
+      ['Backend/web', 'Backend/spare', 'failover: choice 2'],
+      ['Clients', 'Edge/shop', 'shop.example.com:443, www.example.com:443'],
+    ]
+    expect(new Set(drawn)).toEqual(new Set(meant))
+  })
+
+  test('does not show a group without tunnels as well', () => {
+    const time = { lastTransitionTime: '2026-11-24T10:00:00Z' }
+    const web = resource('Backend', 'web', { type: 'TunnelGroup', tunnelGroup: { labels: {} } })
+    const none = { type: 'TunnelsOnline', status: 'False', reason: 'NoTunnels', message: 'none is online', ...time }
+    const { boxes } = drawing([withStatus(web, { conditions: [...(web.status?.conditions ?? []), none] })])
+    expect(boxes).toMatchObject([{ look: 'waiting' }])
+  })
+
+  test('of what is unhealthy has that and what leads to it', () => {
+    const fine = resource('Edge', 'fine', { protocol: 'TLS', backend: { name: 'good' } })
+    const good = resource('Backend', 'good', { type: 'HTTPResponse', httpResponse: {} })
+    const graph = graphOf(kinds, [fine, good, edge('one'), edge('two'), refused])
+    const trees = branchesTo(branchesOf(graph, rootsOf(graph, order), 'needs'), ({ name }) => name === 'web')
+    const { boxes, arrows } = drawingOf(trees, 'needs', 'web', () => [])
+    expect(boxes.map(({ lines: [name] }) => name)).toEqual(['Edge/one', 'Backend/web', 'Edge/two'])
+    expect(arrows).toHaveLength(2)
   })
 
   test('in Mermaid has labels of characters without a meaning, which stand for the text', () => {

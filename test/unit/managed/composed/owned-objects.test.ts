@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { KubeError } from '../../../../src/kube/kube-error.ts'
 import type { KubeObject } from '../../../../src/kube/types.ts'
-import { OwnedObjects, type WantedObject } from '../../../../src/managed/composed/owned-objects.ts'
+import { OwnedObjects } from '../../../../src/managed/composed/owned-objects.ts'
+import type { WantedObject } from '../../../../src/managed/composed/wanted.ts'
 import { ConflictError, WaitError } from '../../../../src/managed/run/control-flow-errors.ts'
 import { FakeClock } from '../../../builders/fake-clock.ts'
 

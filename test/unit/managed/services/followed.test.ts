@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CustomResource } from '../../../../src/managed/cr.ts'
 import { SERVICE_PROBLEM } from '../../../../src/managed/names.ts'
-import { noteFor, SERVICE_FOLLOWED, withService } from '../../../../src/managed/services/followed.ts'
+import { noteFor, withService } from '../../../../src/managed/services/followed.ts'
 
 const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'uid-1', controller: true }
 const ready = { type: 'Ready', status: 'True', reason: 'Available', message: 'works' } as const
@@ -18,7 +18,7 @@ test('an Edge says what its Service has noted, whatever that is', () => {
     fc.property(fc.string({ maxLength: 200 }), (message) => {
       const told = withService([ready], edge(noteFor({ reason: 'InvalidSpec', message })))
       const condition = {
-        type: SERVICE_FOLLOWED,
+        type: 'ServiceFollowed',
         status: 'False',
         reason: 'InvalidSpec',
         message: message.toWellFormed(),

@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest'
-import type { KubeObject } from '../../../../src/kube/types.ts'
+import { kinds } from '../../../../src/kinds/index.ts'
+import type { OwnedPart } from '../../../../src/managed/composed/composition.ts'
+import { KindsRegistry } from '../../../../src/managed/kinds-registry.ts'
 import { conditionOf, ingressOf } from '../../../../src/managed/services/service-status.ts'
 
-function edge(hostports: readonly string[], ready: 'True' | 'False' = 'True', more: object = {}): KubeObject {
+const registry = new KindsRegistry(kinds)
+
+function edge(hostports: readonly string[], ready: 'True' | 'False' = 'True', more: object = {}): OwnedPart {
   const conditions = [
     { type: 'Ready', status: ready, reason: 'Any', message: 'why' },
     { type: 'Synced', status: 'True', reason: 'InSync', message: 'synced', observedGeneration: 1 },
   ]
-  return {
+  const stored = {
     apiVersion: 'culvert.dev/v1alpha1',
     kind: 'Edge',
     metadata: { name: 'web-80', uid: 'u', resourceVersion: '1', generation: 1, ...more },
     status: { hostports, conditions },
   }
+  return { type: registry.resourceType('Edge'), role: 'entry', stored }
 }
 
 test('each host of Ready Edges is shown once, in a fixed order, with its ports as they are', () => {
@@ -37,11 +42,15 @@ test('an address of the service that is a number is an IP whose traffic nodes do
 })
 
 test('a domain of one’s own is reached where its CNAME record leads, one of the service under its name', () => {
-  const domain = (cnameTarget?: string): KubeObject => ({
-    ...edge([]),
-    kind: 'ReservedDomain',
-    spec: { domain: 'shop.example.com' },
-    status: { cnameTarget },
+  const domain = (cnameTarget?: string): OwnedPart => ({
+    type: registry.resourceType('ReservedDomain'),
+    role: 'place',
+    stored: {
+      ...edge([]).stored,
+      kind: 'ReservedDomain',
+      spec: { domain: 'shop.example.com' },
+      status: { cnameTarget },
+    },
   })
   const edges = [edge(['shop.example.com:443'])]
   expect(ingressOf([...edges, domain('1.cname.example')])).toMatchObject([{ hostname: '1.cname.example' }])
