@@ -36,7 +36,7 @@ const outages: readonly Outage[] = [
   {
     symptom: 'Since this morning, the page no longer opens at home (203.0.113.7).',
     ...{ edge: 'traffic/page', from: '203.0.113.7', breaks: policy('192.0.2.0/24'), repairs: policy('127.0.0.1/32') },
-    ...{ step: 'IP policies', names: /no rule matches 203\.0\.113\.7/ },
+    ...{ step: 'IP policies', names: /no rule of IPPolicy\/visitors matches 203\.0\.113\.7/ },
   },
   {
     symptom: 'Connections to the page are closed at once, for everyone.',
