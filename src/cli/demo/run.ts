@@ -180,7 +180,9 @@ function showEdges({ cluster, emulator, options, say }: Stage, signal: AbortSign
   const terminals = { out: options.output, err: options.output }
   const flags = { allNamespaces: true, release: 'culvert' }
   return withCluster({ kubeconfig: cluster.kubeconfigPath }, terminals, (opened) => {
-    return servedUntil(signal, opened, { flags, connections }, (link) => say(`The page of culvert ui, once: ${link}\n`))
+    return servedUntil(signal, opened, { flags, connections }, (link) =>
+      say(`Edges in a browser, with culvert ui (the link works once): ${link}\n`),
+    )
   })
 }
 
