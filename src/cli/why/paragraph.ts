@@ -2,7 +2,7 @@ import { type CustomResource, nameText, type ResourceName, unresolvedAttempt } f
 import { reasons } from '../../managed/descriptor/reasons.ts'
 import type { CulvertEvent } from '../cluster/events-about.ts'
 import type { Leader } from '../cluster/operator-lease.ts'
-import type { ResourceState, StatedResource } from '../cluster/resource-state.ts'
+import { type ResourceState, type StatedResource, sidesOf } from '../cluster/resource-state.ts'
 import { spanText } from '../terminal/line.ts'
 import type { Link, Side } from './causes.ts'
 
@@ -52,7 +52,9 @@ function nameBeside(name: ResourceName, other: ResourceName): string {
 function stateSentence({ name, resource, state }: Link, now: number): string {
   if (state === undefined) return `${fullName(name)} does not exist.`
   const works = isReady(resource)
-  const sentence = `${fullName(name)} ${verbFor(state, works)}${sinceText(state, now)}: ${state.message}.`
+  // What is in sync may still serve nobody: the sentences that follow say what is wrong.
+  const isDegraded = state.phase === 'current' && works && resource !== undefined && sidesOf(resource).length > 0
+  const sentence = `${fullName(name)} ${isDegraded ? 'is Ready' : verbFor(state, works)}${sinceText(state, now)}: ${state.message}.`
   const stillWorks = works && (state.phase === 'stalled' || state.phase === 'inProgress')
   return stillWorks ? `${sentence} Its object works as before.` : sentence
 }

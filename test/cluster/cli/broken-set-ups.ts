@@ -551,14 +551,14 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await world.ready('TunnelCredential', 'agent')
     },
     asked: 'Backend/web',
-    says: /works .*TunnelsOnline is false \(NoTunnels, read just now\).*To do: Start an agent .* whose `acl` permits each of them/,
+    says: /is Ready .*TunnelsOnline is false \(NoTunnels, read just now\).*To do: Start an agent .* whose `acl` permits each of them/,
     command: /^culvert doctor -n /,
   },
   {
     title: 'a group in use without tunnels',
     make: served,
     asked: 'Edge/shop',
-    says: /works .*TunnelsOnline of Backend\/web is false \(NoTunnels, read just now\).*To do: Start an agent/,
+    says: /is Ready .*Serving is false.*TunnelsOnline of Backend\/web is false \(NoTunnels, read just now\).*To do: Start an agent/,
     command: /^culvert doctor -n /,
     first: 'Backend/web',
   },
@@ -649,7 +649,7 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
       await world.until('Account', 'default', 'tells', ({ status }) => /TooManySessions/.test(JSON.stringify(status)))
     },
     asked: 'Account/default',
-    says: /works .*\(TooManySessions\).*To do: Raise `spec\.mirrorSessions\.maxSessions`/,
+    says: /is Ready .*\(TooManySessions\).*To do: Raise `spec\.mirrorSessions\.maxSessions`/,
     command: /^culvert reconcile -n \S+ account\/default --wait$/,
   },
   {

@@ -23,6 +23,8 @@ beforeAll(async () => {
   await world.apply('Backend', 'web', group)
   const hostports = [{ type: 'Host', host: 'shop.example.com', port: 443 }]
   await world.apply('ReservedDomain', 'shop', { domain: 'shop.example.com' })
+  // The account refuses an edge on a domain that it lacks, and a host written out is no reference to wait for.
+  await world.ready('ReservedDomain', 'shop')
   await world.apply('Edge', 'shop', { protocol: 'TLS', hostports, backend: { name: 'web' } })
   await world.apply('Edge', 'beta', { protocol: 'TLS', backend: { name: 'next' } })
   await world.ready('Edge', 'shop')
@@ -129,9 +131,9 @@ test('why --watch explains again when what a resource waits for changes', async 
   const lines = await watched(
     (cluster, stop) => runWhy(cluster, ['edge/gamma'], { ...shared, output: 'text', watch: true }, stop),
     () => world.apply('Backend', 'soon', group),
-    'works (for',
+    'is Ready (for',
   )
-  expect(lines.join(' ')).toMatch(/Backend\/soon, which does not exist.*Edge\/gamma in namespace \S+ works/)
+  expect(lines.join(' ')).toMatch(/Backend\/soon, which does not exist.*Edge\/gamma in namespace \S+ is Ready/)
 })
 
 test('events --watch prints each further Event once', async () => {
