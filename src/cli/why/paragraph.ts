@@ -53,7 +53,7 @@ function stateSentence({ name, resource, state }: Link, now: number): string {
   if (state === undefined) return `${fullName(name)} does not exist.`
   const works = isReady(resource)
   // What is in sync may still serve nobody: the sentences that follow say what is wrong.
-  const isDegraded = state.phase === 'current' && works && resource !== undefined && sidesOf(resource).length > 0
+  const isDegraded = verbFor(state, works) === 'works' && resource !== undefined && sidesOf(resource).length > 0
   const sentence = `${fullName(name)} ${isDegraded ? 'is Ready' : verbFor(state, works)}${sinceText(state, now)}: ${state.message}.`
   const stillWorks = works && (state.phase === 'stalled' || state.phase === 'inProgress')
   return stillWorks ? `${sentence} Its object works as before.` : sentence

@@ -384,7 +384,8 @@ export const brokenSetUps: readonly BrokenSetUp[] = [
     make: async (world) => {
       await world.apply('IPPolicy', 'office', office)
       await world.ready('IPPolicy', 'office')
-      await world.apply('Edge', 'shop', { protocol: 'TLS', ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
+      await world.apply('Backend', 'web', { type: 'HTTPResponse', httpResponse: {} })
+      await world.apply('Edge', 'shop', { ...edge, ipRestriction: { ipPolicyRefs: [{ name: 'office' }] } })
       await world.ready('Edge', 'shop')
       await world.delete('IPPolicy', 'office')
       await world.until('IPPolicy', 'office', 'tells', ({ status }) => /in use/.test(JSON.stringify(status)))

@@ -89,7 +89,7 @@ describe('culvert sessions', () => {
       [[], /specify either names of sessions or labels/],
       [['ts-1', '-l', 'a=b'], /specify either names of sessions or labels/],
       [['ts-1'], /no session "ts-1" is online/],
-      [['-l', 'a>b'], /"a>b" in the selector "a>b" is no requirement/],
+      [['-l', 'a>b'], /"a>b" in the selector "a>b" is not a requirement/],
       [['-l', 'a=b'], /No session is online/],
     ]
     for (const [args, message] of cases) {
