@@ -153,46 +153,50 @@ export function working(
 /** An edge with a backend, a policy and tunnels, and everything that these need. */
 export function shop(namespace = 'web', name = 'shop', tunnels = 2): readonly StatedResource[] {
   const accountRef = { kind: 'Account', name: 'default' }
-  const sides = [
-    {
-      type: 'TunnelsOnline',
-      status: 'False',
-      reason: 'NoTunnels',
-      message: 'no tunnel with these labels is online: start an agent',
-      lastTransitionTime: SINCE,
-    },
-  ]
+  const without = (type: string) => ({
+    type,
+    status: 'False',
+    reason: 'NoTunnels',
+    message: 'no tunnel with these labels is online: start an agent',
+    lastTransitionTime: SINCE,
+  })
+  const withSide = (resource: StatedResource, type: string): StatedResource => {
+    const conditions = [...(resource.status?.conditions ?? []), ...(tunnels === 0 ? [without(type)] : [])]
+    return { ...resource, status: { ...resource.status, conditions } } as StatedResource
+  }
   const group = working('Backend', name, {
     namespace,
     spec: { type: 'TunnelGroup', tunnelGroup: { labels: { app: name } } },
     status: { accountRef, tunnelCount: tunnels },
   })
-  const conditions = [...(group.status?.conditions ?? []), ...(tunnels === 0 ? sides : [])]
   return [
     working('Account', 'default', { namespace, spec: { baseURL: NOWHERE, apiKeySecretRef: { name: 'key' } } }),
-    { ...group, status: { ...group.status, conditions } } as StatedResource,
+    withSide(group, 'TunnelsOnline'),
     working('IPPolicy', name, {
       namespace,
       spec: { rules: [{ cidr: '198.51.100.0/24', action: 'Allow' }] },
       status: { accountRef, ruleCount: 1, rules: [{ id: `rule-${name}`, cidr: '198.51.100.0/24', action: 'allow' }] },
     }),
-    working('Edge', name, {
-      namespace,
-      spec: {
-        protocol: 'TCP',
-        hostports: [{ type: 'Host', host: `${name}.tunnel.example`, port: 443 }],
-        backend: { name },
-        ipRestriction: { ipPolicyRefs: [{ name }] },
-      },
-      status: {
-        accountRef,
-        access: 'Restricted',
-        hostports: [`${name}.tunnel.example:443`],
-        modules: {
-          backend: { enabled: true, backendID: `id-${name}` },
-          ipRestriction: { enabled: true, ipPolicyIDs: [`id-${name}`] },
+    withSide(
+      working('Edge', name, {
+        namespace,
+        spec: {
+          protocol: 'TCP',
+          hostports: [{ type: 'Host', host: `${name}.tunnel.example`, port: 443 }],
+          backend: { name },
+          ipRestriction: { ipPolicyRefs: [{ name }] },
         },
-      },
-    }),
+        status: {
+          accountRef,
+          access: 'Restricted',
+          hostports: [`${name}.tunnel.example:443`],
+          modules: {
+            backend: { enabled: true, backendID: `id-${name}` },
+            ipRestriction: { enabled: true, ipPolicyIDs: [`id-${name}`] },
+          },
+        },
+      }),
+      'Serving',
+    ),
   ]
 }

@@ -15,8 +15,15 @@ export interface NodeState {
   readonly message: string | undefined
 }
 
-/** How a node is. */
-export function nodeState({ name, resource }: Pick<Node, 'name' | 'resource'>): NodeState {
+/** How a node is, with what its conditions say is wrong although it is Ready. */
+export function nodeState(node: Pick<Node, 'name' | 'resource'>): NodeState {
+  const state = syncState(node)
+  const side = node.resource && state.style === 'green' ? sideMessage(node.resource) : undefined
+  return side === undefined ? state : { ...state, style: 'yellow', message: side }
+}
+
+/** How far a node is in sync, regardless of what happens to its traffic. */
+export function syncState({ name, resource }: Pick<Node, 'name' | 'resource'>): NodeState {
   if (resource === undefined) {
     return name === undefined
       ? { word: 'Unmanaged', style: 'dim', message: 'no resource shown here manages this object' }
@@ -25,8 +32,7 @@ export function nodeState({ name, resource }: Pick<Node, 'name' | 'resource'>): 
   const state = stateOf(resource)
   const { word, style } = wordFor(state)
   const isWell = state.phase === 'current' && GOOD.has(state.reason)
-  const message = isWell ? sideMessage(resource) : `${state.reason}: ${state.message}`
-  return { word, style: isWell && message !== undefined ? 'yellow' : style, message }
+  return { word, style, message: isWell ? undefined : `${state.reason}: ${state.message}` }
 }
 
 const GOOD: ReadonlySet<string> = new Set(['Available', 'AllDone'])

@@ -9,7 +9,7 @@ import type { KindsRegistry } from '../../managed/kinds-registry.ts'
 import { accountOf } from '../../managed/references/account-choice.ts'
 import { referredName } from '../../managed/references/crossings.ts'
 import { type StatedResource, sidesOf, stateOf } from '../cluster/resource-state.ts'
-import { nodeState } from '../tree/tree-lines.ts'
+import { nodeState, syncState } from '../tree/tree-lines.ts'
 import { type BackendNode, backendTree, flattened, MISSING, NO_WEIGHT } from './backend-tree.ts'
 import { asResource } from './live-resources.ts'
 
@@ -122,8 +122,8 @@ function accountNameOf(lookup: Lookup, resource: StatedResource): AccountKey | u
 }
 
 /** A resource as a part: with what is wrong, if anything is. */
-function resourcePart(name: string, resource: StatedResource | undefined): Part {
-  const { style, word, message } = nodeState({ name, resource })
+function resourcePart(name: string, resource: StatedResource | undefined, howIs = nodeState): Part {
+  const { style, word, message } = howIs({ name, resource })
   const look = style === 'green' ? 'ok' : style === 'red' ? 'bad' : 'warn'
   return { text: name, label: word, look, detail: message, resource }
 }
@@ -154,7 +154,8 @@ function stepOf(kind: EdgeStep['kind'], title: string, text: string, parts: read
 }
 
 function controlStep({ account, edge, lookup }: EdgeView): EdgeStep {
-  const own = resourcePart(shortName(nameOf(edge)), edge)
+  // What its condition Serving says is a matter of the backend step.
+  const own = resourcePart(shortName(nameOf(edge)), edge, syncState)
   const found = account && lookup.get(account)
   const accountPart = account && resourcePart(shortName(account), found)
   const none: Part = { text: 'No account', look: 'bad', detail: 'no account can be chosen for it' }
@@ -326,11 +327,10 @@ interface BackendsOf {
 /** A backend is red only if nothing else answers. */
 function backendPart(node: BackendNode, depth: number, { tree, edge }: BackendsOf): Part {
   const { resource, name, label, text, serves } = node
-  const state = resource === undefined ? undefined : nodeState({ name, resource })
+  const state = resource === undefined ? undefined : syncState({ name, resource })
   const part = { text: `${name}: ${text}`, depth, resource, ...(label === '' ? {} : { label }) }
   const [side] = resource === undefined ? [] : sidesOf(resource)
-  // What a side condition says is judged below, with what else answers.
-  if (state !== undefined && state.style !== 'green' && (state.style === 'red' || side === undefined)) {
+  if (state !== undefined && state.style !== 'green') {
     return { ...part, look: state.style === 'red' ? 'bad' : 'warn', detail: state.message }
   }
   if (text === MISSING) return { ...part, text: name, look: 'bad', detail: MISSING, resource: edge }

@@ -3,7 +3,7 @@ import { writeCommand } from '../../managed/kubectl.ts'
 import { type Leader, leaderOf, type OperatorFlags } from '../cluster/operator-lease.ts'
 import { type StatedResource, stateOf } from '../cluster/resource-state.ts'
 import { spanText } from '../terminal/line.ts'
-import { nodeState } from '../tree/tree-lines.ts'
+import { syncState } from '../tree/tree-lines.ts'
 import { findCauses, ownSides } from '../why/causes.ts'
 import { namedFor, remedyOf, sideRemedy } from '../why/remedy.ts'
 import { answerText } from './backend-tree.ts'
@@ -117,7 +117,7 @@ function edgeId({ metadata: { namespace = '', name } }: StatedResource): string 
 
 /** The row of an edge. */
 function rowOf(edge: StatedResource, { steps, backend }: EdgePicture): EdgeRow {
-  const own = nodeState({ name: edge.metadata.name, resource: edge })
+  const own = syncState({ name: edge.metadata.name, resource: edge })
   const first = firstFailing(steps)
   const isOwn = own.style !== 'green'
   const warning = steps.flatMap(({ parts }) => parts).find(({ look }) => look === 'warn')
